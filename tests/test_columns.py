@@ -12,12 +12,12 @@ import pytest
 import celltcp as ct
 from celltcp.results.columns import (
     array_of,
-    connections,
+    connection_keys,
     group_means,
     group_sums,
+    indices_of,
     means_by,
     numbers,
-    places_of,
     records,
     rows_of,
     sums_by,
@@ -71,8 +71,8 @@ def test_places_of_connections() -> None:
     wanted = pa.table(
         {"run": pa.array([0, 1, 1], pa.uint32()), "flow": pa.array([7, 0, 7], pa.uint32())}
     )
-    assert places_of(connections(wanted), connections(known)).tolist() == [1, 0, -1]
-    assert places_of(connections(wanted), connections(known.slice(2))).tolist() == [-1, -1, -1]
+    assert indices_of(connection_keys(wanted), connection_keys(known)).tolist() == [1, 0, -1]
+    assert indices_of(connection_keys(wanted), connection_keys(known.slice(2))).tolist() == [-1, -1, -1]
 
 
 @pytest.mark.parametrize("kind", ["one after another", "mixed", "with NaN"])

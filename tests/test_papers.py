@@ -8,7 +8,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.publications.agreement import outcome
-from celltcp.publications.goodput_index import goodputs, indexed
+from celltcp.publications.goodput_index import goodput_entries, goodput_files
 from celltcp.publications.measured_values import measured_values, slot_interval
 from celltcp.publications.measurements import Measured
 from celltcp.publications.paper_run import PaperRun
@@ -18,7 +18,7 @@ from celltcp.publications.published import published_phases, published_tables, t
 from celltcp.publications.published_means import compare_published
 from celltcp.publications.published_table import Published
 from celltcp.publications.ranks import joint_p_value, rank_correlation
-from celltcp.publications.replication import Figure, replicate
+from celltcp.publications.replication import UncertainMean, replicate
 from celltcp.publications.report.texts import agreement_text
 from goodput_index import index_of_tables
 
@@ -38,7 +38,7 @@ def published_goodput(scenario: str | None = None, paper: str | None = None) -> 
         each
         for table in published_tables()
         if paper in (None, table.publication)
-        for each in goodputs(table)
+        for each in goodput_entries(table)
         if scenario in (None, each.scenario)
     ]
 
@@ -115,12 +115,12 @@ def test_several_tables_that_agree_are_less_likely_chance_than_one() -> None:
 
 
 def test_a_second_measurement_of_the_published_figures_is_a_yardstick() -> None:
-    sure = [Figure(mean, 0.0) for mean in (5.0, 4.0, 3.0, 2.0)]
+    sure = [UncertainMean(mean, 0.0) for mean in (5.0, 4.0, 3.0, 2.0)]
     same = replicate([sure])
     assert same is not None
     assert (same.rho, same.low, same.high, same.error) == pytest.approx((1, 1, 1, 0))
     # The mean of the absolute value of a normal distribution is 0.8 standard deviations.
-    alike = [Figure(105.0, 21.0), Figure(100.0, 20.0), Figure(95.0, 19.0)]
+    alike = [UncertainMean(105.0, 21.0), UncertainMean(100.0, 20.0), UncertainMean(95.0, 19.0)]
     vague = replicate([alike] * 4)
     assert vague is not None
     assert 0 < vague.rho < 0.5
@@ -137,7 +137,7 @@ def test_a_second_measurement_of_the_published_figures_is_a_yardstick() -> None:
 
 
 def test_the_scatter_of_a_second_measurement_is_theirs_and_ours(tmp_path) -> None:
-    def figure(interval: str, published: str, runs: int = 3) -> Figure | None:
+    def figure(interval: str, published: str, runs: int = 3) -> UncertainMean | None:
         folder = tmp_path / f"{interval} {published} {runs}"
         folder.mkdir()
         row = f"drive,cubic,goodput,Mbit/s,{published}\n"
@@ -249,34 +249,34 @@ def test_intervals_of_slots_are_wider_than_those_of_means() -> None:
 
 
 def test_the_era_has_ccas_of_its_kernel() -> None:
-    measured = PaperRun(runs=1, era=publications()["atxutegi2017"].era).measure(
+    measured = PaperRun(runs=1, historic_ccas=publications()["atxutegi2017"].historic_ccas).measure(
         "mobility/backward-300-4g"
     )
-    assert measured.ran["bbr"] == "bbr:extra_acked_gain=0"
+    assert measured.simulated_ccas["bbr"] == "bbr:extra_acked_gain=0"
     assert "cubic:slow_start=linux-4.8" in measured.comparison.ccas
-    assert measured.ran["reno"] == "reno"
+    assert measured.simulated_ccas["reno"] == "reno"
 
 
 def test_published_means_are_beside_the_built_in_scenario_only() -> None:
     as_built = compare_published(ct.compare("mobility/forward-300-4g", cca="reno", runs=1))
     assert [row.published.cca for each in as_built.outcomes for row in each.rows] == ["reno"]
-    assert not as_built.why_not
+    assert not as_built.reason
     changed = compare_published(
         ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="2s")
     )
     assert not changed.outcomes
-    assert "was changed" in changed.why_not
+    assert "was changed" in changed.reason
     other = compare_published(ct.compare("drive", cca="reno", runs=1, duration="2s"))
     assert not other.outcomes
-    assert "mobility/forward-300-4g" in other.why_not
+    assert "mobility/forward-300-4g" in other.reason
     unknown = compare_published(ct.compare("mobility/forward-300-4g", cca="vegas", runs=1))
     assert not unknown.outcomes
-    assert "reno" in unknown.why_not
+    assert "reno" in unknown.reason
 
 
 def test_the_index_of_goodputs_is_that_of_the_tables() -> None:
     again = "python tests/goodput_index.py writes it anew"
-    assert list(indexed().items()) == list(index_of_tables().items()), again
+    assert list(goodput_files().items()) == list(index_of_tables().items()), again
 
 
 def test_published_means_are_found_without_the_other_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +288,7 @@ def test_published_means_are_found_without_the_other_tables(monkeypatch: pytest.
     compare_published(ct.compare("drive", cca="reno", runs=1, duration="1s"))
     assert read == []
     compare_published(ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="1s"))
-    assert read == indexed()["mobility/forward-300-4g"]
+    assert read == goodput_files()["mobility/forward-300-4g"]
 
 
 def test_publications_are_shown_on_demand(celltcp) -> None:

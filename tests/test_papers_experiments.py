@@ -14,14 +14,14 @@ from celltcp.publications.agreement import Outcome, outcome
 from celltcp.publications.claims import claim
 from celltcp.publications.measured_values import distribution_values, measured_values
 from celltcp.publications.measurements import Measured
-from celltcp.publications.paper_run import PaperRun, ccas_of, group, place_named, scenarios_of
+from celltcp.publications.paper_run import PaperRun, ccas_of, find_condition, group, scenarios_of
 from celltcp.publications.plots import distributions, draw_outcomes
 from celltcp.publications.publications import publications
 from celltcp.publications.published import published_tables
 from celltcp.publications.published_table import FORMS, Published
 from celltcp.publications.quantities import QUANTITIES
 from celltcp.publications.runner import run_tables
-from celltcp.publications.switching import combination, gain
+from celltcp.publications.switching import gain, run_combination
 
 HEADER = "# publication: atxutegi2018\n# experiment: made-up\n# figure: figure 9\n# title: made up\n"
 
@@ -37,7 +37,7 @@ def table_of(folder: Path, header: str, *lines: str, columns: str = "") -> Outco
     (table,) = published_tables(folder)
     measured = {}
     for name in table.scenarios:
-        place = table.place(name)
+        place = table.condition(name)
         entries = [each for each in table.entries if each.scenario == name]
         lineups = {each.cca: place.lineup(each.cca) for each in entries}
         comparison = ct.compare(
@@ -98,16 +98,16 @@ def test_all_tables_are_complete() -> None:
     for table in published_tables():
         assert table.publication in publications(), table.experiment
         for name in scenarios_of([table]):
-            places.add(place_named(name))
+            places.add(find_condition(name))
             assert ccas_of(name) or "*" in name
         for each in table.entries:
-            if each.claim and each.claim.refers:
-                there = each.claim.place or each.scenario
+            if each.claim and each.claim.is_relative:
+                there = each.claim.condition or each.scenario
                 assert (each.claim.cca or each.cca) in ccas_of(there), (
                     table.experiment,
                     each.claim.text,
                 )
-                assert each.claim.place is None or table.place(there) == place_named(there)
+                assert each.claim.condition is None or table.condition(there) == find_condition(there)
     assert {place.scenario for place in places} <= set(ct.scenario_names())
     assert all(place.duration_s > 0 for place in places)
 
@@ -187,7 +187,7 @@ def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_p
         ),
         "two,bbr,rtt_long,ms,",
     )
-    by = {(row.published.quantity, row.ran): row.ours.mean for row in result.rows}
+    by = {(row.published.quantity, row.simulated_cca): row.ours.mean for row in result.rows}
     assert by["completion_long", "bbr+bbr"] < by["completion_total", "bbr+bbr"]
     assert by["completion_short", "cubic+cubic"] > 0
     assert len(distribution_values(result.rows[-1].source, result.rows[-1].published)) > 3
@@ -230,18 +230,21 @@ def test_every_form_draws(tmp_path, form: str) -> None:
 
 
 def test_the_best_of_each_phase_run_one_after_another() -> None:
-    replay = PaperRun(runs=2)
+    paper_run = PaperRun(runs=2)
     comparison = ct.compare(TRAIN, cca="reno,westwood", runs=2)
     here = Measured(comparison, {"reno": "reno", "westwood": "westwood"})
-    result = combination(replay, place_named(TRAIN), "rtt", here)
+    result = run_combination(paper_run, find_condition(TRAIN), "rtt", here)
     assert list(result.best) == ["start-up", "scaling"]
     assert not math.isnan(gain(result, here))
     events = result.measured.comparison.results.tables["events"].to_pandas()
     switched = events[events["kind"] == "switch"]
     # A change at the end of the start-up in each run, unless one CCA is best in both phases.
     assert len(switched) == (2 if result.switches else 0)
-    alone = combination(
-        replay, place_named(TRAIN), "goodput", Measured(comparison.only(["reno"]), {"reno": "reno"})
+    alone = run_combination(
+        paper_run,
+        find_condition(TRAIN),
+        "goodput",
+        Measured(comparison.only(["reno"]), {"reno": "reno"}),
     )
     assert not alone.switches
     assert gain(alone, here) <= 0
@@ -298,8 +301,8 @@ def test_slots_of_parallel_connections_are_joined() -> None:
 
 
 def test_other_flows_keep_the_congestion_control_that_their_scenario_gives_them() -> None:
-    assert place_named("vehicular/scenario-2").lineup("bbr") == "bbr+reno+reno+reno"
-    assert place_named("startup/operator-1").lineup("bbr") == "bbr+bbr"
+    assert find_condition("vehicular/scenario-2").lineup("bbr") == "bbr+reno+reno+reno"
+    assert find_condition("startup/operator-1").lineup("bbr") == "bbr+bbr"
 
 
 def test_figures_of_viewers_are_quantities(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import celltcp as ct
 from celltcp.publications.agreement import Outcome, outcome
 from celltcp.publications.capabilities import NOT_AVAILABLE, capability_table
 from celltcp.publications.measurements import Measured
-from celltcp.publications.paper_run import ccas_of, place_named
+from celltcp.publications.paper_run import ccas_of, find_condition
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.publications import publications
 from celltcp.publications.published import published_tables
@@ -41,11 +41,11 @@ def made_up(folder: Path, header: str, *lines: str) -> Outcome:
     (table,) = published_tables(folder)
     measured = {}
     for name in table.scenarios:
-        place = table.place(name)
+        place = table.condition(name)
         selected = [each.cca for each in table.entries if each.scenario == name]
-        ran = {cca: cca for cca in dict.fromkeys(["reno", *selected])}
-        comparison = ct.compare(place.scenario, cca=list(ran), runs=1, set=place.changes)
-        measured[name] = Measured(comparison, ran)
+        simulated_ccas = {cca: cca for cca in dict.fromkeys(["reno", *selected])}
+        comparison = ct.compare(place.scenario, cca=list(simulated_ccas), runs=1, set=place.changes)
+        measured[name] = Measured(comparison, simulated_ccas)
     return outcome(table, measured)
 
 
@@ -63,7 +63,7 @@ def test_the_grid_has_all_combinations_of_table_5() -> None:
     for figure in ("figure-50", "figure-52", "figure-53a", "figure-53b", "corner"):
         assert set(known[figure].scenarios) <= set(split.scenarios)
     assert set(ccas_of(CORNER)) == {"reno", "reno@es:at=node-1", "reno@as:at=node-1"}
-    assert "tcp.receive_window_max=128kB" in place_named(CORNER).changes
+    assert "tcp.receive_window_max=128kB" in find_condition(CORNER).changes
 
 
 def test_a_row_that_says_something_takes_the_place_of_one_that_does_not() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.publications.conditions import parse_condition
-from celltcp.publications.paper_run import place_named
+from celltcp.publications.paper_run import find_condition
 from celltcp.publications.plots.panel import cca_name, number_text
 from celltcp.publications.published import published_tables
 from celltcp.publications.quantities import QUANTITIES
@@ -143,12 +143,12 @@ def test_a_place_that_cannot_be_is_named_with_its_file(tmp_path) -> None:
     (tmp_path / "more.csv").write_text(text)
     (table,) = published_tables(tmp_path)
     with pytest.raises(ct.CelltcpError, match=r"more\.csv: place x: .*path\.rttt"):
-        _ = table.place("x").duration_s
+        _ = table.condition("x").duration_s
 
 
 def test_the_name_of_a_place_is_one_folder() -> None:
     assert parse_condition("forward at 60 km/h", "drive; path.rtt=10ms").folder == "forward at 60 km-h"
-    assert place_named("mobility/forward-60-4g").folder == "mobility/forward-60-4g"
+    assert find_condition("mobility/forward-60-4g").folder == "mobility/forward-60-4g"
 
 
 def test_pictures_name_quantities_and_kernels_in_words() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.results.selectors import used_in
+from celltcp.results.selectors import selector_uses
 from celltcp.scenarios.cca_mix import labels
 
 RULES = "auto:policy=rules,requirement=balanced"
@@ -129,7 +129,7 @@ def test_comparisons_tell_what_selectors_used(celltcp) -> None:
 
 def test_what_is_selected_is_told_per_flow() -> None:
     result = ct.compare("steady-20-68", "cubic+auto:policy=fixed,cca=nv,cubic", 1, duration="2s")
-    (explained,) = used_in(result.results)
+    (explained,) = selector_uses(result.results)
     assert (explained.lineup, explained.flow) == (result.ccas[0], "flow-2")
     assert (explained.changes, explained.shares) == (0, {"nv": 1.0})
     assert str(explained) == "no changes; time under nv 100 %"

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -37,35 +38,22 @@ if TYPE_CHECKING:
     from celltcp.video.comparison import VideoComparison, compare_video
     from celltcp.video.load_results import load
 
-_HOMES = {
-    "CelltcpError": "celltcp._core",
-    "InternalError": "celltcp._core",
-    "KernelEngineError": "celltcp._core",
-    "Report": "celltcp._core",
-    "Scenario": "celltcp._core",
-    "Trace": "celltcp._core",
-    "__version__": "celltcp._core",
-    "Comparison": "celltcp.comparison.comparison",
-    "ScenarioSet": "celltcp.comparison.scenario_set",
-    "compare_all": "celltcp.comparison.scenario_set",
-    "compare": "celltcp.comparison.run",
-    "CongestionControl": "celltcp.scenarios.own_cca",
-    "Decision": "celltcp.scenarios.own_cca",
-    "register": "celltcp.scenarios.own_cca",
-    "Explanations": "celltcp.selection.explained_results",
-    "explain": "celltcp.selection.explained_results",
-    "Shell": "celltcp.live.shell",
-    "Results": "celltcp.results.tables",
-    "load": "celltcp.video.load_results",
-    "load_scenario": "celltcp.scenarios.scenarios",
-    "scenario_names": "celltcp.scenarios.scenarios",
-    "SingleRun": "celltcp.comparison.single_run",
-    "Sweep": "celltcp.comparison.parameter_sweep",
-    "run": "celltcp.comparison.single_run",
-    "sweep": "celltcp.comparison.parameter_sweep",
-    "VideoComparison": "celltcp.video.comparison",
-    "compare_video": "celltcp.video.comparison",
+_NAMES_OF_MODULES = {
+    "_core": "CelltcpError InternalError KernelEngineError Report Scenario Trace __version__",
+    "comparison.comparison": "Comparison",
+    "comparison.parameter_sweep": "Sweep sweep",
+    "comparison.run": "compare",
+    "comparison.scenario_set": "ScenarioSet compare_all",
+    "comparison.single_run": "SingleRun run",
+    "live.shell": "Shell",
+    "results.tables": "Results",
+    "scenarios.own_cca": "CongestionControl Decision register",
+    "scenarios.scenarios": "load_scenario scenario_names",
+    "selection.explained_results": "Explanations explain",
+    "video.comparison": "VideoComparison compare_video",
+    "video.load_results": "load",
 }
+_MODULES = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names.split()}
 
 __all__ = [
     "CelltcpError",
@@ -99,9 +87,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Imports what is asked for only then, as pandas and matplotlib take their time."""
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
+    """Imports a name at its first use, as pandas and matplotlib take their time."""
+    if name in _MODULES:
+        value = _imported(_MODULES[name], name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'celltcp' has no attribute {name!r}")
@@ -111,16 +99,18 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def _imported(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"celltcp.{module}"), name)
+
+
 def _plot(module: str, name: str) -> Callable[[Any], Any]:
-    """Returns what calls `name` of that module with a result; matplotlib is imported only then."""
-    return lambda result: getattr(importlib.import_module(f"celltcp.{module}"), name)(result)
+    """Plots as an attribute of a result; matplotlib is imported at its first use."""
+    return lambda result: _imported(module, name)(result)
 
 
 def _plot_method(module: str, name: str) -> Callable[[Any], Any]:
     """As `_plot`, for a method of the result."""
-    return lambda result: (
-        lambda *given: getattr(importlib.import_module(f"celltcp.{module}"), name)(result, *given)
-    )
+    return lambda result: functools.partial(_imported(module, name), result)
 
 
 # Results do not import plots: their attributes are registered here.

@@ -13,17 +13,17 @@ from types import FrameType
 def leaving_at_once() -> Iterator[None]:
     """Makes an interrupt end the process with one line in place of the traceback of an import.
 
-    What others have set for interrupts stays, as does everything in threads beside the main one.
+    A handler that the caller has set stays, and threads other than the main one change nothing.
     """
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is signal.default_int_handler:
+    previous = signal.getsignal(signal.SIGINT)
+    if previous is signal.default_int_handler:
         with contextlib.suppress(ValueError):
             signal.signal(signal.SIGINT, _leave)
     try:
         yield
     finally:
         if signal.getsignal(signal.SIGINT) is _leave:
-            signal.signal(signal.SIGINT, usual)
+            signal.signal(signal.SIGINT, previous)
 
 
 def _leave(number: int, _: FrameType | None) -> None:

@@ -69,14 +69,7 @@ class Engine:
                 raise CelltcpError(f"cca: {prefix}{owner} does not have {missing}; allowed: {allowed}")
 
     def run_arguments(self, number: int, label: str, scenario: Scenario, seed: int) -> RunArguments:
-        """Returns the argument of `celltcp._core.run_batch` for a run of this engine.
-
-        Args:
-            number: number of the run in the tables.
-            label: CCA or line-up of the run in the tables.
-            scenario: scenario to run.
-            seed: seed of the run.
-        """
+        """Returns the argument of `celltcp._core.run_batch` for a run of this engine."""
         return number, label, scenario, seed, self.parts
 
     @property
@@ -95,15 +88,7 @@ class Engine:
         pcap_at: str | None = None,
         check: bool = False,
     ) -> Run:
-        """Starts a run.
-
-        Args:
-            scenario: scenario to run.
-            seed: seed of the run.
-            pcap: file for a capture.
-            pcap_at: node of the capture; the server unless given.
-            check: whether the invariant checker verifies the run.
-        """
+        """Starts a run; a capture is taken at the server unless `pcap_at` names another node."""
         if (parts := self.parts) is None:
             return Run(scenario, seed, check=check, pcap=pcap, pcap_at=pcap_at)
         return Run.on_kernel(*parts, scenario, seed, check=check, pcap=pcap, pcap_at=pcap_at)

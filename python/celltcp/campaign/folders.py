@@ -40,13 +40,8 @@ def run_in_folder(
 ) -> list[Results]:
     """Runs campaigns whose folders lack their results, and returns the results of all.
 
-    Args:
-        campaigns: campaigns with folders.
-        folder: parent of these folders; it stores finished runs until all have run.
-        workers: runs at a time, all cores unless given; or a cluster.
-        overwrite: whether other results in the folders may be replaced.
-        layout: layout of the folders of the campaigns within `folder`.
-        progress: called with the finished share.
+    `folder` is the parent of the campaigns' folders, which `layout` describes. It stores finished runs
+    until all have run.
 
     Raises:
         CelltcpError: if a folder holds other results, or another command writes to it.
@@ -66,11 +61,6 @@ def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool 
     """Checks that no other results in the folders of campaigns would be lost.
 
     Writes that killed commands began there are completed or undone first.
-
-    Args:
-        campaigns: campaigns with their folders.
-        root: parent of these folders.
-        overwrite: whether other results may be replaced.
 
     Raises:
         CelltcpError: if a folder is a link, or holds other results that may not be replaced.

@@ -20,12 +20,7 @@ _MIN_RUNS = 2
 
 
 def write_plan(folder: Path, origins: Mapping[Path, Mapping[str, Any]]) -> None:
-    """Writes the planned runs into the working folder that stores the finished runs.
-
-    Args:
-        folder: parent of the campaigns' folders.
-        origins: origin of each campaign, with the keys of its runs, by its folder.
-    """
+    """Writes the planned runs into the working folder of a folder; `origins` are by campaign folder."""
     plan = [[path.relative_to(folder).as_posix(), origin] for path, origin in origins.items()]
     mark_working(working_folder(folder / PARTS), {"plan": plan})
 
@@ -90,10 +85,6 @@ def unfinished_results(
 
     All CCAs have the same seeds, so that differences are paired. CCAs with a single run are left out
     while others have more.
-
-    Args:
-        origin: origin of the campaign, with the keys of its runs.
-        shards: the finished runs.
     """
     ccas, keys = origin["cca"], _keys(origin)
     seeds = _finished_seeds(origin, shards)

@@ -37,12 +37,7 @@ _RUNS = "runs"
 
 
 def shards_in(folder: str | Path, finished: Sequence[Path] = ()) -> Shards:
-    """Returns the shards of unfinished results in a folder, which is created unless it exists.
-
-    Args:
-        folder: folder of the results.
-        finished: folders with results, whose runs count as those of shards.
-    """
+    """Returns the shards in a folder, which is created, and the runs of finished results."""
     return Shards(working_folder(prepare_folder(folder) / PARTS), finished)
 
 
@@ -178,12 +173,7 @@ def _renumber(table: pa.Table, new_numbers: Mapping[int, int]) -> pa.Table:
 
 
 def _merge(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
-    """Joins tables of different runs, in the order of the runs' numbers.
-
-    Args:
-        parts: tables of some runs each.
-        labels: CCAs and line-ups of all runs in their order.
-    """
+    """Joins tables of different runs, in the order of the runs' numbers."""
     label_array = text_array_of(labels)
     joined = {}
     for name in TABLES:

@@ -83,12 +83,7 @@ def _native() -> Engine:
 
 
 def check_worker(needed: Sequence[WorkerRequirement], dask_worker: Worker | None = None) -> int:
-    """Checks that a worker has all engines; returns the number of its threads.
-
-    Args:
-        needed: engines with their builds.
-        dask_worker: the worker; Dask passes it.
-    """
+    """Checks that a worker has all engines; returns the number of its threads."""
     for requirement in needed:
         requirement.local_engine()
     return int(dask_worker.state.nthreads) if dask_worker else 1

@@ -63,14 +63,7 @@ def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
 def print_comparison(
     comparison: Comparison, published: bool = False, by: Sequence[str] = (), name: str = ""
 ) -> None:
-    """Prints the means with intervals, the warnings, and the best CCAs.
-
-    Args:
-        comparison: the comparison.
-        published: whether to print published means as well.
-        by: further metrics that CCAs rank by.
-        name: name of the scenario, if there are several.
-    """
+    """Prints the means with intervals, the warnings, and the best CCAs."""
     from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.tables import (
         NO_RANDOMNESS,
@@ -151,8 +144,8 @@ def _print_published(comparison: Comparison) -> None:
     from celltcp.publications.tables import print_outcome
 
     published = compare_published(comparison)
-    if published.why_not:
-        click.echo(f"warning: --published: {published.why_not}", err=True)
+    if published.reason:
+        click.echo(f"warning: --published: {published.reason}", err=True)
     console = Terminal()
     for outcome in published.outcomes:
         print_outcome(outcome, console)

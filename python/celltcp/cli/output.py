@@ -65,12 +65,7 @@ def other_arguments(parameter: str) -> Iterator[str]:
 
 
 def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) -> None:
-    """Prints on stderr how the recorded traces of a scenario were read.
-
-    Args:
-        scenario: scenario with the traces.
-        is_only_scenario: whether warnings need no name of the scenario.
-    """
+    """Prints on stderr how traces were read; warnings name the scenario unless it is the only one."""
     if not scenario.traces:
         return
     from celltcp.logs.summaries import SEPARATOR, parts_of

@@ -93,7 +93,7 @@ def papers(
     paper_runs = {
         publication.name: PaperRun(
             **{**vars(settings), "runs": settings.runs or publication.runs},
-            era=publication.era if historic_ccas else None,
+            historic_ccas=publication.historic_ccas if historic_ccas else None,
         )
         for publication in chosen
     }
@@ -104,14 +104,14 @@ def papers(
         return
     folder = settings.prepare_out()
     rows: PapersOutcome = []
-    measured_by_era: dict[str, dict[str, Measured]] = {}
+    measured_by_ccas: dict[str, dict[str, Measured]] = {}
     for publication in chosen:
         paper_run, selected = paper_runs[publication.name], tables[publication.name]
         if sweep:
             _sweep(publication, selected, scenario, paper_run)
             continue
         scenarios = _chosen_scenarios(publication, selected, scenario)
-        measured = measured_by_era.setdefault(str(paper_run.era), {})
+        measured = measured_by_ccas.setdefault(str(paper_run.historic_ccas), {})
         outcomes = run_tables(selected, scenarios, paper_run, progress_bar, measured)
         rows += [row.to_json() for outcome in outcomes for row in outcome.rows]
         if json_file != "-":
@@ -142,8 +142,8 @@ def _print_list(known: Sequence[Publication], runs: int | None) -> None:
                 f"{count_text(len(table.entries), 'figure')}; {count_text(times, 'run')} some "
                 f"{_time_text(seconds / rate)}"
             )
-        for condition in publication.unpublished:
-            click.echo(f"  not published: {condition.condition}; plausible: {condition.plausible}")
+        for parameter in publication.unpublished:
+            click.echo(f"  not published: {parameter.description}; plausible: {parameter.plausible}")
     click.echo("Times are estimated from a run of 4 s on this machine.")
 
 
@@ -205,22 +205,25 @@ def _print_cost(
         parts = _varied(publication, selected, paper_run) if is_swept else [(selected, paper_run)]
         for part, paper_run in parts:
             for name in _chosen_scenarios(publication, part, scenario):
-                planned[name, str(paper_run.era), tuple(paper_run.stored_overrides)] = (paper_run, name)
+                planned[name, str(paper_run.historic_ccas), tuple(paper_run.stored_overrides)] = (
+                    paper_run,
+                    name,
+                )
     click.echo(estimate_cost(paper_run.planned(name) for paper_run, name in planned.values()))
 
 
 def _varied(
     publication: Publication, tables: Sequence[Table], paper_run: PaperRun
 ) -> Iterator[tuple[list[Table], PaperRun]]:
-    """Yields each value of the unpublished conditions, with the tables that depend on it."""
-    for condition in publication.unpublished:
-        dependent = [table for table in tables if table.experiment in condition.experiments]
-        for value in condition.values if dependent else ():
-            yield dependent, paper_run.changed(f"{condition.field}={value}")
+    """Yields dependent tables and settings for each value of the unpublished parameters."""
+    for parameter in publication.unpublished:
+        dependent = [table for table in tables if table.experiment in parameter.experiments]
+        for value in parameter.values if dependent else ():
+            yield dependent, paper_run.changed(f"{parameter.field}={value}")
 
 
 def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Table]]) -> None:
-    """Rejects a sweep if the selected experiments have no unpublished condition."""
+    """Rejects a sweep if the selected experiments have no unpublished parameter."""
     from celltcp._core import CelltcpError
 
     requested = {
@@ -231,8 +234,8 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
     known = {
         (publication.name, experiment): None
         for publication in chosen
-        for condition in publication.unpublished
-        for experiment in condition.experiments
+        for parameter in publication.unpublished
+        for experiment in parameter.experiments
     }
     if not requested & known.keys():
         names = ", ".join(sorted(experiment for _, experiment in requested))
@@ -243,22 +246,22 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
 def _sweep(
     publication: Publication, tables: Sequence[Table], scenario: str | None, paper_run: PaperRun
 ) -> None:
-    """Runs the experiments for each value of the unpublished conditions that they depend on."""
+    """Runs the experiments for each value of the unpublished parameters that they depend on."""
     from celltcp.present.terminal import Terminal
     from celltcp.publications.runner import run_tables
     from celltcp.publications.tables import print_sweep
 
     console = Terminal()
-    for condition in publication.unpublished:
-        dependent = [table for table in tables if table.experiment in condition.experiments]
+    for parameter in publication.unpublished:
+        dependent = [table for table in tables if table.experiment in parameter.experiments]
         if not dependent:
             continue
         scenarios = _chosen_scenarios(publication, dependent, scenario)
         outcomes_by_value = {}
-        for value in condition.values:
-            changed = paper_run.changed(f"{condition.field}={value}")
+        for value in parameter.values:
+            changed = paper_run.changed(f"{parameter.field}={value}")
             outcomes_by_value[value] = run_tables(dependent, scenarios, changed, progress_bar)
-        console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
+        console.print(f"not published: {parameter.description}; plausible: {parameter.plausible}")
         for index in range(len(dependent)):
             by_value = [(value, outcomes[index]) for value, outcomes in outcomes_by_value.items()]
-            print_sweep(condition.field, by_value, console)
+            print_sweep(parameter.field, by_value, console)

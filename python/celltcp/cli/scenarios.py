@@ -51,21 +51,21 @@ def scenarios(name: str | None, schema: bool, fields: bool) -> None:
         click.echo(load_scenario(name).to_toml(), nl=False)
 
 
-def _print_fields(schema: Mapping[str, Any], name: str | None) -> None:
+def _print_fields(schema: dict[str, Any], name: str | None) -> None:
     """Prints the sections of fields whose heading begins with a name, or all of them."""
     from celltcp.present.schema_tables import sections
 
-    every = list(sections(schema, "Top of the file"))
-    headings = [text.partition("\n")[0].removeprefix("### ") for text in every]
+    texts = {
+        text.partition("\n")[0].removeprefix("### "): text
+        for text in sections(schema, "Top of the file")
+    }
     # Lists are named in the plural: flows, links.
-    start = "" if name is None else name.lower().removesuffix("s")
-    wanted = [
-        text for heading, text in zip(headings, every, strict=True) if heading.lower().startswith(start)
-    ]
-    if not wanted:
-        allowed = ", ".join(dict.fromkeys(heading.partition(",")[0] for heading in headings[1:]))
+    prefix = "" if name is None else name.lower().removesuffix("s")
+    selected = [text for heading, text in texts.items() if heading.lower().startswith(prefix)]
+    if not selected:
+        allowed = ", ".join(dict.fromkeys(heading.partition(",")[0] for heading in list(texts)[1:]))
         raise click.UsageError(f"--fields: there is no section {name!r}; allowed: {allowed}")
-    click.echo("\n".join(wanted), nl=False)
+    click.echo("\n".join(selected), nl=False)
 
 
 def _print_variants(folder: str) -> None:

@@ -34,15 +34,7 @@ def show_one(
     metric: str | None,
     out: str | None,
 ) -> None:
-    """Prints, draws or exports a comparison or a run.
-
-    Args:
-        result: the comparison or run.
-        folder: its folder.
-        form: format of an export.
-        plot: name of a picture.
-        metric: metric of distributions and units of work; goodput, and all units, unless given.
-        out: place of the export or picture.
+    """Prints, draws (`plot`) or exports (`form`) a comparison or a run to `out`, or to its folder.
 
     Raises:
         UsageError: if these results have no such picture.

@@ -43,16 +43,7 @@ def show_several(
     out: str | None,
     json_file: str | None,
 ) -> None:
-    """Prints, draws or exports all comparisons of a folder.
-
-    Args:
-        several: the comparisons.
-        folder: their folder.
-        form: format of an export, which has a folder for each comparison.
-        plot: name of a picture.
-        metric: metric of a picture against the values of a sweep.
-        out: place of the export or picture.
-        json_file: file of `--json`.
+    """Prints, draws (`plot`) or exports (`form`) all comparisons of a folder, each to its own folder.
 
     Raises:
         UsageError: if these results have no such picture.

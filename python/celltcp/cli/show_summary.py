@@ -40,15 +40,7 @@ def show_summary(
     columns: str | None,
     is_document: bool,
 ) -> None:
-    """Prints the summary of results, or writes it to a file.
-
-    Args:
-        shown: the results of a folder.
-        form: one of `SUMMARY_FORMATS`.
-        out: the file; the standard output unless given.
-        layout: whether the points of a sweep or set are rows or columns.
-        columns: comma-separated metrics and statistics to show; all metrics unless given.
-        is_document: whether LaTeX output is a whole document.
+    """Prints the summary of results, or writes it to a file; `form` is one of `SUMMARY_FORMATS`.
 
     Raises:
         CelltcpError: if a file that is no summary would be replaced, or a metric is unknown.

@@ -82,12 +82,7 @@ def sweep(
 
 
 def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
-    """Prints means with intervals per point and congestion control, and the best of both.
-
-    Args:
-        sweep: the sweep.
-        by: further metrics that CCAs rank by.
-    """
+    """Prints means with intervals per point and congestion control, and the best of both."""
     from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.application_tables import sweep_metrics_tables
     from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts

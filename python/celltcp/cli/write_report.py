@@ -29,13 +29,7 @@ def write_reports(
     pdf: str | Path | None = None,
     page: str | Path | None = None,
 ) -> list[Path]:
-    """Writes one document on all folders of results, in one or several formats.
-
-    Args:
-        folders: folders of results of any command.
-        out: the HTML file, or None.
-        pdf: the PDF file, or None.
-        page: the Markdown file, or None; its pictures go to `images/NAME` next to it.
+    """Writes a document on some folders of results, as HTML (`out`), PDF or Markdown (`page`).
 
     Raises:
         CelltcpError: if a folder has no results, or a file cannot be written or is no report.
@@ -77,10 +71,6 @@ def _write_page(parts: Sequence[Part], title: str, file: Path, command: str) -> 
 
 def save_pictures(pictures: PictureNames, base: Path) -> None:
     """Draws the pictures of a page.
-
-    Args:
-        pictures: the pictures by their names.
-        base: folder of the page.
 
     Raises:
         CelltcpError: if a file cannot be written, or is no picture and would be lost.

@@ -403,7 +403,7 @@ class Comparison(RunTables):
 
         columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
         rows = [
-            (*(share.mix, share.flow, share.cca, share.connections), goodput.mean, goodput.half)
+            (*(share.mix, share.flow, share.cca, share.connections), goodput.mean, goodput.half_width)
             for share in self.mean_shares()
             for goodput in [share.goodput]
         ]
@@ -597,5 +597,5 @@ def _estimate_columns(series: Mapping[str, Sequence[float]]) -> dict[tuple[str, 
     return {
         (metric, part): value
         for metric, each in estimates.items()
-        for part, value in (("mean", each.mean), ("ci95", each.half))
+        for part, value in (("mean", each.mean), ("ci95", each.half_width))
     }

@@ -142,7 +142,7 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
 
 
 def _selection(comparison: Comparison) -> list[SelectionRow]:
-    from celltcp.results.selectors import used_in
+    from celltcp.results.selectors import selector_uses
 
     return [
         {
@@ -153,7 +153,7 @@ def _selection(comparison: Comparison) -> list[SelectionRow]:
             "returns_per_run": use.returns,
             "time_under": use.shares,
         }
-        for use in used_in(comparison.results)
+        for use in selector_uses(comparison.results)
     ]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import jain
 from celltcp.results.columns import (
-    connections,
+    connection_keys,
     distinct,
     group_means,
     means_by,
@@ -155,10 +155,10 @@ def _requirement_metric(results: Results, derived: Weights | OtherMeasure) -> li
     columns = ["run", "flow", "goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
     slots = results.tables["slots"].select(columns)
     values = derived.measure(frame(slots)).to_numpy(np.float64)
-    keys, _, group = distinct(connections(slots))
+    keys, _, group = distinct(connection_keys(slots))
     means = group_means(values, group, len(keys))
     result: list[float] = values_of(
-        connections(results.tables["flows"]), keys, means, math.nan
+        connection_keys(results.tables["flows"]), keys, means, math.nan
     ).tolist()
     return result
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celltcp.results.columns import (
-    connections,
+    connection_keys,
     distinct,
     group_sums,
+    indices_of,
     numbers,
-    places_of,
     rows_of,
     sums_by,
 )
@@ -147,7 +147,7 @@ def _shared_slots(
     The sums are by the index of the connection in `flows`, in the order of the slots.
     """
     slots = results.tables["slots"]
-    index = places_of(connections(slots), connections(results.tables["flows"]))
+    index = indices_of(connection_keys(slots), connection_keys(results.tables["flows"]))
     is_known = index >= 0
     index, times, rates = (
         column[is_known] for column in (index, numbers(slots["t_s"]), numbers(slots["goodput_mbps"]))

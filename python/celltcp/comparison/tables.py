@@ -366,12 +366,12 @@ def selector_texts(comparison: Comparison) -> list[str]:
     """Returns the switches and time shares of each selector, a line for each."""
     if "decisions" not in comparison.results.tables:
         return []
-    from celltcp.results.selectors import used_in
+    from celltcp.results.selectors import selector_uses
 
     names = labels(comparison.ccas)
     return [
         f"{names[use.lineup]}{f', {use.flow}' if '+' in use.lineup else ''}: {use}"
-        for use in used_in(comparison.results)
+        for use in selector_uses(comparison.results)
     ]
 
 

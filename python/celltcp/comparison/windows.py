@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.results.columns import connections, numbers, rows_of
+from celltcp.results.columns import connection_keys, numbers, rows_of
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -28,9 +28,9 @@ def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> li
     """Returns the windows of a flow in each of `runs`; means are over its connections."""
     flows, slots = results.tables["flows"], results.tables["slots"]
     is_of_flow = np.array([flow.includes(name) for (name,) in rows_of(flows, "name")], bool)
-    keys = connections(flows)[is_of_flow]
+    keys = connection_keys(flows)[is_of_flow]
     exits = numbers(flows["slow_start_exit_cwnd"])[is_of_flow].astype(float)
-    selected = np.isin(connections(slots), keys)
+    selected = np.isin(connection_keys(slots), keys)
     slot_runs, slot_cwnds = (
         numbers(slots["run"])[selected],
         numbers(slots["cwnd"])[selected].astype(float),
@@ -39,7 +39,7 @@ def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> li
     peaks = [(numbers(flows["run"])[is_of_flow], exits), (slot_runs, slot_cwnds)]
     samples = results.tables.get("samples")
     if samples is not None and len(samples):
-        selected = np.isin(connections(samples), keys)
+        selected = np.isin(connection_keys(samples), keys)
         cwnds = numbers(samples["cwnd"])[selected].astype(float)
         peaks.append((numbers(samples["run"])[selected], cwnds))
     windows = []

@@ -74,15 +74,7 @@ def judge(
     *,
     progress: Progress | None = None,
 ) -> Fidelity:
-    """Runs every case on both engines and judges the differences.
-
-    Args:
-        cases: what to run.
-        ccas: names of congestion controls.
-        runs: runs of each; run i has `seed + i` on both engines.
-        seed: seed of the first run.
-        engines: the engines.
-        progress: called with the finished share.
+    """Runs every case on both engines and judges the differences; run i has `seed + i` on both.
 
     Raises:
         CelltcpError: if an argument is invalid, or the folder of the engines cannot be used.
@@ -99,15 +91,7 @@ def rerun_undecided(
     *,
     progress: Progress | None = None,
 ) -> Fidelity:
-    """Judges the undecided comparisons again, with more runs.
-
-    Args:
-        fidelity: the judgements.
-        cases: their cases.
-        runs: runs of each; run i has the first seed plus i on both engines.
-        engines: the engines, with a folder for the tables of these runs.
-        progress: called with the finished share.
-    """
+    """Judges the undecided comparisons again with more runs, from the same first seed."""
     undecided_ccas: dict[str, list[str]] = {}
     for judgement in fidelity.undecided:
         undecided_ccas.setdefault(judgement.case, []).append(judgement.cca)

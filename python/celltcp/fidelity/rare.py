@@ -21,11 +21,6 @@ _MAX_SLOTS = 50_000
 def rare_conditions(draw: Random, on_radio: bool, duration: str) -> tuple[list[str], str]:
     """Draws a rare condition for half of the cases.
 
-    Args:
-        draw: random generator.
-        on_radio: whether the access link is that of a cell.
-        duration: length of the run.
-
     Returns:
         Changes of the scenario, and the length of the run, which idle times extend.
     """

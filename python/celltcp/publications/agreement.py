@@ -11,82 +11,85 @@ from celltcp.publications.measurements import Measured
 from celltcp.publications.outcome import FigureRow
 from celltcp.publications.published_table import Published, Table
 from celltcp.publications.ranks import (
-    HALF_WIDTH,
+    NORMAL_HALF_WIDTH,
     RankCorrelation,
     joint_p_value,
     mean_correlation,
     rank_correlation,
 )
-from celltcp.publications.replication import Figure, Replication, replicate
+from celltcp.publications.replication import Replication, UncertainMean, replicate
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import Estimate, estimate, student_quantile
 
-#: Fewest CCAs whose ranks are correlated.
+#: Minimum number of CCAs whose ranks are correlated.
 _MIN_RANKED = 3
 
 
 @dataclass(frozen=True)
 class Row:
-    """A published value and the mean of our runs."""
+    """A published value or claim, and the simulated values."""
 
     table: Table
     published: Published
     #: Simulated CCA: that of the table, or its variant in the kernel of the experiments.
-    ran: str
+    simulated_cca: str
+    #: Values of the runs.
     values: list[float]
-    #: Mean, with an interval of the kind that the table has.
+    #: Mean of our runs, with an interval of the table's kind.
     ours: Estimate
-    #: Values of the runs, for pictures.
+    #: Runs from which the values are computed, for pictures.
     source: Measured = field(repr=False)
-    #: Whether the claim holds; None without one.
+    #: Whether the claim holds; None without a claim, or if that is unknown.
     holds: bool | None = None
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the claim holds, or else whether one figure lies in the interval of the other.
+        """Whether the claim holds, or our mean is in the published interval.
 
-        That is ours in the published interval or, without one, the published figure in ours.
+        Without a published interval: whether the published value is in ours. None if that is unknown.
         """
         if self.published.claim is not None:
             return self.holds
-        half = self.ours.ci95 if self.published.ci95 is None else self.published.ci95
-        if half is None or self.published.value is None or math.isnan(self.ours.mean):
+        half_width = self.ours.ci95 if self.published.ci95 is None else self.published.ci95
+        if half_width is None or self.published.value is None or math.isnan(self.ours.mean):
             return None
-        return abs(self.ours.mean - self.published.value) <= half
+        return abs(self.ours.mean - self.published.value) <= half_width
 
     @property
     def error(self) -> float:
-        """Difference of our mean from the published value, as a share of that."""
-        figure = self.published.value
-        return self.ours.mean / figure - 1 if figure else math.nan
+        """Difference of our mean from the published value, as a share of the published value."""
+        published = self.published.value
+        return self.ours.mean / published - 1 if published else math.nan
 
     @property
-    def replication(self) -> Figure | None:
-        """The published value with its scatter and that of our mean; None where that is not known.
+    def replication(self) -> UncertainMean | None:
+        """The published value with the standard deviation of a second measurement's difference.
 
-        The scatter of our runs is taken as a share of the mean. A published interval of slots becomes
-        one of means by the ratio that both have here.
+        It is None if that is unknown. The standard error of our mean is scaled to the published value.
+        A published interval of slots is converted to one of means by the ratio of ours.
         """
-        figure, again = self.published.value, estimate(self.values)
-        if figure is None or again.ci95 is None or not again.mean:
+        published, mean = self.published.value, estimate(self.values)
+        if published is None or mean.ci95 is None or not mean.mean:
             return None
         quantile = student_quantile(sum(not math.isnan(value) for value in self.values) - 1)
-        ours = again.ci95 / quantile * abs(figure / again.mean)
+        our_error = mean.ci95 / quantile * abs(published / mean.mean)
         if self.published.ci95 is None:
-            return Figure(figure, math.hypot(ours, ours))
-        of_means = self.published.ci95 / HALF_WIDTH
+            return UncertainMean(published, math.hypot(our_error, our_error))
+        published_error = self.published.ci95 / NORMAL_HALF_WIDTH
         if self.table.interval == "slots":
             if not self.ours.ci95:
                 return None
-            of_means *= again.ci95 / self.ours.ci95
-        return Figure(figure, math.hypot(of_means, ours))
+            published_error *= mean.ci95 / self.ours.ci95
+        return UncertainMean(published, math.hypot(published_error, our_error))
 
     def to_json(self) -> FigureRow:
         """Returns the row for `celltcp papers --json`."""
-        kind = {"slots": "intervals are of slots, averaged over the run"}.get(self.table.interval, "")
-        as_ran = f"ran as {self.ran}" if self.ran != self.published.cca else ""
+        slots = (
+            "intervals are of slots, averaged over the run" if self.table.interval == "slots" else ""
+        )
+        cca = f"ran as {self.simulated_cca}" if self.simulated_cca != self.published.cca else ""
         claim = f"claim: {self.published.claim.text}" if self.published.claim else ""
-        notes = (claim, self.published.note, self.table.note, kind, as_ran)
+        notes = (claim, self.published.note, self.table.note, slots, cca)
         part = f", {self.published.part}" if self.published.part else ""
         return {
             "publication": self.table.publication,
@@ -108,15 +111,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of one scenario, quantity and phase, whose CCAs have ranks."""
+    """Rows of one condition, quantity and part of the run, whose CCAs have ranks."""
 
     scenario: str
     quantity: str
     unit: str
-    #: Phase, window and zone.
+    #: Phase, window and zone, see `Published.part`.
     part: str
     rows: list[Row]
-    #: None for fewer than three CCAs.
+    #: Correlation with the published ranks; None for fewer than three CCAs.
     ranks: RankCorrelation | None
 
     @property
@@ -130,21 +133,23 @@ class Agreement:
     """Agreement of the rows of one quantity."""
 
     quantity: str
-    #: Mean of the rank correlations; where all CCAs are tied, that is 0.
+    #: Mean of the rank correlations, of which those between ties only count as 0.
     rho: float
     #: p-value of the mean: the share of random orders that agree as well.
-    chance: float
-    #: Mean of the errors, without signs.
+    p_value: float
+    #: Mean absolute error.
     error: float
-    #: Rows inside the intervals, of those that have one.
+    #: Number of rows that agree.
     inside: int
+    #: Number of rows of which it is known whether they agree.
     judged: int
+    #: Number of groups with ranks.
     groups: int
     #: CCA without which the mean of the rank correlations is highest, and that mean; None with fewer
     #: than four CCAs.
     without: tuple[str, float] | None = None
     #: Agreement that a second measurement of the published values would have; None if unknown.
-    again: Replication | None = None
+    replication_baseline: Replication | None = None
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,7 @@ class Outcome:
 
     @property
     def claims(self) -> tuple[int, int]:
-        """Number of claims that hold, and number of those that could be judged."""
+        """Number of claims that hold, and number of claims of which that is known."""
         judged = [row.holds for row in self.rows if row.holds is not None]
         return sum(judged), len(judged)
 
@@ -167,50 +172,48 @@ class Outcome:
 
     @property
     def agreements(self) -> list[Agreement]:
-        """Agreement by quantity with published values."""
-        numbered = [
-            group for group in self.groups if any(row.published.value is not None for row in group.rows)
-        ]
-        return [
-            _agreement(quantity, [group for group in numbered if group.quantity == quantity])
-            for quantity in dict.fromkeys(group.quantity for group in numbered)
-        ]
+        """Agreement of each quantity with published values."""
+        by_quantity: dict[str, list[Group]] = {}
+        for group in self.groups:
+            if any(row.published.value is not None for row in group.rows):
+                by_quantity.setdefault(group.quantity, []).append(group)
+        return [_agreement(quantity, groups) for quantity, groups in by_quantity.items()]
 
 
 def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
-    """Returns the values of a table with those measured, by place; others are left out."""
+    """Returns the outcome of a table for the measured conditions, given by name."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for entry in table.entries:
-        if entry.source in measured and entry.cca in measured[entry.source].ran:
+        if entry.source in measured and entry.cca in measured[entry.source].simulated_ccas:
             key = (entry.scenario, entry.quantity, entry.part)
             groups.setdefault(key, []).append(_row(table, entry, measured))
     return Outcome(table, [_group(rows) for rows in groups.values()])
 
 
-def _row(table: Table, figure: Published, measured: Mapping[str, Measured]) -> Row:
-    source = measured[figure.source]
-    values = measured_values(source, figure)
-    result = estimate(values)
+def _row(table: Table, entry: Published, measured: Mapping[str, Measured]) -> Row:
+    source = measured[entry.source]
+    values = measured_values(source, entry)
+    mean = estimate(values)
     if table.interval == "slots":
-        result = Estimate(result.mean, slot_interval(source, figure))
-    holds = _holds(figure, values, measured)
-    return Row(table, figure, source.ran[figure.cca], values, result, source, holds)
+        mean = Estimate(mean.mean, slot_interval(source, entry))
+    holds = _holds(entry, values, measured)
+    return Row(table, entry, source.simulated_ccas[entry.cca], values, mean, source, holds)
 
 
-def _holds(figure: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
-    """Returns whether the claim of an entry holds for these values; None if others are missing."""
+def _holds(entry: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
+    """Returns whether the claim of an entry holds for its values; None if that is unknown."""
 
-    def of(cca: str | None, scenario: str | None) -> Sequence[float]:
-        other = replace(figure, cca=cca or figure.cca, scenario=scenario or figure.scenario)
+    def get(cca: str | None, condition: str | None) -> Sequence[float]:
+        other = replace(entry, cca=cca or entry.cca, scenario=condition or entry.scenario)
         source = measured.get(other.source)
-        if source is None or other.cca not in source.ran:
+        if source is None or other.cca not in source.simulated_ccas:
             return [math.nan]
         return measured_values(source, other)
 
-    if figure.claim is None:
+    if entry.claim is None:
         return None
-    others = {cca: of(cca, None) for cca in measured[figure.scenario].ran}
-    return figure.claim.holds(figure.cca, values, others, of)
+    all_values = {cca: get(cca, None) for cca in measured[entry.scenario].simulated_ccas}
+    return entry.claim.holds(entry.cca, values, all_values, get)
 
 
 def _group(rows: list[Row]) -> Group:
@@ -228,7 +231,7 @@ def _group(rows: list[Row]) -> Group:
 
 def _agreement(quantity: str, groups: list[Group]) -> Agreement:
     rhos = [group.ranks.rho for group in groups if group.ranks is not None]
-    known = [0.0 if math.isnan(rho) else rho for rho in rhos]
+    numbers = [0.0 if math.isnan(rho) else rho for rho in rhos]
     rows = [row for group in groups for row in group.rows]
     errors = [abs(row.error) for row in rows if not math.isnan(row.error)]
     judged = [row for row in rows if row.agrees is not None and row.published.claim is None]
@@ -240,23 +243,23 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
             if row.published.value is not None
         ]
         if group.ranks is not None:
-            orders.append(([mine for mine, _ in pairs], [figure for _, figure in pairs]))
+            orders.append(([ours for ours, _ in pairs], [published for _, published in pairs]))
     return Agreement(
         quantity,
-        math.fsum(known) / len(known) if known else math.nan,
+        math.fsum(numbers) / len(numbers) if numbers else math.nan,
         joint_p_value(orders),
         math.fsum(errors) / len(errors) if errors else math.nan,
         sum(bool(row.agrees) for row in judged),
         len(judged),
         len(rhos),
-        _without_one(groups),
-        _measured_again(groups),
+        _best_without_one(groups),
+        _replication_baseline(groups),
     )
 
 
-def _without_one(groups: list[Group]) -> tuple[str, float] | None:
-    """Returns the CCA without which the ranks agree best, and the mean of their correlations then."""
-    pairs = [
+def _best_without_one(groups: list[Group]) -> tuple[str, float] | None:
+    """Returns the CCA without which the ranks agree best, and the mean correlation without it."""
+    means = [
         {
             row.published.cca: (row.ours.mean, row.published.value)
             for row in group.rows
@@ -265,17 +268,17 @@ def _without_one(groups: list[Group]) -> tuple[str, float] | None:
         for group in groups
         if group.ranks is not None
     ]
-    result = {}
-    for cca in dict.fromkeys(cca for pair in pairs for cca in pair):
-        fewer = [[mean for name, mean in pair.items() if name != cca] for pair in pairs]
-        if all(len(each) >= _MIN_RANKED for each in fewer):
-            result[cca] = mean_correlation(fewer)
-    return max(result.items(), key=lambda each: each[1]) if result else None
+    correlations = {}
+    for cca in dict.fromkeys(cca for by_cca in means for cca in by_cca):
+        others = [[pair for name, pair in by_cca.items() if name != cca] for by_cca in means]
+        if all(len(pairs) >= _MIN_RANKED for pairs in others):
+            correlations[cca] = mean_correlation(others)
+    return max(correlations.items(), key=lambda item: item[1]) if correlations else None
 
 
-def _measured_again(groups: list[Group]) -> Replication | None:
-    """Returns the agreement of a second measurement; None unless all scatters are known."""
+def _replication_baseline(groups: list[Group]) -> Replication | None:
+    """Returns the agreement of a second measurement; None unless all its deviations are known."""
     rows = [[row for row in group.rows if row.published.value is not None] for group in groups]
-    figures = [[row.replication for row in mine] for mine in rows]
-    known = [[each for each in mine if each is not None] for mine in figures]
-    return replicate(known) if known == figures else None
+    means = [[row.replication for row in group_rows] for group_rows in rows]
+    known = [[mean for mean in group_means if mean is not None] for group_means in means]
+    return replicate(known) if known == means else None

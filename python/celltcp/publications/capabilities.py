@@ -1,4 +1,4 @@
-"""Capability tables: measured cell texts such as Yes or No, and the published ones."""
+"""Capability tables: measured cell texts, such as Yes or No, next to the published ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.published_table import Cell
 
-#: Texts of cells that this build cannot measure, and of cells that were not run.
+#: Text of cells that this build cannot measure.
 NOT_AVAILABLE = "not available"
+#: Text of cells that were not run.
 NOT_RUN = "-"
 
 #: Texts for the levels of end-to-end semantics.
@@ -63,10 +64,14 @@ def capability_table(outcome: Outcome) -> CapabilityTable:
 
 
 def _measured_text(cell: Cell, row: Row) -> str:
-    """Returns the published text if its rule holds in the measurement, and else the opposite."""
+    """Returns the published text if its claim holds in the measurement, otherwise the opposite."""
     if row.holds is None:
         return NOT_RUN
-    if row.published.quantity == "semantics" and row.published.claim and not row.published.claim.refers:
+    if (
+        row.published.quantity == "semantics"
+        and row.published.claim
+        and not row.published.claim.is_relative
+    ):
         return _SEMANTICS[int(min(row.values))]
     if row.holds:
         return cell.published_text

@@ -1,4 +1,4 @@
-"""Check that a place has the phases and times that published values refer to."""
+"""Check that the phase and time window of published values exist under their condition."""
 
 from __future__ import annotations
 
@@ -12,45 +12,40 @@ from celltcp.radio.phases import PHASES
 from celltcp.radio.trajectory import SinrTrajectory
 
 
-def check_part(entry: Published, place: Condition, where: str) -> None:
-    """Rejects a published value for a phase that its place lacks, or a time after its end.
+def check_part(entry: Published, condition: Condition, location: str) -> None:
+    """Rejects a published value for a phase that its condition lacks, or a time after its end.
 
     Patterns of scenarios and files of the user are not checked.
-
-    Args:
-        entry: published value.
-        place: place of the experiment.
-        where: file and line, for the error.
 
     Raises:
         CelltcpError: names the file, the line, the field, the value and what is allowed.
     """
-    if not (entry.phase or entry.window) or "*" in place.scenario or "." in place.scenario:
+    if not (entry.phase or entry.window) or "*" in condition.scenario or "." in condition.scenario:
         return
     if entry.window:
         begin, end = entry.window
-        if begin >= place.duration_s or math.inf > end > place.duration_s:
+        if begin >= condition.duration_s or math.inf > end > condition.duration_s:
             raise CelltcpError(
-                f"{where}: window: '{begin:g}..{end:g}': allowed: up to {place.duration_s:g} s, where "
-                f"a run of {place.name} ends"
+                f"{location}: window: '{begin:g}..{end:g}': allowed: up to {condition.duration_s:g} s, "
+                f"where a run of {condition.name} ends"
             )
-    if entry.phase and entry.phase not in _phases(place):
-        allowed = ", ".join(_phases(place))
+    if entry.phase and entry.phase not in _phases_of(condition):
+        allowed = ", ".join(_phases_of(condition))
         raise CelltcpError(
-            f"{where}: phase: {entry.phase!r}: allowed: "
+            f"{location}: phase: {entry.phase!r}: allowed: "
             + (
-                f"{allowed}, which {place.name} has, or none"
+                f"{allowed}, which {condition.name} has, or none"
                 if allowed
-                else f"none, as in {place.name}"
+                else f"none, as in {condition.name}"
             )
         )
 
 
 @functools.cache
-def _phases(place: Condition) -> tuple[str, ...]:
-    """Returns the phases of a place: none where no phone moves away or comes closer."""
+def _phases_of(condition: Condition) -> tuple[str, ...]:
+    """Returns the phases of a condition; none if the phone neither recedes nor approaches."""
     try:
-        times, ratios = zip(*mean_sinr(place.loaded.to_toml()), strict=True)
+        times, ratios = zip(*mean_sinr(condition.loaded.to_toml()), strict=True)
         return PHASES[SinrTrajectory(times, ratios).movement]
     except CelltcpError:
         return ()

@@ -1,4 +1,4 @@
-"""Places: scenarios, as they are or with changes, on which experiments run."""
+"""Conditions: scenarios, with or without changes, under which experiments run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.scenarios import load_scenario
 
-#: Default CCA of flows.
-_DEFAULT = "cubic"
+_DEFAULT_CCA = "cubic"
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A scenario with changes; its name is that of the scenario unless a table gives it one."""
+    """A scenario with changes."""
 
+    #: Name in a table, or that of the scenario.
     name: str
     scenario: str
     #: Overrides as `field=value`.
@@ -30,17 +30,17 @@ class Condition:
         """The scenario with the changes.
 
         Raises:
-            CelltcpError: names the file of the place, and what is not allowed.
+            CelltcpError: names the file of the condition, and what is not allowed.
         """
         try:
             return load_scenario(self.scenario).with_changes(list(self.changes))
         except CelltcpError as error:
-            where = f"{self.origin}: place {self.name}: " if self.origin else ""
-            raise CelltcpError(f"{where}{error}") from None
+            location = f"{self.origin}: place {self.name}: " if self.origin else ""
+            raise CelltcpError(f"{location}{error}") from None
 
     @property
     def folder(self) -> str:
-        """Folder of its runs: that of the scenario, or its name without slashes."""
+        """Folder of its runs: the name of the scenario, or its own name without slashes."""
         return self.name if self.name == self.scenario else self.name.replace("/", "-")
 
     @property
@@ -49,17 +49,17 @@ class Condition:
         return self.loaded.duration_s
 
     @functools.cached_property
-    def fixed(self) -> list[str | None]:
-        """The scenario's CCA of each flow but the first; None for the first, and without one."""
+    def fixed_ccas(self) -> list[str | None]:
+        """The CCA of each flow if the scenario sets it, else None; None for the first flow."""
         flows = tomllib.loads(self.loaded.to_toml())["flows"]
-        return [None, *(None if flow["cca"] == _DEFAULT else flow["cca"] for flow in flows[1:])]
+        return [None, *(None if flow["cca"] == _DEFAULT_CCA else flow["cca"] for flow in flows[1:])]
 
     def lineup(self, cca: str) -> str:
         """Returns the CCAs of all flows: this one, unless the scenario sets the CCA of a flow."""
-        return "+".join(each or cca for each in self.fixed)
+        return "+".join(fixed_cca or cca for fixed_cca in self.fixed_ccas)
 
 
 def parse_condition(name: str, text: str, origin: str = "") -> Condition:
-    """Returns the place in a header: a scenario, and changes after semicolons."""
+    """Returns the condition in a header: a scenario, and changes after semicolons."""
     scenario, *changes = (part.strip() for part in text.split(";"))
     return Condition(name, scenario, tuple(changes), origin)

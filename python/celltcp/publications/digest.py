@@ -1,4 +1,4 @@
-"""Digest of the radio's log: counts per run that tables ask for. The log itself is not kept."""
+"""Digest of the radio's log: counts per run for published tables, stored instead of the log."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from celltcp.radio.opportunities import downlink_ttis
 #: Number of following blocks whose MCS is compared with that of a block.
 MCS_LAGS = 3
 
-#: Upper limits (exclusive) of MCS and CQI.
-_SCHEMES, _CQIS = 32, 16
+#: Numbers of MCS and CQI indices.
+_MCS_COUNT, _CQI_COUNT = 32, 16
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,17 @@ class Digest:
     """Counts of the downlink of one run."""
 
     tti_s: float
-    #: TTIs by MCS, and those of them that were wasted.
+    #: Number of TTIs by MCS.
     ttis: NDArray[np.int64]
+    #: Number of wasted TTIs by MCS.
     wasted: NDArray[np.int64]
-    #: First transmissions by MCS and by that of the first, second and third one after.
+    #: Number of pairs of first transmissions by lag (1 to `MCS_LAGS`), earlier MCS and later MCS.
     pairs: NDArray[np.int64]
-    #: TTIs by CQI, and the mean distance from one report to the next that differs in time.
+    #: Number of TTIs by CQI.
     cqi: NDArray[np.int64]
+    #: Mean absolute change of the CQI from one TTI to the next.
     cqi_change: float
-    #: The radio second by second.
+    #: Metrics of the radio by second.
     seconds: pd.DataFrame
 
 
@@ -52,18 +54,18 @@ def _digest(ttis: pd.DataFrame, tti_s: float, by_second: pd.DataFrame) -> Digest
     mcs = ttis["mcs"].to_numpy(np.int64)
     wasted = ttis["wasted"].to_numpy(bool)
     first = ttis.loc[ttis["attempt"] == 1, "mcs"].to_numpy(np.int64)
-    pairs = np.zeros((MCS_LAGS, _SCHEMES, _SCHEMES), np.int64)
-    for step in range(1, MCS_LAGS + 1):
-        np.add.at(pairs[step - 1], (first[:-step], first[step:]), 1)
-    cqi = ttis["cqi"].to_numpy(np.int64)
-    # A TTI can have several blocks; the CQI is that of the TTI.
-    each = cqi[np.flatnonzero(np.diff(ttis["t_ns"].to_numpy(), prepend=-1))]
+    pairs = np.zeros((MCS_LAGS, _MCS_COUNT, _MCS_COUNT), np.int64)
+    for lag in range(1, MCS_LAGS + 1):
+        np.add.at(pairs[lag - 1], (first[:-lag], first[lag:]), 1)
+    # A TTI can have several blocks, which have the same CQI.
+    is_new_tti = np.diff(ttis["t_ns"].to_numpy(), prepend=-1) != 0
+    cqi = ttis["cqi"].to_numpy(np.int64)[is_new_tti]
     return Digest(
         tti_s,
-        np.bincount(mcs, minlength=_SCHEMES),
-        np.bincount(mcs[wasted], minlength=_SCHEMES),
+        np.bincount(mcs, minlength=_MCS_COUNT),
+        np.bincount(mcs[wasted], minlength=_MCS_COUNT),
         pairs,
-        np.bincount(each[each > 0], minlength=_CQIS),
-        float(np.abs(np.diff(each)).mean()) if len(each) > 1 else 0.0,
+        np.bincount(cqi[cqi > 0], minlength=_CQI_COUNT),
+        float(np.abs(np.diff(cqi)).mean()) if len(cqi) > 1 else 0.0,
         by_second,
     )

@@ -1,8 +1,8 @@
-"""Index of mean goodputs: the files of published tables that have some of a built-in scenario.
+"""Index of mean goodputs: files of published tables with goodputs, by built-in scenario.
 
-To read all tables takes seconds, because the scenarios that they name are loaded to check them. So
-`goodput_index.json` is next to this module, and a test compares it with the tables. After a change
-of these, `python tests/goodput_index.py` writes it anew.
+Reading all tables takes seconds, because their scenarios are loaded to check them. So the index is
+stored in `goodput_index.json`, and a test compares it with the tables. `python tests/goodput_index.py`
+writes it again after a change of the tables.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ INDEX = Path(__file__).with_suffix(".json")
 
 
 @functools.cache
-def indexed() -> dict[str, list[str]]:
+def goodput_files() -> dict[str, list[str]]:
     """Returns the names of the files by scenario, both in order."""
-    result: dict[str, list[str]] = json.loads(INDEX.read_text("utf-8"))
-    return result
+    files: dict[str, list[str]] = json.loads(INDEX.read_text("utf-8"))
+    return files
 
 
-def goodputs(table: Table) -> list[Published]:
-    """Returns the mean goodputs of a table that were measured on scenarios as they are built in."""
+def goodput_entries(table: Table) -> list[Published]:
+    """Returns the mean goodputs of a table for built-in scenarios without changes."""
     return [
         entry
         for entry in table.entries
         if entry.quantity == "goodput"
         and not entry.part
         and entry.value is not None
-        and table.place(entry.scenario).scenario == entry.scenario
+        and table.condition(entry.scenario).scenario == entry.scenario
     ]

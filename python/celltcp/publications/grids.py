@@ -1,10 +1,10 @@
 """Grids: experiments over all combinations of the values of some axes, from files in `grids`.
 
 A file names a publication, a scenario, and for each axis its values, each with the fields that it
-sets (`FIELD=VALUE; FIELD=VALUE`). Each `[[experiments]]` is a table: `where` says which values of the
-axes it has (all of an axis that it leaves out), `rows` what is measured there, `across` and `lines`
-what its picture has along the horizontal axis and as lines. A row can have a `where` of its own. A
-claim refers to another place of the grid by the values in which that differs: `> @ {split=85-35}`.
+sets (`FIELD=VALUE; FIELD=VALUE`). Each `[[experiments]]` is a table. `where` selects values of the
+axes; an axis that it lacks has all values. `rows` are the measured quantities. `across` and `lines` are
+the axes of its picture: the horizontal one, and that of the lines. A row can have a `where` of its own.
+A claim refers to another condition of the grid by the values that differ: `> @ {split=85-35}`.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from typing import Any
 
 from celltcp.publications.conditions import Condition, parse_condition
 
-#: Values by axis.
+#: Value of each axis.
 Cell = dict[str, str]
 
-#: Values of the axes that differ at the place of a claim.
-_ELSEWHERE = re.compile(r"\{([^}]*)\}")
+#: Axis values that differ at the condition of a claim.
+_OTHER_VALUES = re.compile(r"\{([^}]*)\}")
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Places of a table by the values of axes, and the axes of its picture."""
+    """Conditions of a table by the values of axes, and the axes of its picture."""
 
-    #: Values of the axes by place.
+    #: Axis values of each condition by name.
     cells: Mapping[str, Cell]
-    #: Axis of a picture, and that of its lines.
+    #: Horizontal axis of a picture.
     across: str
+    #: Axis whose values are the lines of a picture.
     lines: str
     #: Mean length of a run, s.
     typical_s: float
@@ -44,24 +45,22 @@ class Grid:
 
     @property
     def panels(self) -> list[str]:
-        """Axes with several values, each of whose combinations has a panel of its own."""
-        axes = list(next(iter(self.cells.values())))
-        return [
-            axis
-            for axis in axes
-            if axis not in (self.across, self.lines) and len(self.values(axis)) > 1
+        """Axes with several values; each combination of these has a panel of its own."""
+        others = [
+            axis for axis in next(iter(self.cells.values())) if axis not in (self.across, self.lines)
         ]
+        return [axis for axis in others if len(self.values(axis)) > 1]
 
 
 @dataclass(frozen=True)
 class GridTable:
     """A table of a grid before its rows are checked."""
 
-    #: As in the header of a CSV table.
+    #: Fields of a header, as in a CSV table.
     header: dict[str, str]
     named_only: bool
     grid: Grid
-    places: tuple[Condition, ...]
+    conditions: tuple[Condition, ...]
     #: Rows as a CSV table has them.
     rows: tuple[dict[str, str], ...]
 
@@ -74,55 +73,55 @@ def read_grid(file: Path) -> list[GridTable]:
 
 def _table(text: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTable:
     axes: dict[str, dict[str, str]] = text["axes"]
-    place_name: str = text["place"]
-    cells = {place_name.format(**cell): cell for cell in _cells(axes, experiment["where"])}
-    places = tuple(
+    name_format: str = text["place"]
+    cells = {name_format.format(**cell): cell for cell in _cells(axes, experiment["where"])}
+    conditions = tuple(
         parse_condition(name, "; ".join([text["scenario"], *(axes[axis][cell[axis]] for axis in axes)]))
         for name, cell in cells.items()
     )
-    kind = {key: experiment[key] for key in ("across", "lines")}
     return GridTable(
         {
             "publication": text["publication"],
             "form": "gains",
-            **{key: each for key, each in experiment.items() if isinstance(each, str)},
+            **{key: value for key, value in experiment.items() if isinstance(value, str)},
         },
         experiment.get("named_only", False),
-        Grid(cells, **kind, typical_s=text["typical_s"]),
-        places,
-        tuple(_rows(place_name, cells, experiment["rows"])),
+        Grid(cells, experiment["across"], experiment["lines"], text["typical_s"]),
+        conditions,
+        tuple(_rows(name_format, cells, experiment["rows"])),
     )
 
 
 def _cells(axes: Mapping[str, Mapping[str, str]], where: Mapping[str, Sequence[str]]) -> list[Cell]:
     """Returns all combinations of values that match `where`."""
-    values = [[each for each in axes[axis] if each in where.get(axis, axes[axis])] for axis in axes]
-    return [dict(zip(axes, chosen, strict=True)) for chosen in itertools.product(*values)]
+    values = [[value for value in axes[axis] if value in where.get(axis, axes[axis])] for axis in axes]
+    return [dict(zip(axes, combination, strict=True)) for combination in itertools.product(*values)]
 
 
 def _rows(
-    place_name: str, cells: Mapping[str, Cell], rows: Sequence[Mapping[str, Any]]
+    name_format: str, cells: Mapping[str, Cell], rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, str]]:
-    """Returns the rows of all places; empty rows are replaced by others of the same place."""
+    """Returns the rows of all conditions.
+
+    A row without value and claim is left out if the condition has another row for the same CCA and
+    quantity with one of them.
+    """
     result: list[dict[str, str]] = []
-    for place, cell in cells.items():
+    for condition, cell in cells.items():
         selected = [row for row in rows if _within(cell, row.get("where", {}))]
-        saying = {_measured(each) for each in selected if "published" in each or "claim" in each}
-        for each in selected:
-            if "published" not in each and "claim" not in each and _measured(each) in saying:
+        is_filled = {id(row): "published" in row or "claim" in row for row in selected}
+        filled = {(row["cca"], row["quantity"]) for row in selected if is_filled[id(row)]}
+        for row in selected:
+            if not is_filled[id(row)] and (row["cca"], row["quantity"]) in filled:
                 continue
-            words = {key: str(value) for key, value in each.items() if key != "where"}
-            if "claim" in words:
-                words["claim"] = _ELSEWHERE.sub(
-                    lambda asked, cell=cell: place_name.format(**{**cell, **_pairs(asked[1])}),  # type: ignore[misc]
-                    words["claim"],
+            fields = {key: str(value) for key, value in row.items() if key != "where"}
+            if "claim" in fields:
+                fields["claim"] = _OTHER_VALUES.sub(
+                    lambda match, cell=cell: name_format.format(**{**cell, **_pairs(match[1])}),  # type: ignore[misc]
+                    fields["claim"],
                 )
-            result.append({"scenario": place, "published": "", **words})
+            result.append({"scenario": condition, "published": "", **fields})
     return result
-
-
-def _measured(row: Mapping[str, Any]) -> tuple[str, str]:
-    return row["cca"], row["quantity"]
 
 
 def _within(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:

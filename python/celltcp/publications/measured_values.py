@@ -14,29 +14,29 @@ from celltcp.results.statistics import student_quantile
 
 def measured_values(measured: Measured, entry: Published) -> list[float]:
     """Returns the values of the runs, in the order of the seeds."""
-    if entry.quantity in measured.known:
-        return [measured.known[entry.quantity]]
+    if entry.quantity in measured.derived:
+        return [measured.derived[entry.quantity]]
     return QUANTITIES[entry.quantity].values(measured, entry)
 
 
 def distribution_values(measured: Measured, entry: Published) -> list[float]:
-    """Returns the values of which a picture shows the distribution: of slots or of connections."""
+    """Returns the values whose distribution a picture shows: of slots or of connections."""
     spread = QUANTITIES[entry.quantity].spread
     return measured_values(measured, entry) if spread is None else spread(measured, entry)
 
 
 def slot_interval(measured: Measured, entry: Published) -> float | None:
-    """Returns half the 95 % interval of a slot over the runs, averaged over the slots."""
+    """Returns the half width of a slot's 95 % interval over the runs, averaged over the slots."""
     column = QUANTITIES[entry.quantity].column
     if column is None:
         return None
     slots = measured.slots_of(entry)
-    over_runs = slots[column].groupby((slots["t_s"] / measured.slot_s).round().astype(int))
-    spread = pd.DataFrame({"sd": over_runs.std(), "count": over_runs.count()}).dropna()
+    by_slot = slots[column].groupby((slots["t_s"] / measured.slot_s).round().astype(int))
+    spread = pd.DataFrame({"sd": by_slot.std(), "count": by_slot.count()}).dropna()
     if spread.empty:
         return None
-    halves = [
+    half_widths = [
         student_quantile(int(count) - 1) * sd / math.sqrt(count)
         for sd, count in zip(spread["sd"], spread["count"], strict=True)
     ]
-    return math.fsum(halves) / len(halves)
+    return math.fsum(half_widths) / len(half_widths)

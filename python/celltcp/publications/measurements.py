@@ -1,4 +1,4 @@
-"""Runs of a scenario, as the quantities of published tables read them."""
+"""Measured runs of a condition, as the quantities of published tables read them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from celltcp.results.tables import Results
 
 @dataclass(frozen=True)
 class Measured:
-    """Runs of a scenario, from which the quantities of tables are computed."""
+    """Runs of a condition, from which the quantities of tables are computed."""
 
     comparison: Comparison
-    #: CCA run for each CCA of a table: the same, or the variant of the kernel in the experiments.
-    ran: dict[str, str]
-    #: Values of quantities that are not measured in runs, such as the gain of a selection.
-    known: dict[str, float] = field(default_factory=dict)
+    #: Simulated CCA for each CCA of a table: the same, or its variant in the kernel of the experiments.
+    simulated_ccas: dict[str, str]
+    #: Values of quantities that compare several runs, such as the gain of a selection.
+    derived: dict[str, float] = field(default_factory=dict)
 
     def per_run(self, entry: Published, measure: Callable[[pd.DataFrame], float]) -> list[float]:
-        """Returns a measure of the slots of each run."""
+        """Returns a measure of the slots of each run; NaN without slots."""
         slots = self.slots_of(entry)
         by_run = dict(list(slots.groupby("run")))
         return [
@@ -39,20 +39,21 @@ class Measured:
     def runs_of(self, entry: Published) -> pd.DataFrame:
         """Returns the runs of the CCA, in the order of the seeds."""
         runs = self.comparison.runs
-        return runs[runs["cca"] == self.ran[entry.cca]].sort_values("seed")
+        return runs[runs["cca"] == self.simulated_ccas[entry.cca]].sort_values("seed")
 
     def flows_of(self, entry: Published) -> list[pd.DataFrame]:
         """Returns the connections of each run of the CCA."""
         flows = self._flows
-        return [flows.get(int(run), _none(flows)) for run in self.runs_of(entry)["run"]]
+        no_flows = next(iter(flows.values())).iloc[:0]
+        return [flows.get(int(run), no_flows) for run in self.runs_of(entry)["run"]]
 
     def digests_of(self, entry: Published) -> list[Digest]:
         """Returns the digest of the radio's log of each run of the CCA."""
         return [self.digests[int(run)] for run in self.runs_of(entry)["run"]]
 
     def slots_of(self, entry: Published) -> pd.DataFrame:
-        """Returns the slots of the CCA's first flow, of the phase and the window that are requested."""
-        slots = self._slots.get(self.ran[entry.cca])
+        """Returns the slots of the CCA's first flow, in the phase and time window of the entry."""
+        slots = self._slots.get(self.simulated_ccas[entry.cca])
         if slots is None:
             return next(iter(self._slots.values())).iloc[:0]
         if entry.window:
@@ -62,18 +63,19 @@ class Measured:
         if not entry.phase:
             return slots
         start_s = slots["run"].map(self._start_s)
-        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, start_s)
+        phases = phases_at(self.trajectory, slots["t_s"] + self.slot_s / 2, start_s)
         within: pd.DataFrame = slots[phases == entry.phase]
         return within
 
     def has_phase(self, phase: str) -> bool:
         """Returns whether the runs have slots in a phase."""
         slots = next(iter(self._slots.values()))
-        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, slots["run"].map(self._start_s))
+        start_s = slots["run"].map(self._start_s)
+        phases = phases_at(self.trajectory, slots["t_s"] + self.slot_s / 2, start_s)
         return bool((phases == phase).any())
 
     def frame(self, table: str) -> pd.DataFrame:
-        """Returns a table of the results, which is cached."""
+        """Returns a table of the results as a data frame, which is cached."""
         if table not in self._frames:
             self._frames[table] = self.comparison.results.tables[table].to_pandas()
         return self._frames[table]
@@ -88,15 +90,14 @@ class Measured:
         return digests(self.comparison)
 
     def without_log(self) -> Measured:
-        """Returns a copy with digests of the radio's log in place of the log itself."""
+        """Returns a copy with digests of the radio's log instead of the log."""
         if "radio" not in self.comparison.results.tables:
             return self
-        digest_cache = self.digests
         results = self.comparison.results
         tables = {name: table for name, table in results.tables.items() if name != "radio"}
-        result = replace(self, comparison=Comparison(Results(tables, results.about)))
-        result.__dict__["digests"] = digest_cache
-        return result
+        copy = replace(self, comparison=Comparison(Results(tables, results.about)))
+        copy.__dict__["digests"] = self.digests
+        return copy
 
     @functools.cached_property
     def all_slots(self) -> pd.DataFrame:
@@ -105,7 +106,7 @@ class Measured:
 
     @functools.cached_property
     def handovers(self) -> Counter[tuple[int, int]]:
-        """Handovers by run and connection; those without one are left out."""
+        """Number of handovers by run and connection."""
         events = self.comparison.results.tables["events"].to_pandas()
         selected = events[events["kind"] == "handover"]
         return Counter(zip(selected["run"].astype(int), selected["flow"].astype(int), strict=True))
@@ -129,7 +130,7 @@ class Measured:
         return {int(str(run)): group for run, group in self.comparison.flows.groupby("run")}
 
     @functools.cached_property
-    def way(self) -> SinrTrajectory:
+    def trajectory(self) -> SinrTrajectory:
         """The phone's mean SINR over time."""
         return SinrTrajectory.of(self.comparison.results)
 
@@ -137,7 +138,3 @@ class Measured:
     def slot_s(self) -> float:
         """Length of a slot, s."""
         return float(self.comparison.results.about["slot_s"])
-
-
-def _none(flows: dict[int, pd.DataFrame]) -> pd.DataFrame:
-    return next(iter(flows.values())).iloc[:0]

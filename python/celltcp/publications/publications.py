@@ -1,4 +1,4 @@
-"""Publications: files in `publications`, found by a scan of that folder."""
+"""Publications and their experiments, read from the files in the folder `publications`."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ from celltcp.publications.published import published_tables
 from celltcp.publications.published_table import Table
 from celltcp.scenarios.ccas import select_ccas
 
-#: Names of the types of values.
-_KINDS = {"str": "a text", "list": "a list", "dict": "a table", "int": "a whole number"}
+#: Texts for the types of values.
+_TYPE_TEXTS = {"str": "a text", "list": "a list", "dict": "a table", "int": "a whole number"}
 
 _PUBLICATIONS = Path(__file__).parent / "publications"
 
 
 @dataclass(frozen=True)
-class Unpublished:
-    """A condition that a publication does not give, with the range in which it is plausible."""
+class UnpublishedParameter:
+    """A parameter of experiments that the publication does not state."""
 
-    condition: str
-    #: Field of the scenarios, and values for a sweep over it.
+    #: The parameter in words.
+    description: str
+    #: Field of the scenarios.
     field: str
+    #: Plausible values, in words.
     plausible: str
+    #: Values of a sweep.
     values: tuple[str, ...]
-    #: Experiments that it affects.
+    #: Experiments that depend on it.
     experiments: tuple[str, ...]
 
 
@@ -41,20 +44,16 @@ class Publication:
     source: str
     #: Subject of the experiments, in a few words.
     about: str
-    #: CCAs as the kernel of the experiments had them, by today's names.
-    era: dict[str, str]
-    unpublished: tuple[Unpublished, ...]
-    #: Number of runs of each CCA in its experiments by default: below 10 where a run takes long.
+    #: Versions of CCAs in the kernel of the experiments, by CCA.
+    historic_ccas: dict[str, str]
+    unpublished: tuple[UnpublishedParameter, ...]
+    #: Default number of runs of each CCA: below 10 if a run takes long.
     runs: int = 10
 
     @property
     def tables(self) -> list[Table]:
         """Tables of the publication."""
-        return [
-            published_table
-            for published_table in published_tables()
-            if published_table.publication == self.name
-        ]
+        return [table for table in published_tables() if table.publication == self.name]
 
     def selected_tables(self, experiments: Sequence[str]) -> list[Table]:
         """Returns the tables of these experiments; if none are named, all without `named_only`.
@@ -78,10 +77,10 @@ def publications() -> dict[str, Publication]:
 
 
 def publication(name: str) -> Publication:
-    """Returns the publication of a name.
+    """Returns the publication of this name.
 
     Raises:
-        CelltcpError: lists the publications.
+        CelltcpError: if it is unknown; lists the publications.
     """
     known = publications()
     if name not in known:
@@ -105,24 +104,24 @@ def _read(file: Path) -> Publication:
             select_ccas([cca, version], ())
         except CelltcpError as error:
             raise CelltcpError(f"{file}: era: {error}") from None
-    conditions = document.get("unpublished", [])
-    for number, condition in enumerate(conditions, 1):
+    parameters = document.get("unpublished", [])
+    for number, parameter in enumerate(parameters, 1):
         needed = {"condition": str, "field": str, "plausible": str, "experiments": list}
-        _check(condition, needed, {"values": list}, f"{file}: unpublished condition {number}")
+        _check(parameter, needed, {"values": list}, f"{file}: unpublished condition {number}")
     return Publication(
         file.stem,
         document["source"],
         document["about"],
         document.get("era", {}),
         tuple(
-            Unpublished(
-                condition["condition"],
-                condition["field"],
-                condition["plausible"],
-                tuple(map(str, condition.get("values", ()))),
-                tuple(condition["experiments"]),
+            UnpublishedParameter(
+                parameter["condition"],
+                parameter["field"],
+                parameter["plausible"],
+                tuple(map(str, parameter.get("values", ()))),
+                tuple(parameter["experiments"]),
             )
-            for condition in conditions
+            for parameter in parameters
         ),
         _runs(document, file),
     )
@@ -136,14 +135,16 @@ def _runs(document: Mapping[str, Any], file: Path) -> int:
 
 
 def _check(
-    table: Mapping[str, Any], needed: Mapping[str, type], possible: Mapping[str, type], where: str
+    table: Mapping[str, Any], needed: Mapping[str, type], optional: Mapping[str, type], location: str
 ) -> None:
-    """Rejects missing and unknown keys."""
-    types = {**needed, **possible}
+    """Rejects missing and unknown keys, and values of another type."""
+    types = {**needed, **optional}
     if missing := [key for key in needed if key not in table]:
-        raise CelltcpError(f"{where}: {missing[0]} is missing; needed: {', '.join(needed)}")
+        raise CelltcpError(f"{location}: {missing[0]} is missing; needed: {', '.join(needed)}")
     for key, value in table.items():
         if key not in types:
-            raise CelltcpError(f"{where}: {key}: allowed: {', '.join(types)}")
+            raise CelltcpError(f"{location}: {key}: allowed: {', '.join(types)}")
         if not isinstance(value, types[key]):
-            raise CelltcpError(f"{where}: {key}: {value!r}: allowed: {_KINDS[types[key].__name__]}")
+            raise CelltcpError(
+                f"{location}: {key}: {value!r}: allowed: {_TYPE_TEXTS[types[key].__name__]}"
+            )

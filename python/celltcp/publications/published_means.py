@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.publications.agreement import Outcome, outcome
-from celltcp.publications.goodput_index import goodputs, indexed
+from celltcp.publications.goodput_index import goodput_entries, goodput_files
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published import in_order, table_files, tables_in
 from celltcp.publications.published_table import Table
@@ -19,23 +19,23 @@ class PublishedComparison:
 
     scenario: str
     outcomes: list[Outcome]
-    #: Reason for having no outcomes; empty if there are any.
-    why_not: str = ""
+    #: Reason why there are no outcomes; empty if there are any.
+    reason: str = ""
 
 
 def compare_published(comparison: Comparison) -> PublishedComparison:
     """Returns the published mean goodputs of the scenario and those of the comparison.
 
-    The scenario must equal the built-in one of its name: otherwise a difference to the publication
-    could come from the changed field.
+    The scenario must be a built-in one without changes: otherwise a difference from the publication
+    could be due to a change.
     """
     about = comparison.results.about
     name = str(about["name"])
-    tables = _tables_of(name)
+    tables = _goodput_tables(name)
     if not tables:
-        known = ", ".join(indexed())
+        allowed = ", ".join(goodput_files())
         return PublishedComparison(
-            name, [], f"no publication has goodput for {name}; there are figures for {known}"
+            name, [], f"no publication has goodput for {name}; there are figures for {allowed}"
         )
     built_in = load_scenario(name)
     hashes = {built_in.hash}
@@ -61,12 +61,12 @@ def compare_published(comparison: Comparison) -> PublishedComparison:
     return PublishedComparison(name, [outcome(table, measured) for table in common])
 
 
-def _tables_of(scenario: str) -> list[Table]:
+def _goodput_tables(scenario: str) -> list[Table]:
     """Returns the published tables, reduced to the mean goodputs of a scenario."""
-    files = [file for file in table_files() if file.name in indexed().get(scenario, ())]
+    files = [file for file in table_files() if file.name in goodput_files().get(scenario, ())]
     tables = []
-    for table in in_order(each for file in files for each in tables_in(file)):
-        entries = tuple(goodput for goodput in goodputs(table) if goodput.scenario == scenario)
+    for table in in_order(table for file in files for table in tables_in(file)):
+        entries = tuple(entry for entry in goodput_entries(table) if entry.scenario == scenario)
         if entries:
             tables.append(replace(table, entries=entries))
     return tables

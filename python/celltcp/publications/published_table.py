@@ -12,24 +12,19 @@ from celltcp.publications.grids import Grid
 #: Kinds of intervals.
 INTERVALS = ("runs", "slots")
 
-#: Forms of pictures: bars next to published ones, spider plots of all quantities, quantities over time,
-#: over the place on the way, distributions of slots or of connections, values by zone, changes of the
-#: MCS from block to block, points of one quantity against another, a list of claims, lines over an
-#: axis of a grid, legs of split connections over time, a table of words, gain and cost of splits,
-#: quantities over the number of UEs in the names of places, with distributions, or bars
-#: of all places, a panel per quantity.
+#: Forms of pictures; `plots` has a function for the panels of each.
 FORMS = (
     *("bars", "spider", "time", "position", "ecdf", "zones", "transitions", "scatter"),
     *("verdicts", "gains", "legs", "capabilities", "choices", "load", "places"),
 )
 
-#: In the column `cca`: the best CCA of each phase by the quantity, one after another (see `switching`).
+#: CCA of an entry about a selection: the best CCA of each phase, one after another (see `switching`).
 SELECTION = "selection"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Cell of a printed table whose entries are words, such as a capability of a scheme."""
+    """Cell of a printed table of words, such as a capability of a scheme."""
 
     line: str
     column: str
@@ -41,35 +36,37 @@ class Cell:
 
 @dataclass(frozen=True)
 class Published:
-    """A published value with the half width of its 95 % interval."""
+    """Entry of a published table: a value, a claim, or a quantity to measure."""
 
+    #: Name of its condition.
     scenario: str
     cca: str
     quantity: str
     unit: str
-    #: Phase of the way; empty for all of it.
+    #: Phase of the UE's movement; empty for the whole run.
     phase: str
-    #: None where a figure shows it without a number.
+    #: Published value; None if the publication has no number.
     value: float | None
+    #: Half width of the 95 % interval of the value; None if it is not published.
     ci95: float | None
     note: str = ""
     #: Time window of the run, s; None for all.
     window: tuple[float, float] | None = None
-    #: Range of the zone (MCS or SINR) that the figure is about; None for all.
+    #: Zone, a range of MCS, SINR (dB) or handovers, of the value; None for all.
     zone: tuple[float, float] | None = None
-    #: Statement of the publication in words, as a relation.
+    #: Statement of the publication, as a relation.
     claim: Claim | None = None
     #: Its cell in a capability table.
     cell: Cell | None = None
 
     @property
     def criterion(self) -> str:
-        """The quantity by which the CCAs of a selection are chosen."""
+        """The quantity by which a selection chooses CCAs."""
         return self.quantity.removeprefix("gain_")
 
     @property
     def source(self) -> str:
-        """Name of the runs: the place, for a selection with its criterion."""
+        """Name of its runs: that of the condition, for a selection with the criterion."""
         if self.cca != SELECTION:
             return self.scenario
         return f"{self.scenario}, {SELECTION} by {self.criterion}"
@@ -77,13 +74,12 @@ class Published:
     @property
     def part(self) -> str:
         """Phase, window and zone, in words; empty for the whole."""
-        window = f"{_words(self.window)} s" if self.window else ""
-        zone = _words(self.zone) if self.zone else ""
-        return ", ".join(each for each in (self.phase, window, zone) if each)
+        window = f"{_range_text(self.window)} s" if self.window else ""
+        zone = _range_text(self.zone) if self.zone else ""
+        return ", ".join(filter(None, (self.phase, window, zone)))
 
 
-def _words(ends: tuple[float, float]) -> str:
-    """Returns a range in words."""
+def _range_text(ends: tuple[float, float]) -> str:
     low, high = ends
     if low == -math.inf:
         return f"below {high:g}"
@@ -108,25 +104,23 @@ class Table:
     form: str
     note: str
     entries: tuple[Published, ...]
-    #: Scenarios with changes, by their names in the entries.
-    named_places: tuple[Condition, ...] = ()
-    #: Its places by the values of axes; None where it has no axes.
+    #: Conditions that the table defines.
+    named_conditions: tuple[Condition, ...] = ()
+    #: Its conditions by the values of axes; None where it has no axes.
     grid: Grid | None = None
     #: Whether it runs only by its name.
     named_only: bool = False
     #: Cells of a capability table, also those about middleboxes that this build lacks.
     cells: tuple[Cell, ...] = ()
 
-    def place(self, name: str) -> Condition:
-        """Returns the place of a name: one of the table's own, or a scenario."""
-        return next(
-            (named_place for named_place in self.named_places if named_place.name == name),
-            Condition(name, name),
-        )
+    def condition(self, name: str) -> Condition:
+        """Returns the condition of a name: one of the table's own, or a scenario."""
+        own = (condition for condition in self.named_conditions if condition.name == name)
+        return next(own, Condition(name, name))
 
     @property
     def scenarios(self) -> list[str]:
-        """The places, in the order of the file, with those that claims refer to."""
+        """Names of the conditions, in the order of the file, then of those that claims refer to."""
         own = [entry.scenario for entry in self.entries]
-        referred = [entry.claim.place for entry in self.entries if entry.claim and entry.claim.place]
-        return list(dict.fromkeys([*own, *referred]))
+        claims = [entry.claim for entry in self.entries if entry.claim]
+        return list(dict.fromkeys([*own, *(claim.condition for claim in claims if claim.condition)]))

@@ -1,4 +1,4 @@
-"""Rank correlation of our means with those of a paper."""
+"""Rank correlation of our means with published ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Half width of a 95 % interval of a normal distribution, standard deviations.
-HALF_WIDTH = 1.96
-_DRAWS = 2000
-#: Maximum distance from the best of tied values, as a share.
-TIE = 0.02
-#: Maximum of values whose orders are all enumerated.
+NORMAL_HALF_WIDTH = 1.96
+#: Number of bootstrap samples, and of random orders.
+DRAWS = 2000
+#: Maximum distance of tied values from the best of them, as a share.
+_MAX_TIE_SHARE = 0.02
+#: Maximum number of values of the permutation test, which enumerates all orders.
 _MAX_PERMUTED = 7
 
 
@@ -24,9 +25,9 @@ class RankCorrelation:
     """Spearman's rank correlation of our means with the published ones.
 
     Values within 2 % of each other share a rank. `low` and `high` are the ends of the 95 % bootstrap
-    interval: runs are drawn with replacement, with the same seeds for all if they have as many, and the
-    published means normally within their own intervals. `chance` is the p-value of the permutation
-    test: the share of all orders that agree as well.
+    interval. For that, runs are resampled, with the same seeds for all if they have as many, and
+    published means are drawn from normal distributions with their intervals. `p_value` is that of the
+    permutation test: the share of all orders that agree as well.
     """
 
     rho: float
@@ -38,14 +39,14 @@ class RankCorrelation:
     def __str__(self) -> str:
         if math.isnan(self.rho):
             return "none, as all are tied"
-        chance = "" if math.isnan(self.p_value) else f"; p = {self.p_value:.2g}"
-        return f"{self.rho:+.2f} (bootstrap 95 % interval {self.low:+.2f} to {self.high:+.2f}{chance})"
+        p_value = "" if math.isnan(self.p_value) else f"; p = {self.p_value:.2g}"
+        return f"{self.rho:+.2f} (bootstrap 95 % interval {self.low:+.2f} to {self.high:+.2f}{p_value})"
 
 
 def rank_correlation(
     ours: Mapping[str, Sequence[float]], published: Mapping[str, tuple[float, float]]
 ) -> RankCorrelation | None:
-    """Correlates the names that both have; returns None for fewer than three.
+    """Returns the rank correlation over the names that both have; None for fewer than three.
 
     Args:
         ours: values of the runs by name, in the order of the seeds.
@@ -56,36 +57,37 @@ def rank_correlation(
         return None
     values = [np.asarray(ours[name], dtype=float) for name in names]
     means, widths = np.array([published[name] for name in names], dtype=float).T
-    mine = ranks(np.array([[value.mean() for value in values]]))
-    mean_ranks = ranks(means[None, :])
-    rho = float(correlated(mine, mean_ranks)[0])
+    our_ranks = ranks(np.array([[value.mean() for value in values]]))
+    published_ranks = ranks(means[None, :])
+    rho = float(correlate_rows(our_ranks, published_ranks)[0])
     random = np.random.default_rng(1)
-    sampled_ranks = ranks(_drawn_means(values, random))
-    scattered = ranks(random.normal(means, widths / HALF_WIDTH, size=(_DRAWS, len(names))))
-    rhos = correlated(sampled_ranks, scattered)
+    our_samples = ranks(_bootstrap_means(values, random))
+    published_samples = ranks(random.normal(means, widths / NORMAL_HALF_WIDTH, (DRAWS, len(names))))
+    rhos = correlate_rows(our_samples, published_samples)
     known = rhos[~np.isnan(rhos)]
     low, high = np.quantile(known, [0.025, 0.975]) if known.size else (math.nan, math.nan)
-    return RankCorrelation(rho, float(low), float(high), _chance(rho, mine, mean_ranks), len(names))
+    p_value = _permutation_p_value(rho, our_ranks, published_ranks)
+    return RankCorrelation(rho, float(low), float(high), p_value, len(names))
 
 
-def _drawn_means(
+def _bootstrap_means(
     values: Sequence[NDArray[np.float64]], random: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Returns means of values drawn with replacement, a row per draw.
+    """Returns means of resampled values, a row per sample.
 
-    The same places are drawn for all, so that seeds stay together, unless some have more values than
+    All columns have the same indices, so that seeds stay together, unless some have more values than
     others, as downloads can.
     """
     count = len(values[0])
-    if all(len(value) == count for value in values):
-        resampled = random.integers(count, size=(_DRAWS, count))
-        return np.array([value[resampled].mean(axis=1) for value in values]).T
-    draws = ((value, random.integers(len(value), size=(_DRAWS, len(value)))) for value in values)
-    return np.array([each[resampled].mean(axis=1) for each, resampled in draws]).T
+    if all(len(column) == count for column in values):
+        indices = random.integers(count, size=(DRAWS, count))
+        return np.array([column[indices].mean(axis=1) for column in values]).T
+    draws = ((column, random.integers(len(column), size=(DRAWS, len(column)))) for column in values)
+    return np.array([column[indices].mean(axis=1) for column, indices in draws]).T
 
 
 def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
-    """Returns the p-value of a mean of rank correlations: the share of random orders as good.
+    """Returns the p-value of a mean rank correlation: the share of random orders that agree as well.
 
     Args:
         orders: our means and the published ones, for each correlation.
@@ -93,30 +95,31 @@ def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> 
     if not orders:
         return math.nan
     random = np.random.default_rng(1)
-    result = 0.0
-    sampled_ranks = np.zeros(_DRAWS)
+    observed_sum = 0.0
+    random_sums = np.zeros(DRAWS)
     for ours, published in orders:
-        mine, published_ranks = ranks(np.array([ours])), ranks(np.array([published]))
-        result += float(np.nan_to_num(correlated(mine, published_ranks))[0])
-        shuffled = random.permuted(np.repeat(mine, _DRAWS, axis=0), axis=1)
-        sampled_ranks += np.nan_to_num(
-            correlated(shuffled, np.broadcast_to(published_ranks, shuffled.shape))
+        our_ranks, published_ranks = ranks(np.array([ours])), ranks(np.array([published]))
+        observed_sum += float(np.nan_to_num(correlate_rows(our_ranks, published_ranks))[0])
+        shuffled = random.permuted(np.repeat(our_ranks, DRAWS, axis=0), axis=1)
+        random_sums += np.nan_to_num(
+            correlate_rows(shuffled, np.broadcast_to(published_ranks, shuffled.shape))
         )
     # The observed order is itself one of the possible ones.
-    return float((np.sum(sampled_ranks >= result - 1e-9) + 1) / (_DRAWS + 1))
+    return float((np.sum(random_sums >= observed_sum - 1e-9) + 1) / (DRAWS + 1))
 
 
 def mean_correlation(orders: Sequence[Sequence[tuple[float, float]]]) -> float:
-    """Returns the mean of the rank correlations of pairs of values; one without order counts as 0."""
-    result = 0.0
+    """Returns the mean rank correlation of lists of value pairs; a list of ties only counts as 0."""
+    total = 0.0
     for pairs in orders:
-        mine, other = np.array(pairs, dtype=float).T
-        result += float(np.nan_to_num(correlated(ranks(mine[None, :]), ranks(other[None, :])))[0])
-    return result / len(orders)
+        first, second = np.array(pairs, dtype=float).T
+        rho = correlate_rows(ranks(first[None, :]), ranks(second[None, :]))
+        total += float(np.nan_to_num(rho)[0])
+    return total / len(orders)
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns the ranks of each row; values that are within the tie of a better one share theirs."""
+    """Returns the ranks of each row, 1 for the lowest value; tied values share a mean rank."""
     import pandas as pd
 
     order = np.argsort(-values, axis=1, kind="stable")
@@ -125,18 +128,18 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     leader = falling[:, 0]
     group = np.zeros(len(values))
     for index in range(1, values.shape[1]):
-        behind = falling[:, index] < leader - TIE * np.abs(leader)
-        leader = np.where(behind, falling[:, index], leader)
-        group = group - behind
+        is_behind = falling[:, index] < leader - _MAX_TIE_SHARE * np.abs(leader)
+        leader = np.where(is_behind, falling[:, index], leader)
+        group = group - is_behind
         groups[:, index] = group
-    back = np.empty_like(groups)
-    np.put_along_axis(back, order, groups, axis=1)
-    ranks: NDArray[np.float64] = pd.DataFrame(back).rank(axis=1).to_numpy(np.float64)
+    unsorted = np.empty_like(groups)
+    np.put_along_axis(unsorted, order, groups, axis=1)
+    ranks: NDArray[np.float64] = pd.DataFrame(unsorted).rank(axis=1).to_numpy(np.float64)
     return ranks
 
 
-def correlated(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correlates ranks row by row; NaN where those of a row are all equal."""
+def correlate_rows(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns Pearson's correlation of each pair of rows; NaN if a row has equal values only."""
     a = first - first.mean(axis=1, keepdims=True)
     b = second - second.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
@@ -146,8 +149,12 @@ def correlated(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
     return result
 
 
-def _chance(rho: float, mine: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    if mine.shape[1] > _MAX_PERMUTED or math.isnan(rho):
+def _permutation_p_value(
+    rho: float, our_ranks: NDArray[np.float64], published_ranks: NDArray[np.float64]
+) -> float:
+    """Returns the share of all orders that agree as well; NaN if there are too many orders."""
+    if our_ranks.shape[1] > _MAX_PERMUTED or math.isnan(rho):
         return math.nan
-    orders = np.array(list(itertools.permutations(mine[0])))
-    return float(np.mean(correlated(orders, np.broadcast_to(other, orders.shape)) >= rho - 1e-9))
+    orders = np.array(list(itertools.permutations(our_ranks[0])))
+    rhos = correlate_rows(orders, np.broadcast_to(published_ranks, orders.shape))
+    return float(np.mean(rhos >= rho - 1e-9))

@@ -1,8 +1,8 @@
-"""Switching: the best CCA of each phase one after another, run again (atxutegi2018-thesis section 6.3).
+"""Switching: runs with the best CCA of each phase, one after another (atxutegi2018, section 6.3).
 
-The best CCA of each phase is that with the highest mean of a quantity there. The combination begins
-with that of the start-up, and takes over the next one where its phase begins, with the window of
-equation 6.3. It runs on the same channels as the single CCAs.
+The best CCA of a phase has the highest mean of a quantity there. A combination starts with the CCA of
+the start-up, and switches to the next one at the start of its phase, with the window of equation 6.3.
+It runs on the same channels as the single CCAs.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from celltcp.scenarios.ccas import OWN_MIX
 
 @dataclass(frozen=True)
 class Combination:
-    """The best CCA of each phase, and the runs of all of them one after another."""
+    """The best CCA of each phase, and the runs with all of them one after another."""
 
-    place: str
+    #: Name of the condition.
+    condition: str
+    #: Quantity by which the best are chosen.
     quantity: str
-    #: Phase and CCA, in the order of time.
+    #: Best CCA of each phase, in the order of time.
     best: dict[str, str]
     measured: Measured
 
@@ -39,61 +41,65 @@ class Combination:
 
     @property
     def text(self) -> str:
-        """The CCAs by phase, in words."""
+        """The CCA of each phase, in words."""
         return ", ".join(f"{phase} {cca}" for phase, cca in self.best.items())
 
 
-def combination(replay: PaperRun, place: Condition, quantity: str, ours: Measured) -> Combination:
-    """Returns the combination of the best CCAs by phase, run on the same channels as `ours`."""
-    way = ours.way
-    phases = [each for each in PHASES[way.movement] if ours.has_phase(each)]
-    figures = [Published(place.name, cca, quantity, "", "", None, None) for cca in ours.ran]
+def run_combination(
+    paper_run: PaperRun, condition: Condition, quantity: str, single: Measured
+) -> Combination:
+    """Runs the combination of the best CCAs by phase, on the same channels as the single CCAs."""
+    ccas = single.simulated_ccas
+    phases = [phase for phase in PHASES[single.trajectory.movement] if single.has_phase(phase)]
+    entries = [Published(condition.name, cca, quantity, "", "", None, None) for cca in ccas]
     best = {
         phase: best_and_ties(
-            {figure.cca: measured_values(ours, replace(figure, phase=phase)) for figure in figures}
+            {entry.cca: measured_values(single, replace(entry, phase=phase)) for entry in entries}
         )[0]
         for phase in phases
     }
-    unmeasured = Combination(place.name, quantity, best, ours)
-    first, *_ = best.values()
-    if not unmeasured.switches:
-        return replace(unmeasured, measured=Measured(ours.comparison, {SELECTION: ours.ran[first]}))
-    starts = dict(zip(phases, _starts(way, phases), strict=True))
+    first_cca = ccas[best[phases[0]]]
+    fixed = Measured(single.comparison, {SELECTION: first_cca})
+    combined = Combination(condition.name, quantity, best, fixed)
+    if not combined.switches:
+        return combined
+    starts = dict(zip(phases, _starts_s(single.trajectory, phases), strict=True))
     switches = ", ".join(
-        f'{{ at = "{starts[later]:g}s", to = "{ours.ran[best[later]]}", mode = "context" }}'
+        f'{{ at = "{starts[later]:g}s", to = "{ccas[best[later]]}", mode = "context" }}'
         for earlier, later in pairwise(phases)
         if best[later] != best[earlier]
     )
     changes = [
-        *place.changes,
-        *replay.stored_overrides,
-        f'flows.0.cca="{ours.ran[first]}"',
+        *condition.changes,
+        *paper_run.stored_overrides,
+        f'flows.0.cca="{first_cca}"',
         f"flows.0.switch=[{switches}]",
     ]
-    folder = replay.folder_of(f"{place.folder}-{quantity}-{'-'.join(best.values())}")
-    settings = replace(replay, cca=OWN_MIX, changes=changes, out=folder)
-    comparison = comparison_request(settings.source(place.scenario), settings).run()
-    return replace(unmeasured, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
+    folder = paper_run.folder_of(f"{condition.folder}-{quantity}-{'-'.join(best.values())}")
+    settings = replace(paper_run, cca=OWN_MIX, changes=changes, out=folder)
+    comparison = comparison_request(settings.source(condition.scenario), settings).run()
+    return replace(combined, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
 
-def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
-    """Returns the times at which phases begin, s."""
-    result = []
+def _starts_s(trajectory: SinrTrajectory, phases: list[str]) -> list[float]:
+    """Returns the times at which phases start, s."""
+    # The phase that starts or ends at the cell edge.
+    edge_phase = "constrained" if trajectory.movement == "forward" else "scaling"
+    starts = []
     for phase in phases:
-        at_the_edge = "constrained" if way.movement == "forward" else "scaling"
         if phase == "start-up":
-            result.append(0.0)
-        elif phase == at_the_edge and "constrained" in phases:
-            result.append(way.time_s(way.min_db + CONSTRAINED_DB))
+            starts.append(0.0)
+        elif phase == edge_phase and "constrained" in phases:
+            starts.append(trajectory.time_s(trajectory.min_db + CONSTRAINED_DB))
         else:
-            result.append(START_UP_S)
-    return result
+            starts.append(START_UP_S)
+    return starts
 
 
-def gain(combination: Combination, ours: Measured) -> float:
-    """Returns the gain of the combination over the best fixed CCA on the whole way, %."""
-    figure = Published(combination.place, "", combination.quantity, "", "", None, None)
-    single = {cca: measured_values(ours, replace(figure, cca=cca)) for cca in ours.ran}
-    most = estimate(single[best_and_ties(single)[0]]).mean
-    mine = estimate(measured_values(combination.measured, replace(figure, cca=SELECTION))).mean
-    return 100 * (mine / most - 1)
+def gain(combination: Combination, single: Measured) -> float:
+    """Returns the gain of the combination over the best single CCA in the whole run, %."""
+    entry = Published(combination.condition, "", combination.quantity, "", "", None, None)
+    values = {cca: measured_values(single, replace(entry, cca=cca)) for cca in single.simulated_ccas}
+    best_mean = estimate(values[best_and_ties(values)[0]]).mean
+    mean = estimate(measured_values(combination.measured, replace(entry, cca=SELECTION))).mean
+    return 100 * (mean / best_mean - 1)

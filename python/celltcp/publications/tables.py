@@ -1,4 +1,4 @@
-"""Tables of published and simulated values."""
+"""Output of `celltcp papers`: tables of published and simulated values, and their agreement."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from celltcp.publications.report.claims_table import claims_table
 from celltcp.publications.report.numbers_table import numbers_table
 from celltcp.publications.report.texts import (
     agreement_text,
+    condition_text,
     differing_cells,
-    place_text,
     quantity_text,
     value_text,
 )
 from celltcp.publications.split_choice import choices
-from celltcp.publications.split_losses import LOSS, split_gains, split_losses
+from celltcp.publications.split_losses import MIN_LOSS_PERCENT, split_gains, split_losses
 
 
 def print_outcome(outcome: Outcome, console: Terminal) -> None:
@@ -28,7 +28,7 @@ def print_outcome(outcome: Outcome, console: Terminal) -> None:
     title = f"{outcome.table.publication}, {outcome.table.figure}: {outcome.table.title}"
     rows = outcome.rows
     if numbers := [row for row in rows if row.published.value is not None]:
-        intervals = f"means and 95 % intervals{_KINDS[outcome.table.interval]}"
+        intervals = f"means and 95 % intervals{_INTERVAL_TEXTS[outcome.table.interval]}"
         console.print_table(numbers_table(numbers, f"{title}, as published and here, {intervals}"))
     if outcome.table.form == "capabilities":
         _print_capabilities(title, outcome, console)
@@ -49,12 +49,11 @@ def print_outcome(outcome: Outcome, console: Terminal) -> None:
             )
     for agreement in outcome.agreements:
         console.print(agreement_text(agreement))
-    held, judged = outcome.claims
+    holding, judged = outcome.claims
     if judged:
-        console.print(f"claims of the publication: {held} of {judged} hold here")
-    known = publications()
+        console.print(f"claims of the publication: {holding} of {judged} hold here")
     name = outcome.table.publication
-    source = known[name].source if name in known else name
+    source = publications()[name].source if name in publications() else name
     note = f". {outcome.table.note}" if outcome.table.note else ""
     console.print(f"published: {source}, {outcome.table.figure}{note}")
 
@@ -83,15 +82,15 @@ def _print_choices(title: str, outcome: Outcome, console: Terminal) -> None:
     rows = []
     for choice in choices(outcome):
         for option in choice.options:
-            first = option is choice.options[0]
+            is_first = option is choice.options[0]
             means = (option.gain, option.delay, option.buffered)
             rows.append(
                 (
-                    choice.place if first else "",
-                    choice.plain if first else "",
+                    choice.condition if is_first else "",
+                    choice.unsplit_cca if is_first else "",
                     option.cca,
                     *(value_text(mean.mean, mean.ci95) for mean in means),
-                    choice.verdict if first else "",
+                    choice.verdict if is_first else "",
                 )
             )
     columns = (
@@ -105,50 +104,52 @@ def _print_choices(title: str, outcome: Outcome, console: Terminal) -> None:
 
 def _print_losses(outcome: Outcome, console: Terminal) -> None:
     """Prints the points where a split loses, with the reasons."""
-    counted = len(split_gains(outcome))
-    if not counted:
+    point_count = len(split_gains(outcome))
+    if not point_count:
         return
     losses = split_losses(outcome)
-    console.print(f"points where the split loses more than {LOSS:g} %: {len(losses)} of {counted}")
+    console.print(
+        f"points where the split loses more than {MIN_LOSS_PERCENT:g} %: {len(losses)} of {point_count}"
+    )
     for loss in losses:
         gain = value_text(loss.row.ours.mean, loss.row.ours.ci95)
-        console.print(f"{place_text(loss.row)}, {loss.row.published.cca}: {gain} %. {loss.reason}")
+        console.print(f"{condition_text(loss.row)}, {loss.row.published.cca}: {gain} %. {loss.reason}")
 
 
 def _print_means(title: str, rows: Sequence[Row], console: Terminal) -> None:
-    """Prints simulated means that have no published number, with a column per CCA."""
+    """Prints simulated means without a published number, with a column per CCA."""
     if not rows:
         return
     ccas = list(dict.fromkeys(row.published.cca for row in rows))
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
-        line = lines.setdefault((place_text(row), quantity_text(row)), {})
+        line = lines.setdefault((condition_text(row), quantity_text(row)), {})
         line[row.published.cca] = value_text(row.ours.mean, row.ours.ci95)
     cells = tuple((*key, *(line.get(cca, "") for cca in ccas)) for key, line in lines.items())
     columns = (Column("scenario"), Column("quantity"), *number_columns(*ccas))
     console.print_table(Table(columns, cells, title))
 
 
-#: Words for the kinds of intervals.
-_KINDS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
+#: Texts for the kinds of intervals.
+_INTERVAL_TEXTS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
 
 
 def print_sweep(field: str, outcomes: Sequence[tuple[str, Outcome]], console: Terminal) -> None:
-    """Prints the agreement of a table for each value of a field that the publication does not give."""
-    first = outcomes[0][1].table
+    """Prints the agreement of a table for each value of a field that the publication does not state."""
+    table = outcomes[0][1].table
     headings = ("mean rank correlation", "p-value", "mean error", "in their intervals")
     rows = tuple(
         (
             value,
             agreement.quantity,
             "-" if math.isnan(agreement.rho) else f"{agreement.rho:+.2f}",
-            "-" if math.isnan(agreement.chance) else f"{agreement.chance:.2g}",
+            "-" if math.isnan(agreement.p_value) else f"{agreement.p_value:.2g}",
             "-" if math.isnan(agreement.error) else f"{100 * agreement.error:.0f} %",
             f"{agreement.inside} of {agreement.judged}",
         )
         for value, outcome in outcomes
         for agreement in outcome.agreements
     )
-    title = f"{first.publication}, {first.figure}: agreement by {field}"
+    title = f"{table.publication}, {table.figure}: agreement by {field}"
     columns = (Column(field), Column("quantity"), *number_columns(*headings))
     console.print_table(Table(columns, rows, title))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from celltcp._core import CelltcpError
 from celltcp.publications.quantities.quantity import TEXTS
 
-#: Units with their factors, by dimension.
-_FAMILIES: dict[str, dict[str, float]] = {
+#: Units of each dimension, with their sizes.
+_DIMENSIONS: dict[str, dict[str, float]] = {
     "rate": {
         f"{prefix}{unit}": size
         for unit in ("bit/s", "bps")
@@ -26,47 +26,47 @@ _FAMILIES: dict[str, dict[str, float]] = {
 _SYNONYMS = {"packets": "segments"}
 
 
-def measured_unit(quantity: str, given: str, place: str, *, numbered: bool) -> tuple[str, float]:
-    """Returns the unit in which celltcp measures a quantity, and the factor from the unit given.
+def measured_unit(quantity: str, given: str, location: str, *, numbered: bool) -> tuple[str, float]:
+    """Returns the unit in which celltcp measures a quantity, and the factor from the published unit.
 
-    The default is the quantity's own unit. Shares can be given in %. A quantity without a unit in
-    celltcp can have any unit, which tables and axes show.
+    The default is celltcp's unit. Shares can be given in %. A quantity without a unit in celltcp can
+    have any unit, which tables and axes show.
 
     Args:
         quantity: name of the quantity.
-        given: unit of the published values.
-        place: file and line, for errors.
+        given: published unit; may be empty.
+        location: file and line, for errors.
         numbered: whether there is a published value; without one, any word is a unit.
 
     Raises:
-        CelltcpError: if the unit of a figure is not one of those of the quantity.
+        CelltcpError: if a published value has a unit that the quantity cannot have.
     """
     own = TEXTS.get(quantity, {}).get("unit", "")
     if given == "%" and _is_share(own):
         return own, 0.01
-    family = next((family for family in _FAMILIES.values() if own in family), None)
-    if family is None:
-        return _other_unit(quantity, own, given, place, numbered=numbered), 1.0
-    if given and given not in family:
+    sizes = next((sizes for sizes in _DIMENSIONS.values() if own in sizes), None)
+    if sizes is None:
+        return _other_unit(quantity, own, given, location, numbered=numbered), 1.0
+    if given and given not in sizes:
         if not numbered:
             return given, 1.0
-        raise CelltcpError(f"{place}: unit: {given!r}: {quantity} has {', '.join(family)}")
-    return own, family[given or own] / family[own]
+        raise CelltcpError(f"{location}: unit: {given!r}: {quantity} has {', '.join(sizes)}")
+    return own, sizes[given or own] / sizes[own]
 
 
 def _is_share(unit: str) -> bool:
     return unit.startswith("of ")
 
 
-def _other_unit(quantity: str, own: str, given: str, place: str, *, numbered: bool) -> str:
+def _other_unit(quantity: str, own: str, given: str, location: str, *, numbered: bool) -> str:
     """Returns the unit of a quantity that is no rate, time or size in bytes."""
     if not given:
         return own
     if numbered and own and _SYNONYMS.get(given, given) != _SYNONYMS.get(own, own):
-        others = " or %" if _is_share(own) else ""
-        raise CelltcpError(f"{place}: unit: {given!r}: {quantity} has {own}{others}")
-    if numbered and any(given in family for family in _FAMILIES.values()):
+        percent = " or %" if _is_share(own) else ""
+        raise CelltcpError(f"{location}: unit: {given!r}: {quantity} has {own}{percent}")
+    if numbered and any(given in sizes for sizes in _DIMENSIONS.values()):
         raise CelltcpError(
-            f"{place}: unit: {given!r}: {quantity} is no rate, time or size; allowed: none"
+            f"{location}: unit: {given!r}: {quantity} is no rate, time or size; allowed: none"
         )
     return given

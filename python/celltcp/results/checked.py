@@ -23,7 +23,7 @@ def read_checked(file: Path, manifest: Manifest | None) -> pa.Table:
     """
     require_intact(file, manifest)
     try:
-        # `read_table` reads by pyarrow.dataset, in twice the time.
+        # `read_table` reads through pyarrow.dataset, which takes twice as long.
         with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
             return parquet.read()
     except (pa.ArrowInvalid, OSError) as error:
@@ -49,7 +49,7 @@ def require_intact(file: Path, manifest: Manifest | None) -> None:
 
 
 def _remedy(file: Path, about: Mapping[str, Any]) -> str:
-    """Returns the remedy for a damaged file: the command that made it, if the origin has all of it."""
+    """Returns the remedy for a damaged file: the command that made it, if its origin shows that."""
     command = _command(about)
     if command is None:
         return "to make it again, repeat the command that made it, with --overwrite"
@@ -57,17 +57,16 @@ def _remedy(file: Path, about: Mapping[str, Any]) -> str:
 
 
 def _command(about: Mapping[str, Any]) -> str | None:
-    """Returns the command that made the results; None if it had settings that the origin lacks."""
+    """Returns the command that made the results; None if the origin (`about`) lacks some settings."""
     try:
         name, engine = str(about["name"]), str(about["engine"])
         if name not in scenario_names() or engine != NATIVE:
             return None
         if int(about["runs"]) == len(about["cca"]) == 1:
-            # The results may be of `celltcp run` with further options.
+            # They may be results of `celltcp run` with further options.
             return None
         duration = f"{about['duration_s']:g}s"
-        changed = load_scenario(name, duration=duration)
-        if changed.hash != about["hash"]:
+        if load_scenario(name, duration=duration).hash != about["hash"]:
             return None
         words = ["celltcp", "compare", name, "--duration", duration, "--cca", ",".join(about["cca"])]
         words += ["--runs", str(about["runs"]), "--seed", str(about["seed"]), "--overwrite"]

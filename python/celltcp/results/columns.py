@@ -1,17 +1,17 @@
 """Columns of Arrow tables as NumPy arrays and rows, and back, without pandas; sums and means of groups.
 
-`pa.array`, `pa.scalar` and `to_numpy` import pandas, which takes longer than a short command. The
-functions of this module in their place do not.
+`pa.array`, `pa.scalar` and `to_numpy` import pandas, which takes longer than a short command. This
+module replaces them.
 
-Sums are the same to the last bit wherever they are computed: groups that lie one after another are
-added up by NumPy, in pairs. All others are added up in their order with compensation (Kahan), as are
-columns with NaN, which are left out.
+Sums are the same to the last bit wherever they are computed. NumPy adds up groups that lie one after
+another, in pairs. All other groups, and columns with NaN, are added up in their order with compensation
+(Kahan), without the NaN.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,28 +22,29 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def numbers(column: pa.ChunkedArray[Any]) -> NDArray[Any]:
-    """Returns a column of numbers; where some are null, all are floating-point numbers, with NaN."""
+    """Returns a column of numbers; if some are null, as floating-point numbers with NaN for null."""
     if column.null_count:
         column = column.cast(pa.float64())
-    parts = [_plain(chunk) for chunk in column.chunks]
+    parts = [_to_numpy(chunk) for chunk in column.chunks]
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
 
 
-def _plain(chunk: pa.Array[Any]) -> NDArray[Any]:
+def _to_numpy(chunk: pa.Array[Any]) -> NDArray[Any]:
     if not chunk.null_count:
         result: NDArray[Any] = np.from_dlpack(chunk)
         return result
     buffer: Any = chunk.buffers()[1]
     data = np.frombuffer(buffer, np.float64)[chunk.offset : chunk.offset + len(chunk)]
-    is_known = np.from_dlpack(chunk.is_valid().cast(pa.uint8()))
-    return np.where(is_known, data, math.nan)
+    is_valid = np.from_dlpack(chunk.is_valid().cast(pa.uint8()))
+    return np.where(is_valid, data, math.nan)
 
 
 def array_of(values: NDArray[Any]) -> pa.Array[Any]:
     """Returns numbers as an Arrow array of their type."""
-    kind = pa.from_numpy_dtype(values.dtype)
     data: Any = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(data)])
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(data)]
+    )
 
 
 def text_array_of(texts: Sequence[str]) -> pa.Array[Any]:
@@ -55,7 +56,7 @@ def text_array_of(texts: Sequence[str]) -> pa.Array[Any]:
 
 
 def rows_of(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yields the values of these columns for each row; None for null."""
+    """Yields the values of some columns, row by row; None for null."""
     return zip(*(table[name].to_pylist() for name in names), strict=True)
 
 
@@ -70,34 +71,27 @@ def _values(column: pa.ChunkedArray[Any]) -> list[Any]:
     return numbers(column).tolist() if is_number else column.to_pylist()
 
 
-def connections(table: pa.Table) -> NDArray[np.int64]:
-    """Returns a number for each row that its `run` and `flow` determine."""
+def connection_keys(table: pa.Table) -> NDArray[np.int64]:
+    """Returns the key of each row's connection, a number made of its `run` and `flow`."""
     run, flow = (numbers(table[name]).astype(np.int64) for name in ("run", "flow"))
     return (run << 32) | flow
 
 
 def values_of(
-    requested_keys: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[Any], missing: float
+    requested_keys: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[Any], missing: float
 ) -> NDArray[Any]:
-    """Returns the value of each requested key; `missing` for unknown keys.
-
-    Args:
-        requested_keys: keys as in a column of `connections`.
-        known: keys with a value, unique.
-        values: of the known keys.
-        missing: value of all others.
-    """
-    # The last value is that of the place -1.
-    result: NDArray[Any] = np.append(values, missing)[places_of(requested_keys, known)]
+    """Returns the value of each requested key, or `missing`; `values` belong to the unique `keys`."""
+    # The index of other keys is -1, which selects the last value.
+    result: NDArray[Any] = np.append(values, missing)[indices_of(requested_keys, keys)]
     return result
 
 
 def distinct(
     keys: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.intp]]:
-    """Returns the distinct keys in rising order, their first places, and the number of each row's key.
+    """Returns the distinct keys in rising order, their first indices, and the index of each row's key.
 
-    NumPy's `unique` gives the same, but imports masked arrays, which takes longer than a small table.
+    `np.unique` returns the same, but imports masked arrays, which takes longer than a small table.
     """
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
@@ -107,28 +101,22 @@ def distinct(
     return ordered[is_first], order[is_first], group
 
 
-def places_of(requested_keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Returns the index of each requested key among the known ones (unique); -1 without one."""
-    if not len(known):
+def indices_of(requested_keys: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Returns the index of each requested key in `keys`, which are unique; -1 if it is missing."""
+    if not len(keys):
         return np.full(len(requested_keys), -1, np.intp)
-    order = np.argsort(known)
-    result = order[np.minimum(np.searchsorted(known, requested_keys, sorter=order), len(known) - 1)]
-    return np.where(known[result] == requested_keys, result, -1)
+    order = np.argsort(keys)
+    indices = order[np.minimum(np.searchsorted(keys, requested_keys, sorter=order), len(keys) - 1)]
+    return np.where(keys[indices] == requested_keys, indices, -1)
 
 
 def group_sums(values: NDArray[Any], groups: NDArray[Any], count: int) -> NDArray[np.float64]:
-    """Returns the sum of each group; zero for those without a value.
-
-    Args:
-        values: what is added up.
-        groups: number of the group of each value, from 0 to `count - 1`.
-        count: of groups.
-    """
+    """Returns the sum of each group, 0 without values; `groups` are indices from 0 to `count - 1`."""
     if np.isnan(values).any() or (np.diff(groups) < 0).any():
         order = np.argsort(groups, kind="stable")
         ends = np.cumsum(np.bincount(groups, minlength=count))
         parts = np.split(values[order], ends[:-1])
-        return np.array([_compensated(part.tolist()) for part in parts], np.float64)
+        return np.array([_kahan_sum(part.tolist()) for part in parts], np.float64)
     sums = np.zeros(count)
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     sums[groups[starts]] = np.add.reduceat(values, starts) if len(starts) else ()
@@ -136,47 +124,44 @@ def group_sums(values: NDArray[Any], groups: NDArray[Any], count: int) -> NDArra
 
 
 def group_means(values: NDArray[Any], groups: NDArray[Any], count: int) -> NDArray[np.float64]:
-    """Returns the mean of each group, as `group_sums` adds up; NaN for those without a value."""
+    """Returns the mean of each group from its `group_sums`; NaN for groups without a value."""
     sums = group_sums(values, groups, count)
-    known = np.bincount(groups[~np.isnan(values)], minlength=count)
+    value_counts = np.bincount(groups[~np.isnan(values)], minlength=count)
     means = np.full(count, math.nan)
-    np.divide(sums, known, out=means, where=known > 0)
+    np.divide(sums, value_counts, out=means, where=value_counts > 0)
     return means
 
 
 def sums_by(keys: Sequence[Key], values: Sequence[float]) -> dict[Key, float]:
-    """Returns the sum of the values of each key, in the order in which the keys first come."""
-    known = list(dict.fromkeys(keys))
-    return _by(known, group_sums(np.array(values, np.float64), _numbered(keys, known), len(known)))
+    """Returns the sum of the values of each key, in the order of their first occurrence."""
+    return _aggregate_by(group_sums, keys, values)
 
 
 def means_by(keys: Sequence[Key], values: Sequence[float]) -> dict[Key, float]:
-    """Returns the mean of the values of each key, in the order in which the keys first come.
-
-    NaN where none is known.
-    """
-    known = list(dict.fromkeys(keys))
-    return _by(known, group_means(np.array(values, np.float64), _numbered(keys, known), len(known)))
+    """Returns the mean of the values of each key (NaN if none), in the order of their occurrence."""
+    return _aggregate_by(group_means, keys, values)
 
 
-def _numbered(keys: Sequence[Key], known: Sequence[Key]) -> NDArray[np.intp]:
-    numbers = {key: index for index, key in enumerate(known)}
-    return np.array([numbers[key] for key in keys], np.intp)
+def _aggregate_by(
+    aggregate: Callable[[NDArray[Any], NDArray[Any], int], NDArray[np.float64]],
+    keys: Sequence[Key],
+    values: Sequence[float],
+) -> dict[Key, float]:
+    indices = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+    groups = np.array([indices[key] for key in keys], np.intp)
+    result = aggregate(np.array(values, np.float64), groups, len(indices))
+    return dict(zip(indices, result.tolist(), strict=True))
 
 
-def _by(known: Sequence[Key], result: NDArray[np.float64]) -> dict[Key, float]:
-    return dict(zip(known, result.tolist(), strict=True))
-
-
-def _compensated(values: Iterable[float]) -> float:
-    total = lost = 0.0
+def _kahan_sum(values: Iterable[float]) -> float:
+    total = compensation = 0.0
     for value in values:
         if math.isnan(value):
             continue
-        gain = value - lost
-        after = total + gain
-        lost = (after - total) - gain
-        # Beyond infinity there is nothing to compensate.
-        lost = 0.0 if math.isnan(lost) else lost
-        total = after
+        summand = value - compensation
+        new_total = total + summand
+        compensation = (new_total - total) - summand
+        # An infinite total has no error to compensate.
+        compensation = 0.0 if math.isnan(compensation) else compensation
+        total = new_total
     return total

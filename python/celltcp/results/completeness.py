@@ -1,4 +1,4 @@
-"""Completeness: numbers of finished and planned runs of results, and the line on unfinished ones."""
+"""Completeness of results: numbers of finished and planned runs, and a line on unfinished results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _KEY = "unfinished"
 
 @dataclass(frozen=True)
 class Completeness:
-    """Finished and planned runs, and combinations of scenario, values and CCA with all of theirs."""
+    """Numbers of finished and planned runs, and of combinations of scenario, values and CCA.
+
+    A combination is finished if all of its runs are.
+    """
 
     runs: int = 0
     planned_runs: int = 0
@@ -21,7 +24,7 @@ class Completeness:
 
     @classmethod
     def from_about(cls, about: Mapping[str, Any]) -> Completeness:
-        """Reads the numbers from the origin of results; without them results are finished."""
+        """Reads the numbers from the origin of results; only unfinished results have them."""
         if _KEY in about:
             return cls(*about[_KEY])
         ccas = len(about["cca"])
@@ -29,7 +32,7 @@ class Completeness:
         return cls(runs, runs, ccas, ccas)
 
     def to_about(self) -> dict[str, Any]:
-        """Returns the numbers as a part of the origin of results."""
+        """Returns the numbers as a field of the origin of results."""
         return {_KEY: list(astuple(self))}
 
     def __add__(self, other: Completeness) -> Completeness:
@@ -42,11 +45,7 @@ class Completeness:
         return self.runs == self.planned_runs
 
     def text(self, *, of_several: bool = False) -> str:
-        """Returns the line on unfinished results; empty if they are finished.
-
-        Args:
-            of_several: whether there are several comparisons, whose combinations are counted, too.
-        """
+        """Returns the line on unfinished results; empty if they are finished."""
         if self.is_complete:
             return ""
         runs = f"{self.runs} of {self.planned_runs} runs"

@@ -24,7 +24,7 @@ RUNS = "runs"
 #: Tables of captures.
 CAPTURES = "captures"
 
-#: Kinds of results in a folder; their tables partly have the same names.
+#: Kinds of results in a folder; some of their tables have the same names.
 KINDS = {
     "evaluate": "an evaluation of policies (celltcp select evaluate)",
     "engines": "a comparison of engines (celltcp select compare-engines)",
@@ -33,29 +33,29 @@ KINDS = {
     RUNS: "results of celltcp compare or run",
 }
 
-#: Key of the origin that only results of a kind have.
-_SIGNS = {"evaluate": "policies", "engines": "requirements"}
+#: Key of the origin that only results of this kind have.
+_KIND_KEYS = {"evaluate": "policies", "engines": "requirements"}
 
 #: Warnings about files, a line each on standard error unless the program handles them.
 LOG = logging.getLogger("celltcp")
 
 
 def require_own(folder: str | Path, command: str) -> None:
-    """Checks that a command's tables will not replace those of another that have the same names.
+    """Checks that a command's tables will not replace those of another command.
 
     Args:
-        folder: where the tables are to go; it need not be there.
-        command: `"evaluate"`, `"engines"`, `"captures"`, or one of those that keep runs.
+        folder: folder for the tables, which need not exist.
+        command: `"evaluate"`, `"engines"`, `"captures"`, or a command that stores runs.
 
     Raises:
-        CelltcpError: if the folder holds what the others keep, or a working folder in it is not
+        CelltcpError: if the folder holds results of another kind, or a working folder that is not
             celltcp's.
     """
     check_folder(Path(folder))
     existing_kind = kind_in(Path(folder))
-    mine = command if command in KINDS else RUNS
-    is_unfinished = existing_kind == UNFINISHED and mine in _SIGNS
-    if existing_kind is not None and existing_kind != mine and not is_unfinished:
+    kind = command if command in KINDS else RUNS
+    is_unfinished = existing_kind == UNFINISHED and kind in _KIND_KEYS
+    if existing_kind is not None and existing_kind != kind and not is_unfinished:
         raise CelltcpError(
             f"{folder}: holds {KINDS[existing_kind]}, which the tables of {command} would replace; "
             "allowed: a folder of their own"
@@ -69,8 +69,7 @@ def kind_in(folder: Path) -> str | None:
         return CAPTURES
     if about is None:
         return UNFINISHED if (folder / UNFINISHED).is_dir() else None
-    # Only evaluations have policies; of the others only comparisons of engines are for requirements.
-    return next((kind for kind, key in _SIGNS.items() if key in about), RUNS)
+    return next((kind for kind, key in _KIND_KEYS.items() if key in about), RUNS)
 
 
 def about_in(folder: Path) -> dict[str, Any] | None:
@@ -90,17 +89,17 @@ def about_in(folder: Path) -> dict[str, Any] | None:
 
 
 def prepare_folder(folder: str | Path) -> Path:
-    """Makes the folder; an error has the reason why it cannot be written.
+    """Creates the folder unless it exists, and checks that files can be written to it.
 
     Raises:
-        CelltcpError: if it cannot be written, or a working folder in it is not celltcp's; nothing was
-            changed then.
+        CelltcpError: if it cannot be written, or a working folder in it is not celltcp's, in which case
+            nothing was changed.
     """
     target = Path(folder)
     check_folder(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        # The file has no name, on systems that support that.
+        # The file has no name if the file system supports that (O_TMPFILE).
         with tempfile.TemporaryFile(dir=target):
             pass
     except OSError as error:
@@ -109,17 +108,17 @@ def prepare_folder(folder: str | Path) -> Path:
 
 
 def check_no_link(root: Path, path: Path) -> None:
-    """Checks that no folder below `root` on the way to `path` is a link.
+    """Checks that no folder between `root` and `path` is a link.
 
     Raises:
         CelltcpError: names the link.
     """
     if not path.is_relative_to(root):
         return
-    step = root
+    folder = root
     for name in path.relative_to(root).parts:
-        step /= name
-        if step.is_symlink():
+        folder /= name
+        if folder.is_symlink():
             raise CelltcpError(
-                f"{step}: is a link, and leads out of {root}; remove it, or give another folder"
+                f"{folder}: is a link, and leads out of {root}; remove it, or give another folder"
             )

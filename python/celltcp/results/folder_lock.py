@@ -1,4 +1,4 @@
-"""Folder locks: one writer at a time, and no replacement of results that it does not continue."""
+"""Folder locks: one writer at a time, which replaces no results that it does not continue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from celltcp.results.working import INDEX, PARTS, check_folder
 from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.stored import MANIFEST
 
-#: Pictures that commands draw in folders of results, as patterns of names without endings.
+#: Pictures that commands draw in folders of results, as patterns of names without suffixes.
 _PICTURES = (
     *(
         "overview",
@@ -35,31 +35,30 @@ _PICTURES = (
     *("run", "sweep", "cases", "reliability", "legs", "video", "video-ecdf", "published"),
     *("by-position", "by-mcs", "by-phase", "explain", "explain-[0-9]*"),
 )
-_ENDINGS = ("png", "svg", "pdf")
+_SUFFIXES = ("png", "svg", "pdf")
 
 #: Advice about a file of another origin.
 _REMEDY = "give another folder, or --overwrite to replace it"
 
-#: Name of the file that is locked.
+#: Name of the lock file.
 _LOCK = ".celltcp-lock"
+
+#: Maximum size of a lock file, which contains a process ID, bytes.
+_MAX_LOCK_SIZE = 32
 
 
 def is_begun(folder: Path) -> bool:
-    """Returns whether a command that was interrupted began in a folder, and finished nothing."""
+    """Returns whether a command was interrupted in a folder before it finished anything."""
     return (folder / _LOCK).is_file() and not (folder / MANIFEST).is_file()
-
-
-#: Maximum size of a lock file, which has the number of a process, bytes.
-_MAX_LOCK = 32
 
 
 @contextmanager
 def locked_folder(folder: str | Path) -> Iterator[Path]:
-    """Makes and locks the folder, and completes or undoes the writes of a killed command.
+    """Creates and locks the folder, and completes or undoes the writes of a killed command.
 
     Raises:
-        CelltcpError: if another command writes to it, it cannot be written, or has something of another
-            origin where celltcp keeps what is unfinished.
+        CelltcpError: if another command writes to the folder, it cannot be written, or a working folder
+            in it has files of another origin.
     """
     target = prepare_folder(folder)
     _check_lock(target / _LOCK)
@@ -81,7 +80,7 @@ def _check_lock(file: Path) -> None:
     """Checks that the file at the path of the lock is a lock."""
     if not os.path.lexists(file):
         return
-    is_lock = file.is_file() and not file.is_symlink() and file.stat().st_size <= _MAX_LOCK
+    is_lock = file.is_file() and not file.is_symlink() and file.stat().st_size <= _MAX_LOCK_SIZE
     if not is_lock or file.read_bytes().strip(b"0123456789\n"):
         raise CelltcpError(f"{file}: is no lock of celltcp; move it away, or give another folder")
 
@@ -91,34 +90,25 @@ def check_replaceable(
 ) -> None:
     """Checks that results in a folder are part of the planned ones, or may be replaced.
 
-    Args:
-        folder: where results are to go; it need not be there.
-        planned: origin of the results to come, with the keys of their runs.
-        files: names of the files that will be written.
-        overwrite: whether anything may be replaced.
-
     Raises:
-        CelltcpError: says what is there, and in what it differs.
+        CelltcpError: names the existing results, and the difference.
     """
     check_folder(folder)
-    names = [*files, *names_of_pictures(folder)]
-    check_links(folder, names)
-    if overwrite:
-        return
-    check_files(folder, names)
-    check_runs(folder, planned)
+    _check_outputs(folder, [*files, *_pictures_in(folder)], overwrite=overwrite)
+    if not overwrite:
+        check_runs(folder, planned)
 
 
 def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
     """Checks that the runs in a folder, finished or interrupted, are among the planned ones.
 
     Raises:
-        CelltcpError: says what is there, and in what it differs.
+        CelltcpError: names the existing results, and the difference.
     """
     existing = about_in(folder)
     keys = Keys.from_meta(planned) or Keys(())
-    kept_keys = Keys.from_meta(existing) if existing is not None else None
-    if existing is not None and (kept_keys is None or not keys.has(kept_keys)):
+    existing_keys = Keys.from_meta(existing) if existing is not None else None
+    if existing is not None and (existing_keys is None or not keys.has(existing_keys)):
         ccas, runs = ", ".join(existing.get("cca", [])), count_text(existing.get("runs", 0), "run")
         details = f"{ccas}; {runs} from seed {existing.get('seed')}, {existing.get('engine')}"
         raise CelltcpError(
@@ -135,29 +125,24 @@ def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
 
 
 def check_files(folder: Path, names: Iterable[str], remedy: str = _REMEDY) -> None:
-    """Checks that celltcp wrote the files of these names, and that they are unchanged.
-
-    Args:
-        folder: where they are going to be written.
-        names: of the files.
-        remedy: what to do about a file of another origin, for the error.
+    """Checks that celltcp wrote the existing files of these names, and that they are unchanged.
 
     Raises:
-        CelltcpError: names the first file of another origin, or that is damaged.
+        CelltcpError: names the first file that is damaged or of another origin.
     """
     manifest = manifest_of(folder)
     if manifest is None and about_in(folder) is not None:
-        # An earlier build wrote them.
+        # An earlier build, without manifests, wrote them.
         return
-    known = manifest or Manifest("")
+    listed = manifest or Manifest("")
     for name in names:
-        if name not in known.files and (folder / name).exists():
+        if name not in listed.files and (folder / name).exists():
             raise CelltcpError(
                 f"{folder / name}: is there, and no result of celltcp that this command "
                 f"continues; {remedy}"
             )
         if (folder / name).exists():
-            require_intact(folder / name, known)
+            require_intact(folder / name, listed)
 
 
 def check_links(folder: Path, names: Iterable[str]) -> None:
@@ -175,33 +160,36 @@ def check_links(folder: Path, names: Iterable[str]) -> None:
 
 
 def check_pictures(folder: Path, *, overwrite: bool) -> None:
-    """Checks that celltcp drew the pictures that have the names of a command's.
+    """Checks that celltcp drew the existing pictures with names that commands use.
 
     Raises:
-        CelltcpError: names the first that it did not draw, or that is a link.
+        CelltcpError: names the first one that it did not draw, or that is a link.
     """
-    names = names_of_pictures(folder)
-    check_links(folder, names)
-    if not overwrite:
-        check_files(folder, names)
+    _check_outputs(folder, _pictures_in(folder), overwrite=overwrite)
 
 
 def check_results(folder: Path, *, overwrite: bool) -> None:
-    """Checks that celltcp wrote the tables and pictures in a folder, whatever their names are.
+    """Checks that celltcp wrote the existing tables, and the pictures with names that commands use.
 
     Raises:
-        CelltcpError: names the first that it did not write, or that is a link.
+        CelltcpError: names the first one that it did not write, or that is a link.
     """
-    names = [file.name for file in sorted(folder.glob("*.parquet"))] + names_of_pictures(folder)
+    tables = [file.name for file in sorted(folder.glob("*.parquet"))]
+    _check_outputs(folder, [*tables, *_pictures_in(folder)], overwrite=overwrite)
+
+
+def _check_outputs(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
     check_links(folder, names)
     if not overwrite:
         check_files(folder, names)
 
 
 def _difference(existing: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
-    """Returns why results do not contain those of the folder."""
+    """Returns why the planned results do not contain the existing ones."""
     missing = [cca for cca in existing.get("cca", []) if cca not in planned["cca"]]
-    last = [about.get("seed", 0) + about.get("runs", 0) for about in (existing, planned)]
+    existing_end, planned_end = (
+        about.get("seed", 0) + about.get("runs", 0) for about in (existing, planned)
+    )
     if existing.get("name") != planned["name"]:
         return f"it is about {planned['name']}"
     if existing.get("hash") != planned["hash"]:
@@ -212,9 +200,8 @@ def _difference(existing: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
         return "they are of another build of celltcp"
     if missing:
         return f"it is without {', '.join(missing)}"
-    if existing.get("seed", 0) < planned["seed"] or last[0] > last[1]:
-        runs, seed = planned["runs"], planned["seed"]
-        return f"it has {count_text(runs, 'run')} from seed {seed}"
+    if existing.get("seed", 0) < planned["seed"] or existing_end > planned_end:
+        return f"it has {count_text(planned['runs'], 'run')} from seed {planned['seed']}"
     return "it has other runs"
 
 
@@ -225,17 +212,17 @@ def keys_of_parts(folder: Path) -> set[str]:
         try:
             index = read_manifest(file)
         except CelltcpError:
-            # Such a shard is not used.
+            # Damaged shards are not used.
             continue
         keys |= set(index.about.get("runs", {})) if index else set()
     return keys
 
 
-def names_of_pictures(folder: Path) -> list[str]:
-    """Returns the files in a folder that have names of pictures of commands."""
+def _pictures_in(folder: Path) -> list[str]:
+    """Returns the names of the files in a folder that have names of pictures of commands."""
     return [
         file.name
         for stem in _PICTURES
-        for ending in _ENDINGS
-        for file in sorted(folder.glob(f"{stem}.{ending}"))
+        for suffix in _SUFFIXES
+        for file in sorted(folder.glob(f"{stem}.{suffix}"))
     ]

@@ -1,4 +1,4 @@
-"""Fields that recur in the JSON of commands, and notes on types from which its JSON Schema is made.
+"""Fields that recur in the JSON of commands, and annotations that its JSON Schema is made from.
 
 A text in `Annotated` is the description of a field, with its unit.
 """
@@ -12,24 +12,24 @@ from celltcp._core import ResultTable
 
 
 class Keywords:
-    """Keywords of JSON Schema that no type of Python has, such as `minimum`; a note in `Annotated`."""
+    """Keywords of JSON Schema without a Python type, such as `minimum`, for use in `Annotated`."""
 
     def __init__(self, **keywords: object) -> None:
         self.keywords = keywords
 
 
 class Columns:
-    """Types of the columns of a row that are listed elsewhere; a note in `Annotated` on a `dict`."""
+    """Types of the columns of a row, for use in `Annotated` on a `dict`."""
 
     def __init__(self, types: Callable[[], Mapping[str, object]]) -> None:
-        #: Called when a schema is requested, and never before.
+        #: Returns the types by column; called when a schema is requested.
         self.types = types
 
 
-#: Annotation of a class without other fields, also in later versions.
+#: Annotation of a class that has no further fields, also in later versions.
 CLOSED = Keywords(unevaluatedProperties=False)
 
-#: A number; None if the runs have none.
+#: Number; None if the runs have no value.
 Number = float | None
 #: Value in a row of a table.
 Cell = str | int | float | bool | None
@@ -63,12 +63,7 @@ class Interval(TypedDict):
 
 
 def table_columns(table: ResultTable, types: Mapping[str, object]) -> dict[str, object]:
-    """Returns the types of the columns of a table of the native module, described by their meanings.
-
-    Args:
-        table: the table.
-        types: of those columns that are no numbers.
-    """
+    """Returns the described types of the columns of a table, numbers unless they are in `types`."""
     return {
         name: Annotated[types.get(name, Number), sentence(meaning)] for name, meaning in table.columns
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Maximum length of a text that a file name has as it is.
+#: Maximum length of a text in a file name that is not shortened.
 _MAX_NAME_LENGTH = 100
 
 
@@ -16,32 +18,32 @@ class KeyRange:
     """Keys that differ in the seed only, for consecutive seeds."""
 
     #: Text before the seed.
-    before: str
+    prefix: str
     #: The first seed.
     first: int
     #: Number of seeds.
     count: int
     #: Text after the seed.
-    after: str
+    suffix: str
 
     def __contains__(self, key: str) -> bool:
-        if not (key.startswith(f"{self.before}-") and key.endswith(f"-{self.after}")):
+        if not (key.startswith(f"{self.prefix}-") and key.endswith(f"-{self.suffix}")):
             return False
-        seed = key[len(self.before) + 1 : len(key) - len(self.after) - 1]
+        seed = key[len(self.prefix) + 1 : len(key) - len(self.suffix) - 1]
         return seed.isdecimal() and self.first <= int(seed) < self.first + self.count
 
     def __iter__(self) -> Iterator[str]:
-        return (self.key(self.first + each) for each in range(self.count))
+        return map(self.key, range(self.first, self.first + self.count))
 
     def key(self, seed: int) -> str:
         """Returns the key of a seed."""
-        return f"{self.before}-{seed}-{self.after}"
+        return f"{self.prefix}-{seed}-{self.suffix}"
 
     def has(self, other: KeyRange) -> bool:
         """Returns whether all keys of another range are in this one."""
-        same = (self.before, self.after) == (other.before, other.after)
-        last, other_last = self.first + self.count, other.first + other.count
-        return same and self.first <= other.first and other_last <= last
+        has_same_texts = (self.prefix, self.suffix) == (other.prefix, other.suffix)
+        end, other_end = self.first + self.count, other.first + other.count
+        return has_same_texts and self.first <= other.first and other_end <= end
 
 
 class Keys:
@@ -53,37 +55,37 @@ class Keys:
 
     @classmethod
     def from_meta(cls, about: Mapping[str, Any]) -> Keys | None:
-        """Returns the keys that the origin of results has; None where it has none in this form."""
+        """Returns the keys in the origin of results; None if it has no keys in this form."""
         try:
             return cls(
-                KeyRange(str(before), int(first), int(count), str(after))
-                for before, first, count, after in about["keys"]
+                KeyRange(str(prefix), int(first), int(count), str(suffix))
+                for prefix, first, count, suffix in about["keys"]
             )
         except (KeyError, TypeError, ValueError):
             return None
 
     def __len__(self) -> int:
-        return sum(each.count for each in self.ranges)
+        return sum(key_range.count for key_range in self.ranges)
 
     def __contains__(self, key: str) -> bool:
-        return any(key in each for each in self.ranges)
+        return any(key in key_range for key_range in self.ranges)
 
     def __iter__(self) -> Iterator[str]:
-        return (key for each in self.ranges for key in each)
+        return itertools.chain.from_iterable(self.ranges)
 
     def has(self, other: Keys) -> bool:
         """Returns whether all keys of another set are among these."""
-        return all(any(mine.has(each) for mine in self.ranges) for each in other.ranges)
+        return all(any(own.has(key_range) for own in self.ranges) for key_range in other.ranges)
 
     def to_json(self) -> list[list[Any]]:
-        """Returns the ranges as JSON: text before the seed, first seed, number, text after the seed."""
-        return [[each.before, each.first, each.count, each.after] for each in self.ranges]
+        """Returns the ranges as JSON, each a list of its prefix, first seed, count and suffix."""
+        return [list(dataclasses.astuple(key_range)) for key_range in self.ranges]
 
 
 def part_of_file_name(text: str) -> str:
     """Returns a text as part of the name of a file or folder, which has at most 255 bytes.
 
-    A long one goes by its begin and a digest of all of it.
+    A long text is cut, and ends in a digest of the whole text.
     """
     if len(text) <= _MAX_NAME_LENGTH:
         return text

@@ -1,4 +1,4 @@
-"""Layout: the folders of results within a folder, and the coordinates of each, such as its scenario."""
+"""Layout of a folder with folders of results: the coordinates of each, such as its scenario."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Layout:
     kind: LayoutKind
     #: Names of the coordinates, such as `("scenario", "path.rtt")`.
     axes: tuple[str, ...]
-    #: Coordinates by the name of the folder.
+    #: Coordinates of each folder by its name.
     folders: Mapping[str, tuple[str, ...]]
     #: Files of scenarios that could not be loaded, and why.
     left_out: tuple[str, ...] = field(default=())
-    #: In a sweep, the scenario's own value by field, if it is one of the varied values.
+    #: In a sweep: the scenario's own value of each field, if it is one of the varied values.
     present: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_about(cls, about: Mapping[str, Any]) -> Layout | None:
-        """Returns the layout in the description of a folder; None without one."""
+        """Returns the layout in the manifest of a folder (`about`); None without one."""
         try:
-            folders = {str(name): tuple(map(str, each)) for name, each in about["folders"]}
+            folders = {str(name): tuple(map(str, values)) for name, values in about["folders"]}
             axes = tuple(map(str, about["axes"]))
             present = {str(axis): str(value) for axis, value in about.get("present", {}).items()}
             return cls(about["layout"], axes, folders, tuple(map(str, about["left_out"])), present)
@@ -49,22 +49,17 @@ class Layout:
         }
 
     def with_earlier(self, earlier: Layout | None) -> Layout:
-        """Returns the layout followed by the folders of an earlier one of the same kind and axes."""
+        """Returns the layout with the further folders of an earlier one of the same kind and axes."""
         if earlier is None or (earlier.kind, earlier.axes) != (self.kind, self.axes):
             return self
-        folders = {**self.folders, **_rest(earlier, self)}
-        return replace(self, folders=folders)
+        return replace(self, folders={**self.folders, **earlier.folders, **self.folders})
 
 
 def layout_in(folder: Path) -> Layout | None:
-    """Returns the layout of a folder; None if it has none, as those of earlier versions.
+    """Returns the layout of a folder; None if it has none, such as a folder of an earlier version.
 
     Raises:
         CelltcpError: if the manifest of the folder is damaged.
     """
     manifest = manifest_of(folder)
     return None if manifest is None else Layout.from_about(manifest.about)
-
-
-def _rest(earlier: Layout, later: Layout) -> dict[str, tuple[str, ...]]:
-    return {name: folder for name, folder in earlier.folders.items() if name not in later.folders}

@@ -13,7 +13,7 @@ import numpy as np
 
 from celltcp._core import result_tables
 from celltcp.results.columns import (
-    connections,
+    connection_keys,
     distinct,
     group_sums,
     means_by,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from celltcp.results.limit_fields import LimitsRow
     from celltcp.results.tables import Results
 
-#: Limits of a sender; the table `limits` has a column for each, in s.
+#: Limits of a sender, each with a column of times in the table `limits`.
 LIMITS = tuple(
     name.removesuffix("_s")
     for table in result_tables()
@@ -46,9 +46,9 @@ class _EndLimit(NamedTuple):
 
     #: Column with the time under the limit.
     column: str
-    #: Text that describes the limit.
+    #: Description of the state under the limit.
     text: str
-    #: Buffer that sets the limit, `receive` or `send`, or `application`.
+    #: Cause of the limit: the buffer `receive` or `send`, or `application`.
     kind: str
 
 
@@ -59,7 +59,7 @@ _END_LIMITS = (
     _EndLimit("application_limited_s", "the application had no more to send", "application"),
 )
 
-#: Share of the time under a limit above which a warning is given.
+#: Share of the time under a limit above which there is a warning.
 _MIN_WARNING_SHARE = 0.5
 #: Minimum share of the time with a full window at which it decides how flows share a path.
 MIN_WINDOW_SHARE = 0.5
@@ -75,7 +75,7 @@ class FlowLimits(NamedTuple):
 
     @property
     def network(self) -> float:
-        """Share limited by the network as a whole, if the engine does not report its limits; else 0."""
+        """Share limited by the network if the engine does not report limits of the network; else 0."""
         reported = sum(share for share in self.shares.values() if not math.isnan(share))
         return max(1.0 - reported, 0.0) if any(map(math.isnan, self.shares.values())) else 0.0
 
@@ -111,27 +111,30 @@ def flow_limits(results: Results) -> list[FlowLimits]:
 def _shares_of_runs(
     results: Results,
 ) -> Iterable[tuple[tuple[str, str], dict[str, float]]]:
-    """Yields line-up and flow with the shares of the time of its connections in a run."""
+    """Yields line-up and flow of each run, with the flow's shares of time by limit."""
     if "limits" not in results.tables:
         return
     flows = FlowUnderTest.each(results.about)
     lineups = results.lineups
-    times: dict[tuple[int, str], dict[str, float]] = {}
+    times_s: dict[tuple[int, str], dict[str, float]] = {}
     durations: collections.defaultdict[tuple[int, str], float] = collections.defaultdict(float)
     connection_rows = {(row["run"], row["flow"]): row for row in records(results.tables["flows"])}
     for row in records(results.tables["limits"]):
         connection = connection_rows[row["run"], row["flow"]]
         key = row["run"], flow_name(str(connection["name"]), flows)
-        limited_s = times.setdefault(key, dict.fromkeys(LIMITS, 0.0))
+        limited_s = times_s.setdefault(key, dict.fromkeys(LIMITS, 0.0))
         for limit in LIMITS:
             limited_s[limit] += row[f"{limit}_s"]
         durations[key] += connection["duration_s"]
-    for key, limited_s in sorted(times.items(), key=lambda item: _order(item[0], flows)):
+    for key, limited_s in sorted(times_s.items(), key=lambda item: _order(item[0], flows)):
         total = math.fsum(limited_s.values())
         duration = durations[key] if math.isnan(total) else total
         run, name = key
         if run in lineups and duration > 0:
-            yield (lineups[run], name), {limit: time / duration for limit, time in limited_s.items()}
+            yield (
+                (lineups[run], name),
+                {limit: time_s / duration for limit, time_s in limited_s.items()},
+            )
 
 
 def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
@@ -141,7 +144,7 @@ def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
 
 
 def limited_flows(results: Results) -> list[str]:
-    """Returns a warning for each limit at a host that held flows back for most of their time.
+    """Returns a warning for each limit at a host that applied to flows for most of their time.
 
     While the bottleneck is busy with the flow, or has an outage, the network is the limit. That is so
     even if a buffer is full, or if the sender has no more to send because its last bytes are in the
@@ -163,45 +166,46 @@ def limited_flows(results: Results) -> list[str]:
     if not any((share > _MIN_WARNING_SHARE).any() for share in shares.values()):
         return []
     idle = 1.0 - _busy_shares(results)[is_active]
-    several = len({name for _, name in flow_keys}) > 1
-    thin_flows = sparse_flows(results.about)
-    is_thin = np.array(
-        [any(flow.includes(name) for flow in thin_flows) for _, name in flow_keys], np.bool_
+    has_several_names = len({name for _, name in flow_keys}) > 1
+    sparse = sparse_flows(results.about)
+    is_sparse = np.array(
+        [any(flow.includes(name) for flow in sparse) for _, name in flow_keys], np.bool_
     )
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
     warnings = []
     for column, text, kind in _END_LIMITS:
-        # Only the time in which the bottleneck had room counts.
+        # Only the time in which the bottleneck was not busy counts.
         share = np.where(shares[column] > idle, idle, shares[column])
         is_counted = ~np.isnan(share)
         if kind == "application":
             # A transfer with an end may be so short that it fits into the first window.
-            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~is_thin
+            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~is_sparse
         means = means_by(list(compress(flow_keys, is_counted)), share[is_counted].tolist())
-        result = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
-        if not result:
+        limited = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
+        if not limited:
             continue
-        named = {
-            f"{lineup_names[lineup]}{f', {flow}' if several else ''}": mean
-            for (lineup, flow), mean in result.items()
+        shares_by_name = {
+            f"{lineup_names[lineup]}{f', {name}' if has_several_names else ''}": share
+            for (lineup, name), share in limited.items()
         }
         warnings.append(
-            f"{('; ' if several else ', ').join(named)}: for {_range_text(named.values())} of the time "
-            f"{text} while the bottleneck had room; {_settings(kind, results)}"
+            f"{('; ' if has_several_names else ', ').join(shares_by_name)}: for "
+            f"{_percent_text(shares_by_name.values())} of the time {text} while the bottleneck had "
+            f"room; {_settings_text(kind, results)}"
         )
     return warnings
 
 
-def _range_text(shares: Collection[float]) -> str:
-    """Returns the lowest and the highest share as text."""
-    low, high = (round(100 * extreme) for extreme in (min(shares), max(shares)))
+def _percent_text(shares: Collection[float]) -> str:
+    """Returns the range of shares in percent."""
+    low, high = round(100 * min(shares)), round(100 * max(shares))
     return f"{high} %" if low == high else f"{low} to {high} %"
 
 
 def windows_that_share(results: Results) -> list[str]:
     """Returns a warning for each window at a host that decides how bulk flows share the path.
 
-    Such a window is full for most of the time, although the path may be full, too.
+    Such a window is full for most of the time, and the path may be full, too.
     """
     bulk = [
         flow.name
@@ -220,20 +224,21 @@ def windows_that_share(results: Results) -> list[str]:
         }
         if shares:
             warnings.append(
-                f"{'; '.join(shares)}: for {_range_text(shares.values())} of the time {text}, so that "
-                f"it decides how the flows share the path, not the CCA; {_settings(kind, results)}"
+                f"{'; '.join(shares)}: for {_percent_text(shares.values())} of the time {text}, so "
+                "that it decides how the flows share the path, not the CCA; "
+                f"{_settings_text(kind, results)}"
             )
     return warnings
 
 
 def _busy_shares(results: Results) -> NDArray[np.float64]:
-    """Returns for each connection the share of its time in which the path carried it at its capacity.
+    """Returns for each connection the share of its time in which the bottleneck was busy with it.
 
-    That share is the utilisation of the capacity that other flows leave, and 1 in the time without
-    capacity. It is 0 where the capacity is not known.
+    That is the utilisation of the capacity that other flows leave, and 1 in an outage. It is 0 if the
+    capacity is unknown.
     """
     slots = results.tables["slots"]
-    keys, _, group = distinct(connections(slots))
+    keys, _, group = distinct(connection_keys(slots))
     count = len(keys)
     capacity = numbers(slots["capacity_mbps"])
     goodput = np.where(np.isnan(capacity), 0.0, numbers(slots["goodput_mbps"]))
@@ -245,17 +250,17 @@ def _busy_shares(results: Results) -> NDArray[np.float64]:
     utilisation = np.nan_to_num(np.minimum(utilisation, 1.0), nan=0.0)
     outage = np.nan_to_num(outage, nan=0.0)
     busy = outage + (1.0 - outage) * utilisation
-    return values_of(connections(results.tables["flows"]), keys, busy, 0.0)
+    return values_of(connection_keys(results.tables["flows"]), keys, busy, 0.0)
 
 
-def _settings(kind: str, results: Results) -> str:
+def _settings_text(kind: str, results: Results) -> str:
     """Returns the settings that cause a limit, with their values."""
     if kind == "application":
         return "workload of the flow sets it"
     tcp = tomllib.loads(results.about["scenario"]).get("tcp", {})
     if kind == "send":
         return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}, in memory) sets it"
-    # A split host offers no more than the room in its buffer.
+    # The receive window of a split host is the free space of its buffer.
     legs = results.tables.get("legs")
     split = ", or the buffer of the split host" if legs is not None and legs.num_rows > 0 else ""
     if "receive_window_max" in tcp:

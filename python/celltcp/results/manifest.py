@@ -1,4 +1,4 @@
-"""Manifests: sealed JSON files with name and digest of each file that celltcp wrote into a folder."""
+"""Manifests: sealed JSON files with the name and digest of each file that celltcp wrote to a folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Manifest:
     def of_files(
         cls, kind: str, folder: Path, names: list[str], about: Mapping[str, Any] | None = None
     ) -> Manifest:
-        """Takes the digests of files in a folder.
+        """Returns the manifest of some files in a folder.
 
         Raises:
             OSError: if one cannot be read.
@@ -45,12 +45,12 @@ class Manifest:
         return all(self.has(folder / name) for name in self.files)
 
     def has(self, file: Path) -> bool:
-        """Returns whether a file is one of these, and unchanged."""
-        return file.name in self.files and digest_of(file) == self.files[file.name]
+        """Returns whether a file is listed and unchanged."""
+        return file.name in self.files and _digest(file) == self.files[file.name]
 
 
-def digest_of(file: Path) -> str | None:
-    """Returns the digest of a regular file; None if it is none, or cannot be read."""
+def _digest(file: Path) -> str | None:
+    """Returns the digest of a regular file; None for other files, or if it cannot be read."""
     try:
         return file_digest(file) if file.is_file() and not file.is_symlink() else None
     except OSError:
@@ -65,9 +65,9 @@ def manifest_of(folder: Path) -> Manifest | None:
     """
     try:
         return read_manifest(folder / MANIFEST)
-    except CelltcpError as damage:
+    except CelltcpError as error:
         raise CelltcpError(
-            f"{damage}; to make it again, remove it and repeat the command that made it, with "
+            f"{error}; to make it again, remove it and repeat the command that made it, with "
             "--overwrite; without it, the tables beside it are read unchecked"
         ) from None
 

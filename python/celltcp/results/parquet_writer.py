@@ -1,4 +1,4 @@
-"""Parquet writer: files written batch by batch into the folder of unfinished results."""
+"""Parquet files, written at once or batch by batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GrowingTable:
 
     def abandon(self) -> None:
         """Closes the file, whose folder is about to be removed."""
-        # A full disk fails again here; the first error is the one that is raised.
+        # After a full disk closing fails, too; the first error is raised elsewhere.
         with suppress(OSError):
             self._writer.close()
 

@@ -1,8 +1,7 @@
 """Publishing: files of results appear in their folder together with the manifest that lists them.
 
-All files are written into a folder for unfinished results first. Once its manifest is there, they are
-moved one by one, the manifest last. A command that finds such a folder of a killed one ends the moves,
-or removes it.
+All files are first written to a staging folder. Once its manifest is written, they are moved one by
+one, the manifest last. If a command is killed, the next one completes the moves or removes the folder.
 """
 
 from __future__ import annotations
@@ -22,24 +21,25 @@ from celltcp.files.atomic_write import atomic_write, name_in_errors
 from celltcp.results.folder import KINDS, META
 from celltcp.results.layout import Layout
 from celltcp.results.manifest import Manifest, manifest_of
-from celltcp.results.working import PICTURES, leftovers, remove_checked, staging
+from celltcp.results.working import PICTURE_SUFFIXES, leftovers, remove_checked, staging
 from celltcp.scenarios.stored import MANIFEST
 
-#: Kind of a folder that has no tables, but files such as pictures.
+#: Kind of a folder without tables, but with files such as pictures.
 FILES = "files"
 
 
 def publish(
-    staged: Path, folder: Path, kind: str, about: Mapping[str, Any], names: Iterable[str] = ()
+    staged: Path, folder: Path, kind: str, about: Mapping[str, Any], optional_files: Iterable[str] = ()
 ) -> None:
-    """Moves all files of a staging folder into a folder of results, in place of those of its manifest.
+    """Moves all files of a staging folder to a folder of results; they replace those of its manifest.
 
     Args:
         staged: folder with the new files.
-        folder: where they appear.
-        kind: of the results.
-        about: how they were made.
-        names: of tables without which the new results may be; they go if celltcp wrote them.
+        folder: folder of the results.
+        kind: kind of the results.
+        about: origin of the results.
+        optional_files: files that the results may lack. If an old build, without manifests, wrote them,
+            they are removed.
 
     Raises:
         CelltcpError: if the folder has results of another kind.
@@ -49,7 +49,7 @@ def publish(
     old = _previous_manifest(folder)
     if old is not None and old.kind not in (kind, FILES):
         raise CelltcpError(f"{folder}: holds {KINDS.get(old.kind, old.kind)}; give another folder")
-    for name in names:
+    for name in optional_files:
         file = folder / name
         if name not in files and file.is_file() and old is None and _is_by_celltcp(file):
             file.unlink()
@@ -58,10 +58,10 @@ def publish(
 
 
 def finish_interrupted(folder: Path) -> None:
-    """Completes what a killed process began to publish in a folder, and removes partial files.
+    """Completes the publishing that a killed process began in a folder, and removes partial files.
 
     Raises:
-        CelltcpError: if something of another origin is in what it has left.
+        CelltcpError: if one of its staging folders contains a file of another origin.
     """
     for staged in leftovers(folder):
         try:
@@ -77,9 +77,9 @@ def finish_interrupted(folder: Path) -> None:
 def is_interrupted(folder: Path) -> bool:
     """Returns whether a killed process has begun to replace the tables in a folder."""
     old = _previous_manifest(folder)
-    known = old.files if old else {}
+    listed = old.files if old else {}
     return any(
-        Path(name).suffix == ".parquet" and known.get(name) != digest
+        Path(name).suffix == ".parquet" and listed.get(name) != digest
         for leftover in leftovers(folder)
         if (unfinished := _previous_manifest(leftover)) is not None
         for name, digest in unfinished.files.items()
@@ -87,29 +87,24 @@ def is_interrupted(folder: Path) -> bool:
 
 
 def list_files(folder: Path, layout: Layout | None = None) -> None:
-    """Writes an empty manifest into a folder without one, for `listed_file`.
-
-    Args:
-        folder: where the manifest is.
-        layout: of the results within the folder, which the manifest keeps with those of earlier
-            commands.
+    """Writes a manifest without files to a folder that has none, or merges `layout` with its layout.
 
     Raises:
-        CelltcpError: if there is a damaged one.
+        CelltcpError: if the manifest is damaged.
     """
     old = manifest_of(folder)
     if old is None or (layout is not None and old.kind == FILES):
-        known = old or Manifest(FILES)
-        about = known.about
+        current = old or Manifest(FILES)
+        about = current.about
         if layout is not None:
             about = layout.with_earlier(Layout.from_about(about)).to_about()
-        if old is None or about != known.about:
-            _replace(folder, Manifest(FILES, known.files, about))
+        if old is None or about != current.about:
+            _write_manifest(folder, Manifest(FILES, current.files, about))
 
 
 @contextmanager
 def listed_file(file: Path) -> Iterator[Path]:
-    """Yields the path of a temporary file that takes the place of a picture in the end.
+    """Yields the path of a temporary file, which then replaces a picture.
 
     If the folder has a manifest, the picture is added to it at the same time.
 
@@ -129,8 +124,8 @@ def listed_file(file: Path) -> Iterator[Path]:
         yield staged / file.name
         with _exclusive(folder):
             old = manifest_of(folder) or Manifest(FILES)
-            fresh = Manifest.of_files(old.kind, staged, [file.name]).files
-            manifest = Manifest(old.kind, {**old.files, **fresh}, old.about)
+            new = Manifest.of_files(old.kind, staged, [file.name])
+            manifest = Manifest(old.kind, {**old.files, **new.files}, old.about)
             (staged / MANIFEST).write_bytes(manifest.to_bytes())
             _move(staged, folder, manifest, old)
 
@@ -140,26 +135,26 @@ def remove_pictures(folder: Path) -> None:
     old = _previous_manifest(folder)
     if old is None:
         return
-    pictures = [name for name in old.files if Path(name).suffix.lower() in PICTURES]
+    pictures = [name for name in old.files if Path(name).suffix.lower() in PICTURE_SUFFIXES]
     for name in pictures:
         if old.has(folder / name):
             (folder / name).unlink()
-    rest = {name: digest for name, digest in old.files.items() if name not in pictures}
+    other_files = {name: digest for name, digest in old.files.items() if name not in pictures}
     if pictures:
-        _replace(folder, Manifest(old.kind, rest, old.about))
+        _write_manifest(folder, Manifest(old.kind, other_files, old.about))
 
 
 @contextmanager
 def _exclusive(folder: Path) -> Iterator[None]:
-    """Waits until no other process changes the manifest of a folder to which it adds a picture."""
-    held = os.open(folder, os.O_RDONLY)
+    """Waits until no other process adds a picture to the manifest of a folder, and locks it."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        # A file system without locks: other processes cannot be detected.
+        # On a file system without locks, other processes cannot be detected.
         with suppress(OSError):
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _previous_manifest(folder: Path) -> Manifest | None:
@@ -170,18 +165,20 @@ def _previous_manifest(folder: Path) -> Manifest | None:
         return None
 
 
-def _replace(folder: Path, manifest: Manifest) -> None:
-    with staging(folder) as made:
-        (made / MANIFEST).write_bytes(manifest.to_bytes())
-        (made / MANIFEST).replace(folder / MANIFEST)
+def _write_manifest(folder: Path, manifest: Manifest) -> None:
+    with staging(folder) as staged:
+        (staged / MANIFEST).write_bytes(manifest.to_bytes())
+        (staged / MANIFEST).replace(folder / MANIFEST)
 
 
 def _can_move(staged: Path, folder: Path, manifest: Manifest, old: Manifest | None) -> bool:
-    """Returns whether each file is still in the staging folder, in its place, or listed before."""
-    known = old.files if old else {}
+    """Returns whether each file is still in the staging folder, or unchanged in the final one."""
+    listed = old.files if old else {}
     return all(
         manifest.has(staged / name)
-        or (not (staged / name).exists() and (known.get(name) == digest or manifest.has(folder / name)))
+        or (
+            not (staged / name).exists() and (listed.get(name) == digest or manifest.has(folder / name))
+        )
         for name, digest in manifest.files.items()
     )
 

@@ -1,4 +1,4 @@
-"""Rows of tables: those of a run, and all as JSON."""
+"""Rows of tables: the rows of each run, and rows as JSON."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ Row = TypeVar("Row")
 
 
 def spans(runs: pd.Series | NDArray[np.uint32]) -> dict[int, slice]:
-    """Returns the rows of each run, in the order of a table whose rows are ordered by run.
-
-    Args:
-        runs: the column `run`.
-    """
+    """Returns the rows of each run as a slice, from the sorted column `run` of a table."""
     numbers, starts, _ = distinct(np.asarray(runs))
     ends = [*starts[1:].tolist(), len(runs)][: len(starts)]
     return {
@@ -37,18 +33,13 @@ def spans(runs: pd.Series | NDArray[np.uint32]) -> dict[int, slice]:
 
 
 def rows(table: pa.Table, span: slice | None) -> list[dict[str, Any]]:
-    """Returns the rows of a span, an empty list for `None`."""
+    """Returns the rows of a span; an empty list for None."""
     return [] if span is None else table.slice(span.start, span.stop - span.start).to_pylist()
 
 
 def json_rows(data: pd.DataFrame, row: Callable[..., Row]) -> list[Row]:
-    """Returns the rows of a table as JSON.
-
-    Args:
-        data: the table.
-        row: the type of a row, which its columns make up.
-    """
-    return [json_row(each, row) for each in data.to_dict("records")]
+    """Returns the rows of a table as JSON; `row` is their type, whose fields are the columns."""
+    return [json_row(values, row) for values in data.to_dict("records")]
 
 
 def json_records(table: pa.Table) -> list[dict[str, Any]]:
@@ -62,15 +53,15 @@ def json_row(values: Mapping[Any, Any], row: Callable[..., Row]) -> Row:
 
 
 def json_value(value: Any) -> Any:
-    """Returns a value, and all in it, as JSON: None for NaN and infinity."""
+    """Returns a value as JSON, in which None stands for NaN and infinity."""
     if isinstance(value, dict):
-        return {name: json_value(each) for name, each in value.items()}
+        return {name: json_value(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [json_value(each) for each in value]
+        return [json_value(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def json_interval(values: Sequence[float]) -> Interval:
     """Returns the mean of values and the half width of its 95 % interval as JSON."""
-    result = estimate(values)
-    return {"mean": json_value(result.mean), "ci95": result.ci95}
+    mean = estimate(values)
+    return {"mean": json_value(mean.mean), "ci95": mean.ci95}

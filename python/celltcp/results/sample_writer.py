@@ -1,4 +1,4 @@
-"""Writer of samples while a long run continues."""
+"""Sample writer: writes the samples of a long run while it continues."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from celltcp.results.columns import array_of, text_array_of
 from celltcp.results.parquet_writer import GrowingTable
 
-#: Number of rows of each batch that stay in memory, for pictures.
+#: Approximate number of rows of each batch that stay in memory, for pictures.
 _ROWS_IN_MEMORY = 80
 
 
 class SampleWriter:
-    """The table of samples of one run, as a Parquet file in a folder for unfinished results."""
+    """Parquet file with the samples of one run, in a staging folder."""
 
     def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:
         """Opens the file for the samples of a run with this origin and congestion control."""
@@ -27,23 +27,23 @@ class SampleWriter:
         self._cca = cca
         self._meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
         self._table: GrowingTable | None = None
-        self._kept: list[pa.RecordBatch] = []
+        self._in_memory: list[pa.RecordBatch] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Appends the rows; a regular subset of them stays in memory, too."""
         step = max(1, len(batch) // _ROWS_IN_MEMORY)
         indices = np.union1d(np.arange(0, len(batch), step), _largest_windows(batch))
-        self._kept.append(batch.take(array_of(indices)))
+        self._in_memory.append(batch.take(array_of(indices)))
         numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)
         if self._table is None:
             self._table = GrowingTable(self._file, numbered.schema.with_metadata(self._meta))
         self._table.write(numbered.replace_schema_metadata(self._meta))
 
     def close(self) -> pa.Table:
-        """Completes the file; returns the rows that were kept in memory."""
+        """Completes the file; returns the rows in memory."""
         if self._table is not None:
             self._table.close()
-        return pa.Table.from_batches(self._kept)
+        return pa.Table.from_batches(self._in_memory)
 
     def abandon(self) -> None:
         """Closes the file, whose folder is about to be removed."""
@@ -52,7 +52,7 @@ class SampleWriter:
 
 
 def _largest_windows(batch: pa.RecordBatch) -> NDArray[np.int64]:
-    """Returns the rows with the largest window of each connection."""
+    """Returns the indices of the rows with the largest window of each connection."""
     flow, cwnd = (np.from_dlpack(batch[name]) for name in ("flow", "cwnd"))
     order = np.lexsort((cwnd, flow))
     is_last = np.append(flow[order][1:] != flow[order][:-1], bool(len(order)))

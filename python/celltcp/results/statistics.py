@@ -1,4 +1,4 @@
-"""Means with intervals, and paired differences."""
+"""Statistics: means with confidence intervals, paired differences, and verdicts on the best."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the half width of its 95 % interval; `ci95` is None where there is no spread."""
+    """Mean and half width of its 95 % interval; `ci95` is None if the values have no spread."""
 
     mean: float
     ci95: float | None
 
     @property
-    def half(self) -> float:
+    def half_width(self) -> float:
         """Half width of the interval, NaN without one, as in data frames."""
         return math.nan if self.ci95 is None else self.ci95
 
@@ -32,8 +32,8 @@ class Estimate:
 def estimate(values: Sequence[float]) -> Estimate:
     """Returns the mean and Student's t interval at 95 %; NaN values are left out.
 
-    There is no interval for fewer than two values, nor where all are the same: that is a scenario
-    without randomness, not a certain one. A time without an end, infinity, makes the mean one.
+    There is no interval for fewer than two values, nor for equal values: they come from a scenario
+    without randomness. If a value is infinite, such as an unfinished time, the mean is, too.
     """
     known = [value for value in values if not math.isnan(value)]
     if not known:
@@ -49,7 +49,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 @functools.cache
 def student_quantile(freedom: int) -> float:
-    """Returns the 97.5 % quantile of Student's t distribution, by bisection of its distribution."""
+    """Returns the 97.5 % quantile of Student's t distribution with these degrees of freedom."""
     low, high = 1.9, 12.8
     while high - low > 1e-14 * high:
         middle = (low + high) / 2
@@ -79,14 +79,14 @@ def best_and_ties(
     """Returns the name with the highest mean, followed by those that are tied with it.
 
     Args:
-        values: by name; paired by position (the same seed, the same channel). A name is tied with the
-            best if the interval of the paired difference includes zero.
-        difference: that difference, `paired_difference` unless given.
+        values: values by name, paired by position (the same seed, the same channel). A name is tied
+            with the best if the interval of the paired difference includes zero.
+        difference: function for that difference, `paired_difference` unless given.
     """
     difference = difference or paired_difference
     means = {name: estimate(series).mean for name, series in values.items()}
     known = [name for name in values if math.isfinite(means[name])]
-    # Without any delivery there is no best one.
+    # If nothing was delivered, there is no best one.
     if not any(means[name] for name in known):
         return []
     best = max(known, key=lambda name: means[name])
@@ -100,10 +100,10 @@ def best_and_ties(
 MARGIN = 0.05
 #: Difference that is negligible even if significant, as a share of the best mean.
 NEGLIGIBLE = 0.01
-#: Maximum number of runs that a hint recommends.
+#: Maximum number of runs to recommend.
 _MAX_RUNS = 1000
-#: 80 % quantile of the normal distribution: the share of cases in which the advised runs decide.
-_POWER = 0.8416
+#: 80 % quantile of the normal distribution: the recommended runs decide with a power of 80 %.
+_POWER_QUANTILE = 0.8416
 
 
 class Cost(NamedTuple):
@@ -119,14 +119,13 @@ class Verdict:
 
     #: Name with the highest mean; None where nothing was delivered.
     leader: str | None
-    #: Names that are as good: the interval of the difference includes zero and is within the margin, or
-    #: the whole interval is negligible.
+    #: Names that are as good as the leader, see `is_tie`.
     tied: tuple[str, ...] = ()
     #: Names that may be as good: the interval includes zero, and is wider than the margin.
     undecided: tuple[str, ...] = ()
-    #: Runs with which the undecided would likely be decided; None if they are too many or unknown.
+    #: Number of runs that would likely decide about the undecided; None if too large or unknown.
     runs_needed: int | None = None
-    #: Reason why a more important metric contradicts that the leader is best; None without one.
+    #: Reason by which a more important metric contradicts that the leader is best; None without one.
     contradicted_by: str | None = None
     #: Cost of the leader in another important metric; None if it is small.
     cost: Cost | None = None
@@ -144,24 +143,21 @@ class Verdict:
         return () if self.leader is None else (self.leader, *self.tied, *self.undecided)
 
 
-def is_tie(gap: Estimate, most: float) -> bool:
-    """Returns whether a paired difference is a tie.
+def is_tie(gap: Estimate, best_mean: float) -> bool:
+    """Returns whether a paired difference is a tie; margins are shares of `best_mean`.
 
-    Its interval includes zero and is within the margin, or all of it is negligible.
-
-    Args:
-        gap: the difference.
-        most: mean that margins are shares of.
+    Its interval includes zero and is within the margin, or the whole interval is negligible.
     """
     extent = abs(gap.mean) + (gap.ci95 or 0.0)
-    return math.isfinite(extent) and extent <= (MARGIN if gap.includes_zero else NEGLIGIBLE) * abs(most)
+    margin = MARGIN if gap.includes_zero else NEGLIGIBLE
+    return math.isfinite(extent) and extent <= margin * abs(best_mean)
 
 
 def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Verdict:
     """Returns the name with the highest mean, those that are as good, and those that are undecided.
 
     Args:
-        values: by name; paired by position (the same seed, the same channel).
+        values: values by name, paired by position (the same seed, the same channel).
         random: whether runs differ; if so, one run decides nothing.
     """
     ranked = best_and_ties(values, paired_gap)
@@ -171,51 +167,50 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     runs = len(values[leader])
     if random and runs < 2:
         return Verdict(leader, (), tuple(name for name in values if name != leader))
-    most = abs(estimate(values[leader]).mean)
-    within = MARGIN * most
-    tied, undecided, needed = [], [], 0.0
+    best_mean = abs(estimate(values[leader]).mean)
+    tied, undecided, runs_needed = [], [], 0.0
     for name in others:
-        result = paired_gap(values[leader], values[name])
-        if is_tie(result, most):
+        gap = paired_gap(values[leader], values[name])
+        if is_tie(gap, best_mean):
             tied.append(name)
             continue
-        half = result.ci95 or 0.0
         undecided.append(name)
-        # The half width shrinks with the root of the number of runs. It must get below the difference,
-        # or both together within the margin, whichever comes first.
-        room = max(abs(result.mean), within - abs(result.mean))
-        needed = max(needed, runs_for(room, half, runs))
+        # The half width shrinks with the root of the number of runs. Either it must get below the
+        # difference, or the sum of both within the margin, whichever comes first.
+        max_half_width = max(abs(gap.mean), MARGIN * best_mean - abs(gap.mean))
+        runs_needed = max(runs_needed, runs_for(max_half_width, gap.ci95 or 0.0, runs))
     endless = [name for name in values if math.isinf(estimate(values[name]).mean)]
     # An infinite mean has no interval: the pairs decide if all of them agree.
     endless = [name for name in endless if not _is_behind(values[name], values[leader])]
     undecided += endless
-    needed = math.inf if endless else needed
-    for name in sorted(values, key=lambda each: -estimate(values[each]).mean):
-        result = paired_gap(values[leader], values[name])
-        if name not in ranked and is_tie(result, most):
+    runs_needed = math.inf if endless else runs_needed
+    for name in sorted(values, key=lambda name: -estimate(values[name]).mean):
+        if name not in ranked and is_tie(paired_gap(values[leader], values[name]), best_mean):
             tied.append(name)
-    advised = int(needed) if undecided and needed <= _MAX_RUNS else None
+    advised_runs = int(runs_needed) if undecided and runs_needed <= _MAX_RUNS else None
     is_same = len(values) > 1 and all(list(value) == list(values[leader]) for value in values.values())
-    return Verdict(leader, tuple(tied), tuple(undecided), advised, is_same=is_same)
+    return Verdict(leader, tuple(tied), tuple(undecided), advised_runs, is_same=is_same)
 
 
-def runs_for(room: float, half: float, runs: int) -> float:
-    """Returns the number of runs whose interval fits into a room in four of five cases.
+def runs_for(max_half_width: float, half_width: float, runs: int) -> float:
+    """Returns the number of runs whose interval is narrow enough in four of five cases.
 
-    That is the least n with (t(n - 1) + z) s / sqrt(n) <= room. The quantile is that of n runs, and z
-    allows for another mean than that of the runs so far. It is infinity if it is above the maximum.
+    That is the least n with (t(n - 1) + z) s / sqrt(n) <= `max_half_width`. t is the quantile for n
+    runs. z allows for a mean that differs from that of the runs so far. The number is infinity above
+    the maximum.
 
     Args:
-        room: greatest half width that decides.
-        half: half width of the interval of the runs so far.
-        runs: their number.
+        max_half_width: largest half width that decides.
+        half_width: half width of the interval of the runs so far.
+        runs: number of the runs so far.
     """
-    if not room > 0 or runs < 2:
+    if not max_half_width > 0 or runs < 2:
         return math.inf
-    spread = half * math.sqrt(runs) / student_quantile(runs - 1)
+    spread = half_width * math.sqrt(runs) / student_quantile(runs - 1)
 
     def fits(count: int) -> bool:
-        return (student_quantile(count - 1) + _POWER) * spread / math.sqrt(count) <= room
+        quantiles = student_quantile(count - 1) + _POWER_QUANTILE
+        return quantiles * spread / math.sqrt(count) <= max_half_width
 
     low, high = runs + 1, _MAX_RUNS
     if not fits(high):
@@ -226,38 +221,39 @@ def runs_for(room: float, half: float, runs: int) -> float:
     return low
 
 
-#: Factor between the pairs of the lowest and the highest values above which ratios are compared: a
-#: difference is then mostly that of the channels.
-_OTHER_CHANNELS = 2.0
+#: Minimum ratio of the highest to the lowest level of the pairs at which their ratios are compared: the
+#: pairs then differ mostly by their channels.
+_MIN_LEVEL_RATIO = 2.0
 
 
 def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """Returns the mean of `first - second`, pair by pair, with the interval by which verdicts judge.
+    """Returns the mean of `first - second`, pair by pair, with the interval for verdicts.
 
-    Where all values are positive and the levels of the pairs differ by a factor, it is that of the
-    ratios of the pairs (of their logarithms), scaled to the mean difference: it includes zero where
-    theirs includes one. The levels choose between the two, because they do not depend on who is better:
-    the more decisive of both would find differences by chance more often.
+    If all values are positive and the levels (geometric means) of the pairs differ by a factor, the
+    interval is that of the log ratios of the pairs, scaled to the mean difference. It includes zero if
+    the interval of the ratios includes one. The levels choose the interval, because they do not depend
+    on which is better. Choosing the narrower interval would find more differences by chance.
     """
-    result = paired_difference(first, second)
+    difference = paired_difference(first, second)
     pairs = [pair for pair in zip(first, second, strict=True) if not math.isnan(sum(pair))]
     sign = -1 if pairs and pairs[0][0] < 0 else 1
-    pairs = [(sign * one, sign * other) for one, other in pairs]
+    pairs = [(sign * a, sign * b) for a, b in pairs]
     if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
-        return result
-    levels = [math.sqrt(one * other) for one, other in pairs]
-    if max(levels) < _OTHER_CHANNELS * min(levels):
-        return result
-    ratio = estimate([math.log(one / other) for one, other in pairs])
-    if not sign * ratio.mean * result.mean > 0:
+        return difference
+    levels = [math.sqrt(a * b) for a, b in pairs]
+    if max(levels) < _MIN_LEVEL_RATIO * min(levels):
+        return difference
+    log_ratio = estimate([math.log(a / b) for a, b in pairs])
+    if not sign * log_ratio.mean * difference.mean > 0:
         # Most pairs contradict the mean, or do not differ, so that the sign is undecided.
-        return Estimate(result.mean, max(result.ci95 or 0.0, abs(result.mean)) or None)
-    half = ratio.ci95
-    return Estimate(result.mean, None if half is None else abs(result.mean / ratio.mean) * half)
+        return Estimate(difference.mean, max(difference.ci95 or 0.0, abs(difference.mean)) or None)
+    if log_ratio.ci95 is None:
+        return Estimate(difference.mean, None)
+    return Estimate(difference.mean, abs(difference.mean / log_ratio.mean) * log_ratio.ci95)
 
 
 class RatioEstimate(NamedTuple):
-    """Geometric mean of ratios less one, and the ends of its 95 % interval; None without spread."""
+    """Geometric mean of ratios minus one, and the ends of its 95 % interval; None without spread."""
 
     mean: float
     low: float | None
@@ -279,25 +275,24 @@ def relative_difference(values: Sequence[float], base: Sequence[float]) -> float
 
 
 def mean_ratio(shares: Sequence[float]) -> RatioEstimate:
-    """Returns the mean of relative differences, as that of the logarithms of the ratios.
+    """Returns the mean of relative differences, by the logarithms of the ratios.
 
-    It is the same whichever of the two is the base, unlike the mean of the shares; shares without a
-    ratio (NaN, or one value of two zero) are left out.
+    Unlike the mean of the shares, it does not depend on which value is the base. Shares without a ratio
+    (NaN, or one of two values zero) are left out.
     """
-    logarithms = [math.log1p(share) for share in shares if -1.0 < share < math.inf]
-    result = estimate(logarithms)
-    if math.isnan(result.mean):
+    log_ratio = estimate([math.log1p(share) for share in shares if -1.0 < share < math.inf])
+    if math.isnan(log_ratio.mean):
         return RatioEstimate(math.nan, None, None)
-    mean = math.expm1(result.mean)
-    if result.ci95 is None:
+    mean = math.expm1(log_ratio.mean)
+    if log_ratio.ci95 is None:
         return RatioEstimate(mean, None, None)
     # With few scenarios, the end of an interval may exceed the largest floating-point number.
-    ends = [min(result.mean + side * result.ci95, 700.0) for side in (-1, 1)]
+    ends = [min(log_ratio.mean + side * log_ratio.ci95, 700.0) for side in (-1, 1)]
     return RatioEstimate(mean, *map(math.expm1, ends))
 
 
 def _is_behind(values: Sequence[float], leading: Sequence[float]) -> bool:
-    """Returns whether values are below the leading ones in every pair in which both are known."""
+    """Returns whether values are below the leading ones in every pair without NaN."""
     pairs = zip(values, leading, strict=True)
     return all(value < best for value, best in pairs if not math.isnan(value + best))
 

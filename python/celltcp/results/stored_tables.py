@@ -9,19 +9,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from celltcp._core import CelltcpError, result_tables
+from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import name_in_errors
 from celltcp.results.checked import read_checked
 from celltcp.results.folder import KINDS, LOG, META, RUNS, kind_in, prepare_folder
 from celltcp.results.manifest import Manifest, manifest_of
 from celltcp.results.parquet_writer import write_table
 from celltcp.results.publishing import is_interrupted, publish
+from celltcp.results.tables import OPTIONAL, TABLES
 from celltcp.results.working import staging
 
-_TABLES = tuple(table.name for table in result_tables())
-#: Tables that a folder of results may lack, limits if it is of an earlier version.
-_DISPENSABLE = ("samples", "limits", *(table.name for table in result_tables() if table.optional))
-#: Files of these.
+#: Tables that a folder of results may lack; those of earlier versions lack `limits`.
+_DISPENSABLE = ("samples", "limits", *OPTIONAL)
+#: Files of the dispensable tables.
 DISPENSABLE_FILES = tuple(f"{name}.parquet" for name in _DISPENSABLE)
 
 
@@ -45,7 +45,7 @@ class StoredTables(Mapping[str, pa.Table]):
 
 
 def save_tables(tables: Mapping[str, pa.Table], about: Mapping[str, Any], folder: str | Path) -> Path:
-    """Writes one Parquet file per table; each holds how they were made.
+    """Writes one Parquet file per table; the metadata of each has the origin.
 
     Raises:
         CelltcpError: if the folder cannot be written.
@@ -61,25 +61,18 @@ def save_tables(tables: Mapping[str, pa.Table], about: Mapping[str, Any], folder
 def publish_tables(
     tables: Mapping[str, pa.Table], about: Mapping[str, Any], staged: Path, folder: Path
 ) -> None:
-    """Writes tables into a staging folder, in addition to those in it, and publishes all.
-
-    Args:
-        tables: tables to write; those that are in the staging folder already are not written again.
-        about: how they were made.
-        staged: staging folder.
-        folder: folder of the results.
-    """
+    """Writes tables, unless they are there, to a staging folder, and publishes all files in it."""
     meta = {META: json.dumps(about, sort_keys=True).encode()}
     for name, table in tables.items():
         file = staged / f"{name}.parquet"
         if not file.exists():
-            known = table.schema.metadata or {}
-            write_table(table.replace_schema_metadata({**known, **meta}), file)
+            metadata = table.schema.metadata or {}
+            write_table(table.replace_schema_metadata({**metadata, **meta}), file)
     publish(staged, folder, RUNS, about, DISPENSABLE_FILES)
 
 
 def read_tables(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]]:
-    """Reads what `save_tables` wrote: tables, and how they were made.
+    """Reads the tables that `save_tables` wrote, and their origin.
 
     Raises:
         CelltcpError: names the file that is missing or damaged.
@@ -111,7 +104,7 @@ def read_tables(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
 
 def _read_tables(folder: Path, manifest: Manifest | None) -> dict[str, pa.Table]:
     tables = {}
-    for name in _TABLES:
+    for name in TABLES:
         file = folder / f"{name}.parquet"
         if manifest is not None and file.name not in manifest.files:
             continue

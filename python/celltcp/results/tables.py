@@ -21,14 +21,27 @@ TABLES = tuple(table.name for table in result_tables())
 #: Tables that exist only if something wrote rows to them.
 OPTIONAL = tuple(table.name for table in result_tables() if table.optional)
 
+_NO_SELECTION = (
+    "since no congestion control was selected; --cca auto:policy=rules selects, "
+    "auto:policy=fixed,cca=cubic only watches"
+)
+#: Tables in words, with the reason why results may lack them and the remedy.
+_ABSENCES = {
+    "radio": "log of the radio; the option --radio-log keeps one, as does radio.log in a scenario",
+    "decisions": f"decisions, {_NO_SELECTION}",
+    "estimates": f"estimates, {_NO_SELECTION}",
+    "legs": "legs, since no connection was split; --middlebox of compare and path.middleboxes of a "
+    "scenario place split hosts",
+}
+
 
 @dataclass(repr=False)
 class Results:
-    """All tables of a campaign and how it was made."""
+    """All tables of a campaign, and its origin (`about`)."""
 
     tables: Mapping[str, pa.Table]
     about: dict[str, Any] = field(default_factory=dict)
-    #: Whether the folder had all of it already, and nothing was run.
+    #: Whether the folder already had all results, so that nothing was run.
     is_repeat: bool = False
 
     def __repr__(self) -> str:
@@ -52,61 +65,32 @@ class Results:
 
     @property
     def radio(self) -> pa.Table:
-        """The log of the radio.
-
-        Raises:
-            CelltcpError: if none was kept.
-        """
-        if "radio" not in self.tables:
-            raise CelltcpError(
-                f"{self.about['name']}: these results hold no log of the radio; the option --radio-log "
-                "keeps one, as does radio.log in a scenario"
-            )
-        return self.tables["radio"]
+        """The log of the radio; CelltcpError if none was recorded."""
+        return self._table("radio")
 
     @property
     def decisions(self) -> pa.Table:
-        """The decisions of selectors.
-
-        Raises:
-            CelltcpError: if nothing was selected.
-        """
-        return self._selected("decisions")
+        """The decisions of selectors; CelltcpError if nothing was selected."""
+        return self._table("decisions")
 
     @property
     def estimates(self) -> pa.Table:
-        """The estimates of selectors.
-
-        Raises:
-            CelltcpError: if nothing was selected.
-        """
-        return self._selected("estimates")
+        """The estimates of selectors; CelltcpError if nothing was selected."""
+        return self._table("estimates")
 
     @property
     def legs(self) -> pa.Table:
-        """The legs of split hosts.
+        """The legs of split hosts; CelltcpError if no connection was split."""
+        return self._table("legs")
 
-        Raises:
-            CelltcpError: if no connection was split.
-        """
-        if "legs" not in self.tables:
-            raise CelltcpError(
-                f"{self.about['name']}: these results hold no legs, since no connection was split; "
-                "--middlebox of compare and path.middleboxes of a scenario place split hosts"
-            )
-        return self.tables["legs"]
-
-    def _selected(self, table: str) -> pa.Table:
-        if table not in self.tables:
-            raise CelltcpError(
-                f"{self.about['name']}: these results hold no {table}, since no congestion control was "
-                "selected; --cca auto:policy=rules selects, auto:policy=fixed,cca=cubic only watches"
-            )
-        return self.tables[table]
+    def _table(self, name: str) -> pa.Table:
+        if name not in self.tables:
+            raise CelltcpError(f"{self.about['name']}: these results hold no {_ABSENCES[name]}")
+        return self.tables[name]
 
 
 def read_results(folder: str | Path) -> Results:
-    """Reads what `Results.save` wrote.
+    """Reads the results that `Results.save` wrote.
 
     Raises:
         CelltcpError: names the file that is missing or damaged.

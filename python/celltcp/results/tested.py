@@ -22,23 +22,23 @@ _AGGREGATES = {
 
 @dataclass(frozen=True)
 class FlowUnderTest:
-    """The first flow of a scenario, with all of its connections.
+    """Flow of a scenario, usually the first one, with all of its connections.
 
-    Connections are numbered in the order in which they open. So number 0 may belong to another flow.
+    Connections are numbered in the order in which they open, so number 0 may belong to another flow.
     """
 
     name: str
-    #: Whether the flow expands to one at each of several nodes, as with `from = "machine-*"`.
+    #: Whether the flow stands for one at each of several nodes, as with `from = "machine-*"`.
     at_each_node: bool = False
 
     @classmethod
     def of(cls, about: Mapping[str, Any]) -> FlowUnderTest:
-        """Returns the flow under test of results, from the scenario in their description."""
+        """Returns the flow under test of results, from the scenario in their origin."""
         return cls._of_section(tomllib.loads(about["scenario"])["flows"][0], 1)
 
     @classmethod
     def each_with_workload(cls, about: Mapping[str, Any]) -> list[tuple[FlowUnderTest, dict[str, Any]]]:
-        """Returns each flow of the scenario of results as a flow under test, and its workload."""
+        """Returns each flow of the scenario of results, and its workload."""
         flows = tomllib.loads(about["scenario"])["flows"]
         return [
             (cls._of_section(flow, number), flow.get("workload", {}))
@@ -47,7 +47,7 @@ class FlowUnderTest:
 
     @classmethod
     def each(cls, about: Mapping[str, Any]) -> list[FlowUnderTest]:
-        """Returns each flow of the scenario of results as a flow under test."""
+        """Returns each flow of the scenario of results."""
         return [flow for flow, _ in cls.each_with_workload(about)]
 
     @classmethod
@@ -64,12 +64,12 @@ class FlowUnderTest:
         return start == f"{self.name}-" and number.isdigit()
 
     def has(self, names: pd.Series) -> pd.Series:
-        """Returns for the name of each connection whether it belongs to the flow."""
+        """Returns whether each of these connections, given by name, belongs to the flow."""
         return names.map(self.includes).astype(bool)
 
 
 def flow_name(connection: str, flows: Iterable[FlowUnderTest]) -> str:
-    """Returns the name of the flow of a connection; that of the connection itself in a line-up."""
+    """Returns the name of the flow of a connection; the connection's own if no flow includes it."""
     return next((flow.name for flow in flows if flow.includes(connection)), connection)
 
 
@@ -89,28 +89,25 @@ def has_application(about: Mapping[str, Any]) -> bool:
 
 
 def is_endless(workload: Mapping[str, Any]) -> bool:
-    """Returns whether a workload sends as much as it can without an end, so that its goodput counts."""
+    """Returns whether a workload sends as much as it can without an end; its metric is the goodput."""
     return workload.get("kind", "bulk") == "bulk" and "bytes" not in workload
 
 
 def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame) -> pd.DataFrame:
-    """Returns the slots of the flow under test; those of connections at the same time become one.
+    """Returns the slots of a flow; simultaneous slots of its connections are joined.
 
-    Args:
-        tested: the flow.
-        flows: all connections, with `run`, `flow` and `name`.
-        slots: those of all connections.
-
-    Bytes, rates and windows add up; RTT, delay and PM are means over the connections. What the
-    connections carry counts to the capacity of each, because all of it is for this flow.
+    Bytes, rates and windows add up; RTT, delay and PM are means over the connections. The capacity of
+    a connection includes the goodput of the others, because all of it is for this flow.
     """
     selected = slots.merge(flows.loc[tested.has(flows["name"]), ["run", "flow"]], on=["run", "flow"])
     if not selected.duplicated(["run", "t_s"]).any():
         return selected.sort_values(["run", "t_s"], kind="stable", ignore_index=True)
     goodput = selected["goodput_mbps"]
-    whole = goodput.groupby([selected["run"], selected["t_s"]]).transform("sum")
-    selected = selected.assign(capacity_mbps=selected["capacity_mbps"] + whole - goodput)
-    columns: dict[str, str] = {name: how for name, how in _AGGREGATES.items() if name in selected}
+    total = goodput.groupby([selected["run"], selected["t_s"]]).transform("sum")
+    selected = selected.assign(capacity_mbps=selected["capacity_mbps"] + total - goodput)
+    columns: dict[str, str] = {
+        name: aggregate for name, aggregate in _AGGREGATES.items() if name in selected
+    }
     if "cca" in selected:
         columns["cca"] = "first"
     return selected.groupby(["run", "t_s"], as_index=False, observed=True).agg(columns)

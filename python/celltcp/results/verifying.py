@@ -14,32 +14,32 @@ from celltcp.scenarios.stored import MANIFEST
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verification:
     """Outcome of a verification."""
 
-    #: Number of files that are as they were written, those that list others included.
+    #: Number of unchanged files, including manifests.
     intact: int
     #: A line about each file that is damaged or missing.
     damaged: list[str]
 
 
-def verify(path: Path) -> Verified:
+def verify(path: Path) -> Verification:
     """Compares files with their digests; changes nothing.
 
     Args:
         path: folder, which is searched with its subfolders but without following links; or a
-            file that has its digest in it, such as a policy.
+            file that contains its own digest, such as a policy.
 
     Raises:
-        CelltcpError: if there is nothing with a digest.
+        CelltcpError: if no file has a digest.
     """
-    result = _folder(path) if path.is_dir() else _file(path)
+    result = _verify_folder(path) if path.is_dir() else _verify_file(path)
     if not result.intact and not result.damaged:
         raise CelltcpError(f"{path}: has no file with a digest of celltcp")
     return result
 
 
-def _folder(path: Path) -> Verified:
+def _verify_folder(path: Path) -> Verification:
     intact = 0
     damaged = []
     for folder, folders, _ in os.walk(path):
@@ -47,8 +47,8 @@ def _folder(path: Path) -> Verified:
         for name in (MANIFEST, INDEX):
             try:
                 manifest = read_manifest(Path(folder) / name)
-            except CelltcpError as damage:
-                damaged.append(str(damage))
+            except CelltcpError as error:
+                damaged.append(str(error))
                 continue
             if manifest is None:
                 continue
@@ -57,16 +57,17 @@ def _folder(path: Path) -> Verified:
                 try:
                     require_intact(Path(folder) / file, manifest)
                     intact += 1
-                except CelltcpError as damage:
-                    damaged.append(str(damage))
-    return Verified(intact, damaged)
+                except CelltcpError as error:
+                    damaged.append(str(error))
+    return Verification(intact, damaged)
 
 
-def _file(path: Path) -> Verified:
+def _verify_file(path: Path) -> Verification:
     try:
-        state = is_intact(path.read_bytes())
+        # None without a digest.
+        intact = is_intact(path.read_bytes())
     except OSError as error:
         raise CelltcpError(f"{path}: cannot be read: {error.strerror}") from None
-    if state is False:
-        return Verified(0, [f"{path}: damaged, or changed after celltcp wrote it"])
-    return Verified(int(state is True), [])
+    if intact is False:
+        return Verification(0, [f"{path}: damaged, or changed after celltcp wrote it"])
+    return Verification(int(intact is True), [])

@@ -1,9 +1,9 @@
-"""Working folders: folders that celltcp makes, recognises as its own, and removes.
+"""Working folders: folders that celltcp creates, recognises as its own, and removes.
 
-A working folder (`parts`, `finished`) holds a manifest that marks it. Folders within it are working
-folders, too, or have *checked names*: names that end in a digest of their begin, which nobody else
-gives to a folder. Before anything is removed, all of it is looked through without following links; one
-entry of another origin is an error.
+A working folder (`parts`, `finished`) is marked by a manifest. Folders within it are working folders,
+too, or have *checked names*: names that end in a digest of their first part, so that nobody else uses
+them. Before a folder is removed, all entries are checked without following links; an entry of another
+origin is an error.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from celltcp._core import CelltcpError
 from celltcp.results.manifest import Manifest, read_manifest
 from celltcp.scenarios.stored import MANIFEST
 
-#: Folder for finished scenarios of an evaluation of policies or engines.
+#: Folder for the finished scenarios of an unfinished evaluation of policies or engines.
 UNFINISHED = "finished"
 
-#: Folder for finished runs of a campaign.
+#: Folder for the finished runs of an unfinished campaign.
 PARTS = "parts"
 
 #: Working folders in a folder of results.
@@ -40,12 +40,12 @@ INDEX = "index.json"
 #: Prefix of the names of folders for unfinished files.
 _STAGING = ".celltcp"
 
-#: Endings of pictures.
-PICTURES = (".png", ".svg", ".pdf", ".pgf")
+#: Suffixes of pictures.
+PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".pgf")
 
 #: Files that celltcp writes into folders with checked names.
 _FILES = re.compile(
-    rf"{re.escape(MANIFEST)}|{re.escape(INDEX)}|[a-z][a-z_]*\.parquet|.+({'|'.join(PICTURES)})",
+    rf"{re.escape(MANIFEST)}|{re.escape(INDEX)}|[a-z][a-z_]*\.parquet|.+({'|'.join(PICTURE_SUFFIXES)})",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -56,33 +56,33 @@ def checked_name(text: str) -> str:
 
 
 def is_checked(name: str) -> bool:
-    """Returns whether `checked_name` made a name."""
+    """Returns whether a name is a checked name."""
     text, _, _ = name.rpartition("-")
     return bool(text) and name == checked_name(text)
 
 
-def working_folder(place: Path) -> Path:
-    """Makes a working folder with its mark, unless it exists.
+def working_folder(folder: Path) -> Path:
+    """Creates a working folder with its mark, unless it exists.
 
     Raises:
-        CelltcpError: if the place holds something of another origin.
+        CelltcpError: if the folder, or an entry of it, has another origin.
     """
-    if os.path.lexists(place):
-        check_working(place)
-        return place
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with staging(place.parent) as made:
-        (made / MANIFEST).write_bytes(Manifest(_KIND, about={"name": place.name}).to_bytes())
-        made.rename(place)
-    return place
+    if os.path.lexists(folder):
+        check_working(folder)
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with staging(folder.parent) as staged:
+        (staged / MANIFEST).write_bytes(Manifest(_KIND, about={"name": folder.name}).to_bytes())
+        staged.rename(folder)
+    return folder
 
 
-def mark_working(place: Path, about: Mapping[str, Any]) -> None:
-    """Writes further facts into the mark of a working folder."""
-    with staging(place) as made:
-        mark = Manifest(_KIND, about={"name": place.name, **about})
-        (made / MANIFEST).write_bytes(mark.to_bytes())
-        (made / MANIFEST).replace(place / MANIFEST)
+def mark_working(folder: Path, about: Mapping[str, Any]) -> None:
+    """Writes data to the mark of a working folder."""
+    with staging(folder) as staged:
+        mark = Manifest(_KIND, about={"name": folder.name, **about})
+        (staged / MANIFEST).write_bytes(mark.to_bytes())
+        (staged / MANIFEST).replace(folder / MANIFEST)
 
 
 def check_folder(folder: Path) -> None:
@@ -96,48 +96,47 @@ def check_folder(folder: Path) -> None:
             check_working(folder / name)
 
 
-def check_working(place: Path) -> None:
+def check_working(folder: Path) -> None:
     """Checks that everything in a working folder is celltcp's.
 
     Raises:
         CelltcpError: names the first entry of another origin.
     """
-    if place.is_symlink() or not place.is_dir():
-        raise _foreign(place)
-    if not _is_marked(place):
-        first = next(iter(sorted(place.iterdir())), place)
-        raise _foreign(first)
-    for content in _contents(place):
-        if not _is_own(content):
-            raise _foreign(content)
+    if folder.is_symlink() or not folder.is_dir():
+        raise _foreign_error(folder)
+    if not _is_marked(folder):
+        raise _foreign_error(min(folder.iterdir(), default=folder))
+    for entry in _entries(folder):
+        if not _is_own(entry):
+            raise _foreign_error(entry)
 
 
-def remove_working(place: Path) -> None:
+def remove_working(folder: Path) -> None:
     """Removes a working folder, if it exists.
 
     Raises:
         CelltcpError: names the first entry of another origin; nothing is removed then.
     """
-    if not os.path.lexists(place):
+    if not os.path.lexists(folder):
         return
-    check_working(place)
-    # Under a checked name it is recognised even when its mark is gone.
-    going = place.with_name(_staging_name())
-    place.rename(going)
-    remove_checked(going)
+    check_working(folder)
+    # With a checked name it is recognised even after its mark is removed.
+    renamed = folder.with_name(_staging_name())
+    folder.rename(renamed)
+    remove_checked(renamed)
 
 
-def remove_checked(place: Path) -> None:
-    """Removes a folder with a checked name and the files of celltcp in it.
+def remove_checked(folder: Path) -> None:
+    """Removes a folder with a checked name and its files, which must be celltcp's.
 
     Raises:
         CelltcpError: names the first entry of another origin; nothing is removed then.
     """
-    entries = [place, *_contents(place)]
+    entries = [folder, *_entries(folder)]
     for entry in entries:
         if not _is_own(entry):
-            raise _foreign(entry)
-    # Folders come before what is in them.
+            raise _foreign_error(entry)
+    # A folder is removed after its entries, which follow it.
     for entry in reversed(entries):
         with suppress(FileNotFoundError):
             entry.rmdir() if entry.is_dir() else entry.unlink()
@@ -145,56 +144,54 @@ def remove_checked(place: Path) -> None:
 
 @contextmanager
 def staging(folder: Path) -> Iterator[Path]:
-    """Yields a new folder for unfinished files; it is removed unless it was renamed.
+    """Yields a new folder for unfinished files, which is removed at the end unless it was renamed.
 
     Its lock shows other processes that it is in use.
     """
-    place = folder / _staging_name()
-    place.mkdir()
-    held = os.open(place, os.O_RDONLY)
+    staged = folder / _staging_name()
+    staged.mkdir()
+    descriptor = os.open(staged, os.O_RDONLY)
     try:
         with suppress(OSError):
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield place
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield staged
     finally:
         try:
-            if place.is_dir():
-                remove_checked(place)
+            if staged.is_dir():
+                remove_checked(staged)
         finally:
-            os.close(held)
+            os.close(descriptor)
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Returns the folders for unfinished results that killed processes have left in a folder."""
-    if not folder.is_dir():
-        return []
-    left = []
-    for place in sorted(folder.glob(f"{_STAGING}-*")):
-        if place.is_symlink() or not place.is_dir() or not is_checked(place.name):
+    """Returns the staging folders that killed processes left in a folder."""
+    unlocked = []
+    for staged in sorted(folder.glob(f"{_STAGING}-*")):
+        if staged.is_symlink() or not staged.is_dir() or not is_checked(staged.name):
             continue
-        held = os.open(place, os.O_RDONLY)
+        descriptor = os.open(staged, os.O_RDONLY)
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            left.append(place)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            unlocked.append(staged)
         except OSError:
             continue
         finally:
-            os.close(held)
-    return left
+            os.close(descriptor)
+    return unlocked
 
 
 def _staging_name() -> str:
     return checked_name(f"{_STAGING}-{secrets.token_hex(8)}")
 
 
-def _contents(place: Path) -> list[Path]:
-    """Returns everything in a folder, without following links; folders come before what is in them."""
-    result = []
-    for path in sorted(place.iterdir()):
-        result.append(path)
+def _entries(folder: Path) -> list[Path]:
+    """Returns all entries below a folder, without following links; a folder precedes its entries."""
+    entries = []
+    for path in sorted(folder.iterdir()):
+        entries.append(path)
         if path.is_dir() and not path.is_symlink():
-            result += _contents(path)
-    return result
+            entries += _entries(path)
+    return entries
 
 
 def _is_own(entry: Path) -> bool:
@@ -202,7 +199,7 @@ def _is_own(entry: Path) -> bool:
     if entry.is_symlink():
         return False
     if entry.is_dir():
-        # A removal that was killed leaves empty folders.
+        # A killed removal leaves empty folders.
         return is_checked(entry.name) or _is_marked(entry) or not any(entry.iterdir())
     if not entry.is_file():
         return False
@@ -219,14 +216,14 @@ def _is_marked(folder: Path) -> bool:
     """
     try:
         mark = read_manifest(folder / MANIFEST)
-    except CelltcpError as damage:
-        raise CelltcpError(f"{damage}; remove {folder}, whose runs are then done again") from None
+    except CelltcpError as error:
+        raise CelltcpError(f"{error}; remove {folder}, whose runs are then done again") from None
     return mark is not None and mark.kind == _KIND
 
 
-def _foreign(entry: Path) -> CelltcpError:
-    kind = "a link" if entry.is_symlink() else "not written by celltcp"
+def _foreign_error(entry: Path) -> CelltcpError:
+    reason = "a link" if entry.is_symlink() else "not written by celltcp"
     return CelltcpError(
-        f"{entry}: is {kind}, where celltcp keeps and removes what is unfinished; move it away, or "
+        f"{entry}: is {reason}, where celltcp keeps and removes what is unfinished; move it away, or "
         "give another folder"
     )

@@ -95,13 +95,13 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
                 "choice": choice,
                 "cases": int(regret.notna().sum()),
                 "regret": mean.mean,
-                "regret_ci95": mean.half,
+                "regret_ci95": mean.half_width,
                 "worst": float(regret.max()),
             }
             for name, policy_regret in policies.items():
                 ahead = paired_difference(values, policy_regret.tolist())
                 row[f"ahead_{name}"] = ahead.mean
-                row[f"ahead_ci95_{name}"] = ahead.half
+                row[f"ahead_ci95_{name}"] = ahead.half_width
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -172,7 +172,7 @@ def reliability_of(expectations: pd.DataFrame) -> pd.DataFrame:
 def _over_scenarios(part: pd.DataFrame, values: pd.Series) -> tuple[float, float]:
     """Returns the mean over the means of scenarios, and the half width of its interval."""
     result = estimate(values.groupby(part["scenario"], sort=False).mean().tolist())
-    return result.mean, result.half
+    return result.mean, result.half_width
 
 
 def _correlation(first: pd.Series, second: pd.Series) -> float:

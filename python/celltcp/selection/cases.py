@@ -41,7 +41,7 @@ def relative(values: Sequence[float], reference: Sequence[float]) -> Relative:
         return Relative(math.nan, math.nan, "tied")
     verdict = "tied" if difference.includes_zero else "won" if difference.mean > 0 else "lost"
     percent = 100 * difference.mean / reference_mean
-    return Relative(percent, 100 * difference.half / reference_mean, verdict)
+    return Relative(percent, 100 * difference.half_width / reference_mean, verdict)
 
 
 def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
@@ -163,9 +163,9 @@ def _summary(cases: pd.DataFrame) -> dict[str, object]:
     return {
         "cases": len(cases),
         "gain": gain.mean,
-        "gain_ci95": gain.half,
+        "gain_ci95": gain.half_width,
         "regret": regret.mean,
-        "regret_ci95": regret.half,
+        "regret_ci95": regret.half_width,
         "oracle_regret": estimate(cases["oracle_regret"].tolist()).mean,
         "large_gains": int((cases["gain"] > LARGE_GAIN_PERCENT).sum()),
         "reached_best": int((cases["mean"] >= REACHED_SHARE * cases["best_mean"]).sum()),

@@ -50,7 +50,7 @@ def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
                             "cca": cca,
                             "metric": REQUIREMENTS[requirement],
                             "mean": mean.mean,
-                            "ci95": mean.half,
+                            "ci95": mean.half_width,
                             "to_best": to_best.percent,
                             "to_best_ci95": to_best.ci95,
                             "best": cca in best,

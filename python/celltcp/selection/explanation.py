@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, lineups
 from celltcp.results.rows import json_rows
-from celltcp.results.selectors import measures_of
+from celltcp.results.selectors import parse_features
 from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.lazy_attributes import LazyAttribute
@@ -82,7 +82,7 @@ class Explanation:
         decisions = rows[["from_cca", "to_cca", "cause", "reason"]].astype(str)
         decisions.insert(0, "t_s", rows["t_ns"] * 1e-9)
         decisions["verdict"] = switch_verdicts(decisions, self.slots, self._requirement)
-        features = [measures_of(text) for text in rows["measures"].astype(str)]
+        features = [parse_features(text) for text in rows["measures"].astype(str)]
         result: pd.DataFrame = decisions.join(pd.DataFrame(features, index=decisions.index))
         return result
 

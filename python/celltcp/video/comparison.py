@@ -104,13 +104,13 @@ class VideoComparison:
                 for metric in VIDEO:
                     mean = estimate(selected[metric].astype(float).tolist())
                     row[metric] = mean.mean
-                    row[f"{metric}_ci95"] = mean.half
+                    row[f"{metric}_ci95"] = mean.half_width
                 row |= {"behind": math.nan, "behind_ci95": math.nan}
                 if leader not in (None, cca):
                     best = runs.loc[runs["cca"] == leader, QOE].tolist()
                     difference = paired_gap(selected[QOE].tolist(), best)
                     row["behind"] = difference.mean
-                    row["behind_ci95"] = difference.half
+                    row["behind_ci95"] = difference.half_width
                 rows.append(row)
         return pd.DataFrame(rows)
 

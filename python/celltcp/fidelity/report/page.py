@@ -28,14 +28,7 @@ _COLUMNS = (Column("case"), Column("CCA"), Column("difference"))
 
 
 def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Cause]) -> Path:
-    """Writes the page and its pictures: the overview and some trajectories.
-
-    Args:
-        fidelity: the judgements.
-        file: the Markdown file; the pictures go to a folder of its name in `images` next to it.
-        command: the command that reproduces the page.
-        causes: known reasons for cases outside their bands.
-    """
+    """Writes the page of a `command`, and its pictures in `images` next to it."""
     pictures = f"images/{file.stem}"
     folder = prepare_folder(file.parent / pictures)
     save(draw_overview(fidelity), folder / "overview.png")
@@ -52,15 +45,7 @@ def page_text(
     plotted: Sequence[Judgement],
     pictures: str = "images",
 ) -> str:
-    """Returns the page in Markdown.
-
-    Args:
-        fidelity: the judgements.
-        command: the command that reproduces the page.
-        causes: known reasons for cases outside their bands.
-        plotted: judgements with pictures of trajectories, which are numbered from 1.
-        pictures: folder of the pictures, relative to that of the page.
-    """
+    """Returns the page in Markdown; `plotted` have pictures in the folder `pictures`, from number 1."""
     overview = _picture(f"{pictures}/overview", "Differences of goodput and mean RTT per case")
     parts = [
         _head(fidelity, command),

@@ -16,17 +16,17 @@ from celltcp.publications.measured_values import distribution_values
 from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, heading
 from celltcp.publications.quantities import QUANTITIES
 
-#: Number of points of a line.
-_POINTS = 200
+#: Maximum number of points of a line.
+_MAX_POINTS = 200
 
 #: Minimum ratio of the largest to the smallest value on a logarithmic axis.
 _LOG_AXIS_RATIO = 50
 
 
 def ecdf_panels(outcome: Outcome) -> list[Panel]:
-    """Returns a panel per place and quantity, or per quantity where the places have one CCA.
+    """Returns a panel per condition and quantity, or per quantity if the conditions have one CCA.
 
-    What is only there for a claim or a number is left out where there is more.
+    Quantities with published values or claims only are left out if there are others.
     """
     curves = {
         row.published.quantity
@@ -39,50 +39,50 @@ def ecdf_panels(outcome: Outcome) -> list[Panel]:
         if quantity in curves and QUANTITIES[quantity].spread is not None
     ]
     if all(len(rows) == 1 for rows in groups):
-        together: dict[str, list[Row]] = {}
+        by_quantity: dict[str, list[Row]] = {}
         for (row,) in groups:
-            together.setdefault(row.published.quantity, []).append(row)
-        groups = list(together.values())
+            by_quantity.setdefault(row.published.quantity, []).append(row)
+        groups = list(by_quantity.values())
     return [
         Panel(functools.partial(_draw, outcome.table.figure, rows, index == 0))
         for index, rows in enumerate(groups)
     ]
 
 
-def _place_shades(names: Sequence[str]) -> dict[str, str]:
-    """Returns colours that distinguish places, in pairs of one hue where there are many."""
+def _condition_colours(names: Sequence[str]) -> dict[str, str]:
+    """Returns colours of conditions, in pairs of one hue if there are many."""
     shades = colormaps["tab10" if len(names) <= 10 else "tab20"]
     return {name: to_hex(shades(index % shades.N)) for index, name in enumerate(names)}
 
 
-def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
+def _draw(name: str, rows: Sequence[Row], has_legend: bool, axes: Axes) -> None:
     scenarios = list(dict.fromkeys(row.published.scenario for row in rows))
-    of_places = len(scenarios) > 1
-    names = [row.published.scenario if of_places else row.published.cca for row in rows]
-    shades = _place_shades(names) if of_places else colours(names)
+    has_several_conditions = len(scenarios) > 1
+    names = [row.published.scenario if has_several_conditions else row.published.cca for row in rows]
+    shades = _condition_colours(names) if has_several_conditions else colours(names)
     styles = lines(names)
-    known = [np.sort(distribution_values(row.source, row.published)) for row in rows]
-    for label, values in zip(names, known, strict=True):
+    distributions = [np.sort(distribution_values(row.source, row.published)) for row in rows]
+    for label, values in zip(names, distributions, strict=True):
         if not len(values):
             continue
         shares = np.arange(1, len(values) + 1) / len(values)
-        indices = np.unique(np.linspace(0, len(values) - 1, min(_POINTS, len(values))).astype(int))
+        indices = np.unique(np.linspace(0, len(values) - 1, min(_MAX_POINTS, len(values))).astype(int))
         axes.step(
             np.concatenate([values[:1], values[indices]]),
             np.concatenate([[0.0], shares[indices]]),
             where="post",
             color=shades[label],
-            ls="-" if of_places else styles[label],
+            ls="-" if has_several_conditions else styles[label],
             lw=1.0,
-            label=label if of_places else cca_name(label),
+            label=label if has_several_conditions else cca_name(label),
         )
-    every = np.concatenate(known)
-    if len(every) and 0 < _LOG_AXIS_RATIO * every.min() < every.max():
+    all_values = np.concatenate(distributions)
+    if len(all_values) and 0 < _LOG_AXIS_RATIO * all_values.min() < all_values.max():
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(axis_of(rows[0]))
     axes.set_ylabel("ECDF")
     axes.set_ylim(0, 1)
-    axes.set_title(heading("" if of_places else scenarios[0], name), fontsize=9)
-    if legend or of_places:
+    axes.set_title(heading("" if has_several_conditions else scenarios[0], name), fontsize=9)
+    if has_legend or has_several_conditions:
         axes.legend(fontsize="x-small")

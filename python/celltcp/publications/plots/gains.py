@@ -1,4 +1,4 @@
-"""Gains: lines over one axis of a grid, with a panel per value of the others."""
+"""Gains of splits: lines over one axis of a grid, with a panel per combination of other values."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LINES = (
     *(("#D55E00", "D"), ("#E69F00", "v"), ("#CC79A7", "P")),
 )
 
-#: Maximum of letters of a line of a title.
-_LETTERS = 34
+#: Maximum number of characters in a line of a title.
+_TITLE_WIDTH = 34
 
 
 def gain_panels(outcome: Outcome) -> list[Panel]:
-    """Returns a panel per CCA and combination of values of axes that are neither across nor lines."""
+    """Returns a panel per CCA and combination of the values of `Grid.panels`."""
     grid = outcome.table.grid
     if grid is None:
         return []
@@ -45,22 +45,22 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     across = grid.values(grid.across)
     lines = grid.values(grid.lines)
     for line, (shade, marker) in zip(lines, _LINES, strict=False):
-        mine = {
-            across.index(cell[grid.across]): row
-            for row, cell in ((row, grid.cells[row.published.scenario]) for row in rows)
-            if cell[grid.lines] == line
-        }
-        places = sorted(mine)
-        means = [mine[place].ours.mean for place in places]
-        halves = [mine[place].ours.ci95 or math.nan for place in places]
-        look: dict[str, Any] = {"color": shade, "marker": marker, "ms": 4, "lw": 1.1}
+        points = {}
+        for row in rows:
+            cell = grid.cells[row.published.scenario]
+            if cell[grid.lines] == line:
+                points[across.index(cell[grid.across])] = row
+        xs = sorted(points)
+        means = [points[x].ours.mean for x in xs]
+        half_widths = [points[x].ours.ci95 or math.nan for x in xs]
+        style: dict[str, Any] = {"color": shade, "marker": marker, "ms": 4, "lw": 1.1}
         axes.errorbar(
-            places, means, halves, capsize=2, label=_axis_value_text(grid.lines, line), **look
+            xs, means, half_widths, capsize=2, label=_axis_value_text(grid.lines, line), **style
         )
-        for place in places:
-            if (published_gain := mine[place].published.value) is not None:
+        for x in xs:
+            if (published_gain := points[x].published.value) is not None:
                 star: dict[str, Any] = {"ms": 13, "mfc": "none", "mec": shade, "ls": "none"}
-                axes.plot(place, published_gain, "*", label=f"published: {published_gain:g} %", **star)
+                axes.plot(x, published_gain, "*", label=f"published: {published_gain:g} %", **star)
     ranges = [
         row.published.claim
         for row in rows
@@ -74,8 +74,8 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     axes.set_xlim(-0.3, len(across) - 0.7)
     axes.set_xlabel({"size": "file size", "loss": "loss towards the phone"}.get(grid.across, ""))
     axes.set_ylabel(axis_of(rows[0]))
-    words = [_axis_value_text(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
-    caption = textwrap.fill("; ".join(words), _LETTERS)
+    texts = [_axis_value_text(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
+    caption = textwrap.fill("; ".join(texts), _TITLE_WIDTH)
     axes.set_title(heading(name, key[0], caption), fontsize=9)
     legend_above(axes)
 

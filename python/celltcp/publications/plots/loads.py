@@ -14,36 +14,36 @@ from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.distributions import ecdf_panels
 from celltcp.publications.plots.panel import Panel, axis_of
 
-#: Name of a place: the number of UEs, and the settings.
-_PLACE = re.compile(r"(?P<ues>[0-9]+) UEs(?:, (?P<kind>.+))?")
+#: Name of a condition: the number of UEs, and its kind, such as a setting.
+_CONDITION = re.compile(r"(?P<ues>[0-9]+) UEs(?:, (?P<kind>.+))?")
 
-#: Minimum of points of a line.
-_POINTS = 4
+#: Minimum number of points of a line.
+_MIN_POINTS = 4
 
 
 def load_panels(outcome: Outcome) -> list[Panel]:
-    """Returns a panel per quantity with a line for each kind of place, after the distributions."""
+    """Returns a panel per quantity with a line for each kind of condition, after the distributions."""
     by_quantity: dict[str, dict[str, list[tuple[int, Row]]]] = {}
     for row in outcome.rows:
-        if place := _PLACE.fullmatch(row.published.scenario):
+        if match := _CONDITION.fullmatch(row.published.scenario):
             kinds = by_quantity.setdefault(row.published.quantity, {})
-            kinds.setdefault(place["kind"] or "default", []).append((int(place["ues"]), row))
-    lines = {
-        quantity: {kind: points for kind, points in kinds.items() if len(points) >= _POINTS}
+            kinds.setdefault(match["kind"] or "default", []).append((int(match["ues"]), row))
+    lines_by_quantity = {
+        quantity: lines
         for quantity, kinds in by_quantity.items()
+        if (lines := {kind: points for kind, points in kinds.items() if len(points) >= _MIN_POINTS})
     }
-    kinds_by_quantity = {quantity: kinds for quantity, kinds in lines.items() if kinds}
-    curves = [
-        Panel(functools.partial(_draw, outcome.table.figure, kinds))
-        for kinds in kinds_by_quantity.values()
+    line_panels = [
+        Panel(functools.partial(_draw, outcome.table.figure, lines))
+        for lines in lines_by_quantity.values()
     ]
-    return [*ecdf_panels(_of_few_places(outcome, kinds_by_quantity.keys())), *curves]
+    return [*ecdf_panels(_without_lines(outcome, lines_by_quantity.keys())), *line_panels]
 
 
-def _of_few_places(outcome: Outcome, kinds_by_quantity: Collection[str]) -> Outcome:
-    """Returns an outcome without quantities over the number of UEs, or used for a claim only.
+def _without_lines(outcome: Outcome, quantities_of_lines: Collection[str]) -> Outcome:
+    """Returns an outcome without the quantities of lines, and without published values and claims.
 
-    That has too many places to distinguish by colour.
+    The conditions of lines are too many to distinguish by colour.
     """
     groups = [
         replace(
@@ -51,7 +51,7 @@ def _of_few_places(outcome: Outcome, kinds_by_quantity: Collection[str]) -> Outc
             rows=[
                 row
                 for row in group.rows
-                if row.published.quantity not in kinds_by_quantity
+                if row.published.quantity not in quantities_of_lines
                 and row.published.claim is None
                 and row.published.value is None
             ],

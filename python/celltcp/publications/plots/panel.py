@@ -12,8 +12,8 @@ from celltcp.present.palette import colours
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.quantities.quantity import TEXTS
 
-#: Height of a row of a legend, relative to the range of the lines.
-_ROW = 0.12
+#: Height of a row of a legend, as a share of the range of the vertical axis.
+_LEGEND_ROW_HEIGHT = 0.12
 
 #: Parameter values that select a Linux kernel.
 _KERNEL = re.compile(r"=linux-([0-9.]+)(?=,|$)")
@@ -21,11 +21,12 @@ _KERNEL = re.compile(r"=linux-([0-9.]+)(?=,|$)")
 
 @dataclass(frozen=True)
 class Panel:
-    """Drawing function of one set of axes, and their projection."""
+    """Function that draws one set of axes, and their properties."""
 
     draw: Callable[[Axes], None]
+    #: Projection of matplotlib, such as `"polar"`.
     projection: str | None = None
-    #: Height in inches; None for that of the form.
+    #: Height, inches; None for that of the form.
     height: float | None = None
 
 
@@ -40,17 +41,16 @@ def name_of(quantity: str) -> str:
 
 
 def cca_name(cca: str) -> str:
-    """Returns the name of a CCA in pictures: that of a kernel of Linux in place of its parameters."""
+    """Returns the name of a CCA in pictures; a version of Linux replaces parameters that select it."""
     name, _, parameters = cca.partition(":")
     kernels = set(_KERNEL.findall(parameters))
-    all_told = len(kernels) == 1 and not _KERNEL.sub("", parameters).strip(
-        "abcdefghijklmnopqrstuvwxyz_,"
-    )
-    return f"{name} (Linux {kernels.pop()})" if all_told else cca
+    other_values = _KERNEL.sub("", parameters).strip("abcdefghijklmnopqrstuvwxyz_,")
+    is_kernel_version = len(kernels) == 1 and not other_values
+    return f"{name} (Linux {kernels.pop()})" if is_kernel_version else cca
 
 
 def number_text(value: float) -> str:
-    """Returns a number with three digits, or all before the point."""
+    """Returns a number with three significant digits; from 1000 on, as a whole number."""
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
@@ -66,25 +66,22 @@ def axis_of(row: Row) -> str:
 
 
 def legend_above(axes: Axes) -> None:
-    """Adds a legend of two columns above the lines, with the room that it takes."""
+    """Adds a legend of two columns above the lines, and extends the axis for it."""
     add_room(axes, len(axes.get_legend_handles_labels()[1]), columns=2)
     axes.legend(fontsize="x-small", loc="upper left", ncols=2, borderpad=0.2, columnspacing=1.0)
 
 
 def add_room(axes: Axes, entries: int, columns: int) -> None:
-    """Adds room above the lines for a legend with this number of entries."""
+    """Extends the vertical axis for a legend with this number of entries and columns."""
     rows = -(-entries // columns)
     low, high = axes.get_ylim()
-    axes.set_ylim(top=high + _ROW * rows * (high - low))
+    axes.set_ylim(top=high + _LEGEND_ROW_HEIGHT * rows * (high - low))
 
 
 def by_scenario(outcome: Outcome) -> list[tuple[str, str, list[Row]]]:
-    """Returns the rows of each place and quantity once per CCA, whatever the part of the way."""
+    """Returns condition, quantity and rows, with one row per CCA whatever the part of the run."""
     rows: dict[tuple[str, str], dict[str, Row]] = {}
     for row in outcome.rows:
-        rows.setdefault((row.published.scenario, row.published.quantity), {}).setdefault(
-            row.published.cca, row
-        )
-    return [
-        (scenario, quantity, list(by_cca.values())) for (scenario, quantity), by_cca in rows.items()
-    ]
+        by_cca = rows.setdefault((row.published.scenario, row.published.quantity), {})
+        by_cca.setdefault(row.published.cca, row)
+    return [(*key, list(by_cca.values())) for key, by_cca in rows.items()]

@@ -1,4 +1,4 @@
-"""Points: one quantity against another, a point per CCA and place."""
+"""Points: one quantity against another, a point per CCA and condition."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ _MARKERS = ("^", "x", "o", "s", "D", "v", "P", "*")
 
 
 def scatter_panels(outcome: Outcome) -> list[Panel]:
-    """Returns a panel per pair of quantities that follow each other in the table."""
+    """Returns a panel per pair of successive quantities of the table."""
     by_quantity: dict[str, list[Row]] = {}
     for _, quantity, rows in by_scenario(outcome):
         by_quantity.setdefault(quantity, []).extend(rows)
     return [
-        Panel(functools.partial(_draw, outcome.table.figure, rows, others))
-        for rows, others in pairwise(by_quantity.values())
+        Panel(functools.partial(_draw, outcome.table.figure, x_rows, y_rows))
+        for x_rows, y_rows in pairwise(by_quantity.values())
     ]
 
 
-def _draw(name: str, across: Sequence[Row], up: Sequence[Row], axes: Axes) -> None:
-    shades = colors_of([*across, *up])
-    scenarios = list(dict.fromkeys(row.published.scenario for row in across))
-    at = {(row.published.scenario, row.published.cca): row for row in up}
-    for row in across:
-        other = at.get((row.published.scenario, row.published.cca))
-        if other is None:
+def _draw(name: str, x_rows: Sequence[Row], y_rows: Sequence[Row], axes: Axes) -> None:
+    shades = colors_of([*x_rows, *y_rows])
+    scenarios = list(dict.fromkeys(row.published.scenario for row in x_rows))
+    y_by_key = {(row.published.scenario, row.published.cca): row for row in y_rows}
+    for row in x_rows:
+        y_row = y_by_key.get((row.published.scenario, row.published.cca))
+        if y_row is None:
             continue
         marker = _MARKERS[scenarios.index(row.published.scenario) % len(_MARKERS)]
         label = cca_name(row.published.cca) if row.published.scenario == scenarios[0] else None
-        axes.plot(row.ours.mean, other.ours.mean, marker, color=shades[row.published.cca], label=label)
-    axes.set_xlabel(axis_of(across[0]))
-    axes.set_ylabel(axis_of(up[0]))
+        axes.plot(row.ours.mean, y_row.ours.mean, marker, color=shades[row.published.cca], label=label)
+    axes.set_xlabel(axis_of(x_rows[0]))
+    axes.set_ylabel(axis_of(y_rows[0]))
     axes.set_title(heading(scenarios[0] if len(scenarios) == 1 else "", name), fontsize=9)
     if len(scenarios) > 1:
         for scenario, marker in zip(scenarios, _MARKERS, strict=False):

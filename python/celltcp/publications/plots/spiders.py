@@ -1,4 +1,4 @@
-"""Spider plots: all quantities of a place on axes that end at the largest mean."""
+"""Spider plots: an axis per quantity of a condition, which ends at the largest mean."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from celltcp.publications.plots.panel import Panel, cca_name, colors_of, heading
 
 
 def spider_panels(outcome: Outcome) -> list[Panel]:
-    """Returns a panel per place."""
+    """Returns a panel per condition."""
     scenarios = dict.fromkeys(group.scenario for group in outcome.groups)
-    parts = [
+    by_scenario = [
         [group for group in outcome.groups if group.scenario == scenario] for scenario in scenarios
     ]
     return [
         Panel(functools.partial(_draw, outcome.table.figure, groups, index == 0), "polar")
-        for index, groups in enumerate(parts)
+        for index, groups in enumerate(by_scenario)
     ]
 
 
-def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
+def _draw(name: str, groups: Sequence[Group], has_legend: bool, axes: Axes) -> None:
     shades = colors_of(groups[0].rows)
     angles = [2 * math.pi * index / len(groups) for index in range(len(groups))]
-    largest = [max(row.ours.mean for row in group.rows) or 1.0 for group in groups]
+    max_means = [max(row.ours.mean for row in group.rows) or 1.0 for group in groups]
     for rows in zip(*(group.rows for group in groups), strict=True):
-        shares = [row.ours.mean / most for row, most in zip(rows, largest, strict=True)]
+        shares = [row.ours.mean / max_mean for row, max_mean in zip(rows, max_means, strict=True)]
         cca = rows[0].published.cca
         axes.plot([*angles, angles[0]], [*shares, shares[0]], color=shades[cca], label=cca_name(cca))
-    ends = zip(groups, largest, strict=True)
     labels = [
-        f"{name_of(each.quantity)}\n{number_text(most)} {each.unit}".rstrip() for each, most in ends
+        f"{name_of(group.quantity)}\n{number_text(max_mean)} {group.unit}".rstrip()
+        for group, max_mean in zip(groups, max_means, strict=True)
     ]
     axes.set_xticks(angles, labels, fontsize=8)
-    # A label begins or ends outside the circle, so that it covers no line.
+    # Labels are outside the circle, so that they cover no line.
     for angle, label in zip(angles, axes.get_xticklabels(), strict=True):
         side = math.cos(angle)
         label.set_horizontalalignment("left" if side > 0.1 else "right" if side < -0.1 else "center")
@@ -45,5 +45,5 @@ def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     axes.set_ylim(0, 1)
     axes.set_yticks([0.5, 1.0], ["", ""])
     axes.set_title(heading(groups[0].scenario, name), fontsize=9)
-    if legend:
+    if has_legend:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 0.32), fontsize="x-small")

@@ -1,4 +1,4 @@
-"""Choices: gain and added delay of splits with each pair of CCAs, by place."""
+"""Split choices: gain and added delay of splits with each pair of CCAs, by condition."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _TICKS = (-100, -50, -20, -10, 0, 10, 20, 50, 100, 200, 500, 1000)
 
 def choice_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel with the gains and one with the delays."""
-    known = choices(outcome)
-    return [Panel(functools.partial(_draw, known, quantity)) for quantity in ("gain", "delay")]
+    all_choices = choices(outcome)
+    return [Panel(functools.partial(_draw, all_choices, quantity)) for quantity in ("gain", "delay")]
 
 
-def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
-    names = sorted({option.cca for choice in known for option in choice.options})
+def _draw(choices: Sequence[Choice], quantity: str, axes: Axes) -> None:
+    names = sorted({option.cca for choice in choices for option in choice.options})
     shades, marks = colours(names), markers(names)
     for index, cca in enumerate(names):
         shift = (index - (len(names) - 1) / 2) * 0.16
-        for place, choice in enumerate(known):
-            option = next(each for each in choice.options if each.cca == cca)
-            value = option.gain if quantity == "gain" else option.delay
+        for x, choice in enumerate(choices):
+            option = next(option for option in choice.options if option.cca == cca)
+            mean = option.gain if quantity == "gain" else option.delay
             axes.errorbar(
-                place + shift,
-                value.mean,
-                value.ci95 or math.nan,
+                x + shift,
+                mean.mean,
+                mean.ci95 or math.nan,
                 marker=marks[cca],
                 color=shades[cca],
                 capsize=2,
                 ms=5,
                 ls="none",
-                label=cca if place == 0 else None,
+                label=cca if x == 0 else None,
             )
     axes.axhline(0, color="#777777", lw=0.6)
     if quantity == "gain":
@@ -51,8 +51,10 @@ def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
         axes.set_ylim(1.6 * min(low, -10), 1.6 * max(high, 10))
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize="x-small")
-    names_of = [f"{choice.place.removeprefix('legs/')}\n(alone {choice.plain})" for choice in known]
-    axes.set_xticks(range(len(known)), names_of, fontsize=8)
+    labels = [
+        f"{choice.condition.removeprefix('legs/')}\n(alone {choice.unsplit_cca})" for choice in choices
+    ]
+    axes.set_xticks(range(len(choices)), labels, fontsize=8)
     unit = "gain of goodput, %" if quantity == "gain" else "95 % one-way delay added, ms"
     axes.set_ylabel(unit)
     axes.set_title(f"{unit}, over the best CCA without a split", fontsize=9)

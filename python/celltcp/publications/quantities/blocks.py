@@ -15,10 +15,12 @@ from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
 
 
-def _of(
+def _of_digests(
     measure: Callable[[Digest, Published], float],
     spread: Callable[[Measured, Published], list[float]] | None = None,
 ) -> Quantity:
+    """Returns a measure of the digest of each run."""
+
     def values(measured: Measured, entry: Published) -> list[float]:
         return [measure(digest, entry) for digest in measured.digests_of(entry)]
 
@@ -26,39 +28,40 @@ def _of(
 
 
 def _wasted_per_s(digest: Digest, entry: Published) -> float:
-    """Wasted opportunities per second of TTIs whose MCS is in the zone."""
+    """Returns wasted opportunities per second of TTIs, with MCS in the zone."""
     low, high = entry.zone or (-math.inf, math.inf)
-    numbers = np.arange(len(digest.ttis))
-    within = (numbers >= low) & (numbers <= high)
-    total = digest.ttis[within].sum()
-    return float(digest.wasted[within].sum() / (total * digest.tti_s)) if total else math.nan
+    mcs = np.arange(len(digest.ttis))
+    is_in_zone = (mcs >= low) & (mcs <= high)
+    total = digest.ttis[is_in_zone].sum()
+    return float(digest.wasted[is_in_zone].sum() / (total * digest.tti_s)) if total else math.nan
 
 
 def _mean(counts: NDArray[Any]) -> float:
-    numbers = np.asarray(counts, float)
-    return float(numbers @ np.arange(len(numbers)) / numbers.sum()) if numbers.sum() else math.nan
+    """Returns the mean of indices with these counts."""
+    weights = np.asarray(counts, float)
+    return float(weights @ np.arange(len(weights)) / weights.sum()) if weights.sum() else math.nan
 
 
 def _deviation(counts: NDArray[Any]) -> float:
-    numbers = np.asarray(counts, float)
-    places = np.arange(len(numbers))
-    if not numbers.sum():
+    """Returns the standard deviation of indices with these counts."""
+    weights = np.asarray(counts, float)
+    if not weights.sum():
         return math.nan
-    mean = _mean(numbers)
-    return math.sqrt(float(numbers @ (places - mean) ** 2 / numbers.sum()))
+    distances = np.arange(len(weights)) - _mean(weights)
+    return math.sqrt(float(weights @ distances**2 / weights.sum()))
 
 
-def _stays(step: int) -> Quantity:
-    """Share of the blocks with an MCS in the zone that the block `step` later has, too."""
+def _same_mcs(lag: int) -> Quantity:
+    """Returns the share of the blocks with MCS in the zone whose MCS the block `lag` later has, too."""
 
     def measure(digest: Digest, entry: Published) -> float:
         low, high = entry.zone or (0, math.inf)
-        pairs = digest.pairs[step - 1]
-        rows = [index for index in range(len(pairs)) if low <= index <= high]
-        total = pairs[rows].sum()
-        return float(sum(pairs[row, row] for row in rows) / total) if total else math.nan
+        pairs = digest.pairs[lag - 1]
+        mcs_in_zone = [mcs for mcs in range(len(pairs)) if low <= mcs <= high]
+        total = pairs[mcs_in_zone].sum()
+        return float(sum(pairs[mcs, mcs] for mcs in mcs_in_zone) / total) if total else math.nan
 
-    return _of(measure)
+    return _of_digests(measure)
 
 
 def _cqi_spread(measured: Measured, entry: Published) -> list[float]:
@@ -68,13 +71,13 @@ def _cqi_spread(measured: Measured, entry: Published) -> list[float]:
 
 #: Quantities that need the log of the radio.
 OF_BLOCKS: dict[str, Quantity] = {
-    "wasted": _of(_wasted_per_s),
-    "mcs_mean": _of(lambda digest, _: _mean(digest.pairs[0].sum(axis=1))),
-    "mcs_sd": _of(lambda digest, _: _deviation(digest.pairs[0].sum(axis=1))),
-    "mcs_stays_1": _stays(1),
-    "mcs_stays_2": _stays(2),
-    "mcs_stays_3": _stays(3),
-    "cqi_mean": _of(lambda digest, _: _mean(digest.cqi), _cqi_spread),
-    "cqi_sd": _of(lambda digest, _: _deviation(digest.cqi)),
-    "cqi_change": _of(lambda digest, _: digest.cqi_change),
+    "wasted": _of_digests(_wasted_per_s),
+    "mcs_mean": _of_digests(lambda digest, _: _mean(digest.pairs[0].sum(axis=1))),
+    "mcs_sd": _of_digests(lambda digest, _: _deviation(digest.pairs[0].sum(axis=1))),
+    "mcs_stays_1": _same_mcs(1),
+    "mcs_stays_2": _same_mcs(2),
+    "mcs_stays_3": _same_mcs(3),
+    "cqi_mean": _of_digests(lambda digest, _: _mean(digest.cqi), _cqi_spread),
+    "cqi_sd": _of_digests(lambda digest, _: _deviation(digest.cqi)),
+    "cqi_change": _of_digests(lambda digest, _: digest.cqi_change),
 }

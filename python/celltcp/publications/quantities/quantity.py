@@ -1,4 +1,4 @@
-"""Quantity: a measure of runs that a table can ask for."""
+"""Quantity: a measure of runs that published tables can have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 
-#: Unit of a quantity in celltcp (`unit`) and its name on axes (`name`), if it has them.
+#: Optional texts of each quantity: its unit in celltcp (`unit`), and its name on axes (`name`).
 TEXTS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("quantities.toml").read_text("utf-8")
 )
@@ -25,13 +25,13 @@ class Quantity:
 
     #: Returns a value per run, in the order of the seeds.
     values: Callable[[Measured, Published], list[float]]
-    #: Returns the values of distributions in pictures, if they differ from those per run.
+    #: Returns the values whose distribution a picture shows; None if it shows none.
     spread: Callable[[Measured, Published], list[float]] | None = None
     #: Whether it needs the log of the radio.
     log: bool = False
     #: Column of slots with its values over time.
     column: str | None = None
-    #: Returns the reference CCA of a CCA's values; None for absolute values.
+    #: Returns the CCA that the values of a CCA are relative to; None for absolute values.
     base: Callable[[str], str] | None = None
 
 
@@ -40,7 +40,7 @@ def of_runs(column: str) -> Quantity:
 
     def values(measured: Measured, entry: Published) -> list[float]:
         runs = measured.runs_of(entry)
-        return [float(each) for each in runs.get(column, [math.nan] * len(runs))]
+        return [float(value) for value in runs.get(column, [math.nan] * len(runs))]
 
     return Quantity(values)
 

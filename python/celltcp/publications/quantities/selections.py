@@ -8,10 +8,10 @@ from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
 
-#: Quantities by which a selection is made.
+#: Quantities by which a selection chooses the best CCAs.
 CRITERIA = ("goodput", "pm_balanced", "pm_delay")
 
-#: Cases of a tally: bounds of the gain in %; None for those without a switch.
+#: Bounds of the gain of the cases that a quantity counts, %; None for cases without a switch.
 TALLY: dict[str, tuple[float, float] | None] = {
     "cases_unswitched": None,
     "cases_over_5": (5.0, math.inf),
@@ -20,12 +20,12 @@ TALLY: dict[str, tuple[float, float] | None] = {
 }
 
 
-def _unknown(measured: Measured, entry: Published) -> list[float]:
-    """Values come with the runs of the selection (`Measured.known`)."""
-    return [measured.known.get(entry.quantity, math.nan)]
+def _derived(measured: Measured, entry: Published) -> list[float]:
+    """Returns the value that the runner has computed; NaN without one."""
+    return [measured.derived.get(entry.quantity, math.nan)]
 
 
 #: Quantities of selections.
 OF_SELECTIONS: dict[str, Quantity] = {
-    name: Quantity(_unknown) for name in (*(f"gain_{each}" for each in CRITERIA), *TALLY)
+    name: Quantity(_derived) for name in (*(f"gain_{criterion}" for criterion in CRITERIA), *TALLY)
 }

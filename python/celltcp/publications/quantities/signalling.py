@@ -12,18 +12,18 @@ from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity, of_flows
 
-#: Maximum use of an idle control channel.
-_MAX_IDLE_USE = 0.01
+#: Use below which a control channel is idle, %.
+_IDLE_USE_PERCENT = 1.0
 
 
 def _rows_of(measured: Measured, entry: Published, table: str) -> list[pd.DataFrame]:
-    """Returns the rows of each run in one of the tables of a scenario with `radio.control_log`."""
+    """Returns the rows of each run in a table."""
     rows = measured.frame(table)
     return [rows[rows["run"] == run] for run in measured.runs_of(entry)["run"]]
 
 
-def _noted_values(measured: Measured, entry: Published, kind: str) -> list[pd.Series]:
-    """Returns the values of a kind that applications recorded in each run, ms."""
+def _recorded_ms(measured: Measured, entry: Published, kind: str) -> list[pd.Series]:
+    """Returns the times of a kind that applications recorded in each run, ms."""
     return [
         rows.loc[rows["kind"] == kind, "detail"].astype(float) * 1e3
         for rows in _rows_of(measured, entry, "events")
@@ -33,19 +33,19 @@ def _noted_values(measured: Measured, entry: Published, kind: str) -> list[pd.Se
 def _of_values(
     values: Callable[[Measured, Published], list[pd.Series]], measure: Callable[[pd.Series], float]
 ) -> Quantity:
-    """Returns a measure of values, whose distribution over all runs a picture shows."""
+    """Returns a measure of the values of each run; a picture shows the distribution over all runs."""
 
     def spread(measured: Measured, entry: Published) -> list[float]:
-        return [float(each) for run in values(measured, entry) for each in run]
+        return [float(value) for run_values in values(measured, entry) for value in run_values]
 
     def per_run(measured: Measured, entry: Published) -> list[float]:
-        return [float(measure(value)) if len(value) else math.nan for value in values(measured, entry)]
+        return [float(measure(run)) if len(run) else math.nan for run in values(measured, entry)]
 
     return Quantity(per_run, spread)
 
 
 def _application_metric(kind: str, measure: Callable[[pd.Series], float]) -> Quantity:
-    return _of_values(lambda measured, entry: _noted_values(measured, entry, kind), measure)
+    return _of_values(lambda measured, entry: _recorded_ms(measured, entry, kind), measure)
 
 
 def _delay(measure: Callable[[pd.Series], float]) -> Quantity:
@@ -56,47 +56,50 @@ def _delay(measure: Callable[[pd.Series], float]) -> Quantity:
 
 
 def _sessions(measured: Measured, entry: Published) -> list[pd.DataFrame]:
-    """Returns the TTIs of each run from the first session to the end of the last one."""
-    ends = []
-    for flows in measured.flows_of(entry):
-        over = (flows["start_s"] + flows["completion_s"]).max()
-        ends.append(math.inf if flows["completion_s"].isna().any() else float(over))
-    starts = [float(flows["start_s"].min()) for flows in measured.flows_of(entry)]
-    return [
-        rows[(rows["t_ns"] >= start * 1e9) & (rows["t_ns"] < end * 1e9)]
-        for rows, start, end in zip(_rows_of(measured, entry, "control"), starts, ends, strict=True)
-    ]
+    """Returns the TTIs of each run from the start of the first session to the end of the last one."""
+    selected = []
+    flows_and_ttis = zip(measured.flows_of(entry), _rows_of(measured, entry, "control"), strict=True)
+    for flows, ttis in flows_and_ttis:
+        start_s = float(flows["start_s"].min())
+        end_s = float((flows["start_s"] + flows["completion_s"]).max())
+        end_s = math.inf if flows["completion_s"].isna().any() else end_s
+        selected.append(ttis[(ttis["t_ns"] >= start_s * 1e9) & (ttis["t_ns"] < end_s * 1e9)])
+    return selected
 
 
-def _use(measured: Measured, entry: Published) -> list[pd.Series]:
-    """Returns the use of the control channel in each TTI, %: all of it if a message found no place."""
-    result = []
-    for rows in _sessions(measured, entry):
-        share = rows["taken"] / rows["elements"].clip(lower=1)
-        result.append(100 * share.where(rows["blocked"] == 0, 1.0))
-    return result
+def _pdcch_use(measured: Measured, entry: Published) -> list[pd.Series]:
+    """Returns the use of the PDCCH in each TTI of each run, %; 100 % if a message was blocked."""
+    runs = []
+    for ttis in _sessions(measured, entry):
+        share = ttis["taken"] / ttis["elements"].clip(lower=1)
+        runs.append(100 * share.where(ttis["blocked"] == 0, 1.0))
+    return runs
 
 
-def _share_of(kind: Callable[[pd.Series], pd.Series]) -> Quantity:
+def _percent_of_ttis(condition: Callable[[pd.Series], pd.Series]) -> Quantity:
+    """Returns the share of TTIs whose use of the PDCCH meets a condition, %."""
     return Quantity(
         lambda measured, entry: [
-            float(100 * kind(use).mean()) if len(use) else math.nan for use in _use(measured, entry)
+            float(100 * condition(use).mean()) if len(use) else math.nan
+            for use in _pdcch_use(measured, entry)
         ]
     )
 
 
 def _timeouts(flows: pd.DataFrame) -> float:
-    """Time-outs of TCP at both ends, those of handshakes included."""
+    """Returns the time-outs of TCP at both ends, with those of handshakes."""
     return float(np.nansum(flows[["timeouts", "far_timeouts", "handshake_timeouts"]].to_numpy()))
 
 
 def _per_session(column: str) -> Quantity:
+    """Returns the sum of a column of the table `control` per completed session."""
+
     def values(measured: Measured, entry: Published) -> list[float]:
-        ends = [int(flows["completion_s"].notna().sum()) for flows in measured.flows_of(entry)]
-        rows = _rows_of(measured, entry, "control")
+        sessions = [int(flows["completion_s"].notna().sum()) for flows in measured.flows_of(entry)]
+        tables = _rows_of(measured, entry, "control")
         return [
-            float(row[column].sum() / ended) if ended else math.nan
-            for row, ended in zip(rows, ends, strict=True)
+            float(table[column].sum() / count) if count else math.nan
+            for table, count in zip(tables, sessions, strict=True)
         ]
 
     return Quantity(values)
@@ -111,9 +114,9 @@ OF_SIGNALLING: dict[str, Quantity] = {
     "down_response_p95": _application_metric("down_s", lambda values: float(values.quantile(0.95))),
     "uplink_delay": _delay(lambda values: float(values.median())),
     "uplink_delay_max": _delay(lambda values: values.max()),
-    "pdcch_use": _of_values(_use, lambda values: values.mean()),
-    "pdcch_idle": _share_of(lambda use: use < 100 * _MAX_IDLE_USE),
-    "pdcch_full": _share_of(lambda use: use >= 100),
+    "pdcch_use": _of_values(_pdcch_use, lambda values: values.mean()),
+    "pdcch_idle": _percent_of_ttis(lambda use: use < _IDLE_USE_PERCENT),
+    "pdcch_full": _percent_of_ttis(lambda use: use >= 100),
     "tcp_timeouts": of_flows(_timeouts),
     "reports_each": _per_session("reports"),
     "requests_each": _per_session("requests"),

@@ -6,19 +6,20 @@ from collections.abc import Sequence
 
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.publications.agreement import Row
-from celltcp.publications.report.texts import place_text, quantity_text, said_text, value_text
+from celltcp.publications.report.texts import condition_text, quantity_text, statement_text, value_text
 
+#: Texts for whether a claim holds.
 _HOLDS = {True: "yes", False: "no", None: "-"}
 
 
 def claims_table(rows: Sequence[Row], title: str = "") -> Table:
     """Returns a row per claim."""
-    texts = map(Column, ("scenario", "CCA", "said", "quantity", "claim"))
+    text_columns = map(Column, ("scenario", "CCA", "said", "quantity", "claim"))
     cells = tuple(
         (
-            place_text(row),
+            condition_text(row),
             row.published.cca,
-            said_text(row),
+            statement_text(row),
             quantity_text(row),
             row.published.claim.text if row.published.claim else "",
             value_text(row.ours.mean, row.ours.ci95),
@@ -27,7 +28,7 @@ def claims_table(rows: Sequence[Row], title: str = "") -> Table:
         for row in rows
     )
     return Table(
-        (*texts, *number_columns("here"), Column("holds")),
+        (*text_columns, *number_columns("here"), Column("holds")),
         cells,
         title,
         ccas={row.published.cca: row.published.cca for row in rows},

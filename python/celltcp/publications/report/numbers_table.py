@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.publications.agreement import Row
-from celltcp.publications.report.texts import place_text, quantity_text, value_text
+from celltcp.publications.report.texts import condition_text, quantity_text, value_text
 
-#: Texts for values inside of an interval.
+#: Texts for whether a value is in the interval.
 _AGREES = {True: "inside", False: "outside", None: "-"}
 
 
@@ -23,7 +23,7 @@ def numbers_table(rows: Sequence[Row], title: str = "") -> Table:
     )
     cells = tuple(
         (
-            place_text(row),
+            condition_text(row),
             row.published.cca,
             quantity_text(row),
             value_text(row.published.value, row.published.ci95),

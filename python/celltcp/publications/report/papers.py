@@ -17,12 +17,13 @@ def papers_part(outcomes: Sequence[Outcome]) -> Part:
     names = list(dict.fromkeys(outcome.table.publication for outcome in outcomes))
     known = publications()
     sources = tuple(known[name].source if name in known else name for name in names)
+    # All runs have the same settings.
     about = next(row for outcome in outcomes for row in outcome.rows).source.comparison.results.about
     experiments = [outcome.table.experiment for outcome in outcomes]
     words = ["celltcp", "papers", *(names if len(names) == 1 else ["--all"])]
     words += experiments if len(names) == 1 else []
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"]), "--out", "results"]
-    general = {key: value for key, value in about.items() if key != "hash"}
+    common_origin = {key: value for key, value in about.items() if key != "hash"}
     return Part(
         title=f"Publications: {', '.join(names)}",
         question=(
@@ -34,29 +35,24 @@ def papers_part(outcomes: Sequence[Outcome]) -> Part:
         sections=(
             *(section for outcome in outcomes for section in outcome_sections(outcome)),
             Section("Published in", text=sources),
-            *provenance_sections(general, shlex.join(words)),
+            *provenance_sections(common_origin, shlex.join(words)),
         ),
     )
 
 
 def _findings(name: str, outcomes: Sequence[Outcome]) -> list[Finding]:
     selected = [outcome for outcome in outcomes if outcome.table.publication == name]
-    held, judged = (
-        sum(counts) for counts in zip(*(outcome.claims for outcome in selected), strict=True)
-    )
+    holding, judged_claims = map(sum, zip(*(outcome.claims for outcome in selected), strict=True))
     agreements = [agreement for outcome in selected for agreement in outcome.agreements]
-    inside, counted = (
-        sum(agreement.inside for agreement in agreements),
-        sum(agreement.judged for agreement in agreements),
-    )
+    inside = sum(agreement.inside for agreement in agreements)
+    judged_values = sum(agreement.judged for agreement in agreements)
     findings = []
-    if counted:
+    if judged_values:
         errors = [agreement.error for agreement in agreements]
         quantities = f"{len(errors)} {'quantity' if len(errors) == 1 else 'quantities'}"
         text = f"Mean error {100 * sum(errors) / len(errors):.0f} % over {quantities}"
-        findings.append(
-            Finding(f"Figures of {name}", f"{inside} of {counted} in their intervals", text)
-        )
-    if judged:
-        findings.append(Finding(f"Claims of {name}", f"{held} of {judged} hold here"))
+        answer = f"{inside} of {judged_values} in their intervals"
+        findings.append(Finding(f"Figures of {name}", answer, text))
+    if judged_claims:
+        findings.append(Finding(f"Claims of {name}", f"{holding} of {judged_claims} hold here"))
     return findings

@@ -9,20 +9,16 @@ from celltcp.publications.agreement import Outcome
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.report.claims_table import claims_table
 from celltcp.publications.report.numbers_table import numbers_table
-from celltcp.publications.report.texts import (
-    agreement_text,
-    differing_cells,
-    sentence,
-)
+from celltcp.publications.report.texts import agreement_text, differing_cells, sentence
 
 
 def outcome_sections(outcome: Outcome) -> list[Section]:
-    """Returns the sections of an experiment: figures with its picture, then claims."""
+    """Returns the sections of an experiment: values with the picture, claims, differing cells."""
     title = f"{outcome.table.publication}, {outcome.table.figure}: {outcome.table.title}"
     text = tuple(agreement_text(agreement) for agreement in outcome.agreements)
-    held, judged = outcome.claims
+    holding, judged = outcome.claims
     if judged:
-        text += (f"Claims of the publication: {held} of {judged} hold here.",)
+        text += (f"Claims of the publication: {holding} of {judged} hold here.",)
     if outcome.table.note:
         text += (sentence(outcome.table.note),)
     picture = functools.partial(draw_outcomes, [outcome])

@@ -12,17 +12,17 @@ from celltcp.scenarios.cca_mix import count_text
 _NOTABLE_RISE = 0.1
 
 
-def place_text(row: Row) -> str:
-    """Returns scenario and part of a row."""
-    return ", ".join(each for each in (row.published.scenario, row.published.part) if each)
+def condition_text(row: Row) -> str:
+    """Returns condition and part of a row."""
+    return ", ".join(filter(None, (row.published.scenario, row.published.part)))
 
 
 def quantity_text(row: Row) -> str:
     """Returns quantity and unit of a row."""
-    return ", ".join(each for each in (row.published.quantity, row.published.unit) if each)
+    return ", ".join(filter(None, (row.published.quantity, row.published.unit)))
 
 
-def said_text(row: Row) -> str:
+def statement_text(row: Row) -> str:
     """Returns the publication's statement, or its text in a capability table."""
     cell = row.published.cell
     if row.published.note or cell is None:
@@ -35,15 +35,15 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def value_text(value: float | None, half: float | None) -> str:
-    """Returns a value with half of its interval, where there is one; `-` without a value."""
+def value_text(value: float | None, ci95: float | None) -> str:
+    """Returns a value with the half width of its interval, if there is one; `-` without a value."""
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")
+    return f"{value:.2f}" + (f" ±{ci95:.2f}" if ci95 is not None else "")
 
 
 def differing_cells(outcome: Outcome) -> list[str]:
-    """Returns a sentence for each cell of a table of capabilities that differs, with the reason."""
+    """Returns a text for each cell of a capability table that differs, with the reason."""
     return [
         f"{cell.cell.column}, {cell.cell.line}: {cell.row.published.quantity} is "
         f"{value_text(cell.row.ours.mean, cell.row.ours.ci95)}, not {cell.row.published.claim.text}. "
@@ -59,7 +59,7 @@ def agreement_text(agreement: Agreement) -> str:
     if not math.isnan(agreement.rho):
         texts.append(
             f"mean rank correlation {agreement.rho:+.2f} ({count_text(agreement.groups, 'ranking')}, "
-            f"ties within 2 %; p = {agreement.chance:.2g})"
+            f"ties within 2 %; p = {agreement.p_value:.2g})"
         )
         if agreement.without is not None and agreement.without[1] >= agreement.rho + _NOTABLE_RISE:
             texts.append(f"without {agreement.without[0]} {agreement.without[1]:+.2f}")
@@ -70,15 +70,16 @@ def agreement_text(agreement: Agreement) -> str:
         if agreement.judged
         else "no intervals"
     )
-    return f"{agreement.quantity}: {', '.join([*texts, judged])}{_again_text(agreement)}"
+    return f"{agreement.quantity}: {', '.join([*texts, judged])}{_baseline_text(agreement)}"
 
 
-def _again_text(agreement: Agreement) -> str:
-    """Returns how far the published values would agree with themselves, where ranks do."""
-    if agreement.again is None or math.isnan(agreement.again.rho):
+def _baseline_text(agreement: Agreement) -> str:
+    """Returns the agreement of a second measurement; empty if it is unknown or has no ranks."""
+    baseline = agreement.replication_baseline
+    if baseline is None or math.isnan(baseline.rho):
         return ""
-    again = agreement.again
     return (
         ". A second measurement of the published figures would have "
-        f"{again.rho:+.2f} ({again.low:+.2f} to {again.high:+.2f}) and {100 * again.error:.0f} %"
+        f"{baseline.rho:+.2f} ({baseline.low:+.2f} to {baseline.high:+.2f}) and "
+        f"{100 * baseline.error:.0f} %"
     )

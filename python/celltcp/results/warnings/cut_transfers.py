@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.results.columns import connections, distinct, numbers, rows_of
+from celltcp.results.columns import connection_keys, distinct, numbers, rows_of
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
@@ -18,49 +18,50 @@ if TYPE_CHECKING:
 
     from celltcp.results.tables import Results
 
-#: Margin of the advised duration, as a share of the rest of the transfer.
+#: Margin of the advised duration, as a share of the duration of the rest.
 _MARGIN = 0.25
-#: Growth of the rate from one quarter of the time so far to the next that shows a start-up.
+#: Minimum growth of the rate during a start-up, from the third to the last quarter of the time.
 _STARTUP_GROWTH = 1.5
 
 
 class _Progress(NamedTuple):
-    """Goodput of a connection, and what the bottleneck could have carried for it, Mbit/s by slot."""
+    """Goodput of a connection over time."""
 
+    #: Goodput by slot, Mbit/s.
     goodput: NDArray[np.float64]
+    #: Capacity of the bottleneck for the connection by slot, Mbit/s.
     capacity: NDArray[np.float64]
     #: Length of a slot, s.
     slot_s: float
 
     def rest_s(self, missing_bytes: float, rtt_s: float) -> float:
-        """Returns the time that the rest of a transfer would likely take, s; infinity if nothing comes.
+        """Returns the likely duration of the rest of a transfer, s; infinity if nothing arrives.
 
-        The rate stays what it was in the latest half of the time, or in the latest quarter if it grew.
-        During a start-up it doubles with each RTT until it has the capacity (RFC 5681, section 3.1).
-        Parts are no shorter than an RTT, within which data comes in bursts.
+        The rate is that of the last half of the time, or of the last quarter if it grew. During a
+        start-up it doubles with each RTT until it reaches the capacity (RFC 5681, section 3.1). Parts
+        are no shorter than an RTT, within which data arrives in bursts.
         """
         length = max(len(self.goodput) // 4, round(rtt_s / self.slot_s), 1)
         parts = self.goodput[-2 * length : -length], self.goodput[-length:]
-        before, latest = (float(part.mean()) if len(part) else 0.0 for part in parts)
-        rate = max(latest, (before + latest) / 2)
-        if not rate > 0:
+        previous_mbps, last_mbps = (float(part.mean()) if len(part) else 0.0 for part in parts)
+        rate_mbps = max(last_mbps, (previous_mbps + last_mbps) / 2)
+        if not rate_mbps > 0:
             return math.inf
         missing_mbit = 8e-6 * missing_bytes
         known = self.capacity[~np.isnan(self.capacity)]
-        capacity = float(known.mean()) if len(known) else rate
-        if latest > _STARTUP_GROWTH * before and capacity > latest and rtt_s > 0:
-            return math.log2(capacity / latest) * rtt_s + missing_mbit / capacity
-        return missing_mbit / rate
+        capacity_mbps = float(known.mean()) if len(known) else rate_mbps
+        is_startup = last_mbps > _STARTUP_GROWTH * previous_mbps
+        if is_startup and capacity_mbps > last_mbps and rtt_s > 0:
+            return math.log2(capacity_mbps / last_mbps) * rtt_s + missing_mbit / capacity_mbps
+        return missing_mbit / rate_mbps
 
 
 def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, float]]) -> list[str]:
-    """Returns a warning for each flow of which no transfer was complete, with a duration that would do.
+    """Returns a warning for each flow without a complete transfer, with a sufficient duration.
 
     Flows that delivered nothing are left out: `no_delivery` names them.
 
-    Args:
-        results: of a campaign.
-        sizes: size of the transfers of each flow, as text and in bytes.
+    `sizes` has the size of each flow's transfers as text and in bytes.
     """
     duration_s = float(results.about["duration_s"])
     lineups = results.lineups
@@ -74,7 +75,10 @@ def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, flo
         (lineup, name): (text, size, group)
         for (lineup, name), group in transfers.items()
         for text, size in [
-            next((each for flow, each in sizes.items() if flow.includes(name)), ("", 0.0))
+            next(
+                (text_and_bytes for flow, text_and_bytes in sizes.items() if flow.includes(name)),
+                ("", 0.0),
+            )
         ]
         if size and all(math.isnan(end) and done for _, end, _, done in group)
     }
@@ -90,7 +94,7 @@ def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, flo
         needed.setdefault((name, text), {})[lineup] = longest
     names = labels(lineups.values())
     return [
-        f"{', '.join(names[each] for each in by_cca)}: no transfer of {name} ({text}) was complete "
+        f"{', '.join(names[lineup] for lineup in by_cca)}: no transfer of {name} ({text}) was complete "
         f"within the {duration_s:g} s of a run; {_advice(by_cca)}"
         for (name, text), by_cca in needed.items()
     ]
@@ -104,11 +108,11 @@ def _advice(needed: Mapping[str, float]) -> str:
 
 
 def _progress(results: Results) -> dict[tuple[int, int], _Progress]:
-    """Returns the goodput of each connection over the time of its slots, by run and number."""
+    """Returns the goodput of each connection over time, by run and number of the connection."""
     slots = results.tables["slots"]
-    known, _, group = distinct(connections(slots))
+    keys, _, group = distinct(connection_keys(slots))
     order = np.argsort(group, kind="stable")
-    bounds = np.searchsorted(group[order], np.arange(len(known) + 1))
+    bounds = np.searchsorted(group[order], np.arange(len(keys) + 1))
     goodput, capacity = (numbers(slots[name])[order] for name in ("goodput_mbps", "capacity_mbps"))
     runs, flows = (numbers(slots[name])[order] for name in ("run", "flow"))
     slot_s = float(results.about["slot_s"])

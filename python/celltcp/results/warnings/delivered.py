@@ -1,4 +1,4 @@
-"""Warnings about flows that delivered nothing, with the reason."""
+"""Warnings about flows that delivered nothing, with the reasons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celltcp.scenarios.cca_mix import count_text, labels
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
-#: Columns of connections that show why nothing was delivered; results of old versions lack the last.
+#: Columns of connections that show why nothing was delivered; old results lack the last one.
 _COLUMNS = ("run", "cca", "flow", "name", "start_s", "segments", "handshake_timeouts")
 
 #: Run, congestion control and number of a connection.
@@ -29,96 +29,96 @@ def connection_of(row: Mapping[str, Any]) -> Connection:
 def lost_connections(results: Results) -> dict[Connection, tuple[str, str, int]]:
     """Returns the connections that delivered nothing because their UE found no cell.
 
-    Of each: name of the flow, UE, and time of the first radio link failure, ns.
+    The values are the name of the flow, the UE, and the time of the first radio link failure, ns.
     """
     flows = records(results.tables["flows"].select(["run", "cca", "flow", "name", "ue", "bytes"]))
     silent = {connection_of(flow): flow for flow in flows if flow["bytes"] == 0}
     if not silent:
         return {}
-    failed: dict[Connection, int] = {}
+    failures_ns: dict[Connection, int] = {}
     recovered = set()
     for event in records(results.tables["events"].select(["run", "cca", "flow", "kind", "t_ns"])):
         key = connection_of(event)
         if event["kind"] == "radio-link-recovered":
             recovered.add(key)
         elif event["kind"] == "radio-link-failure":
-            failed[key] = min(event["t_ns"], failed.get(key, event["t_ns"]))
+            failures_ns[key] = min(event["t_ns"], failures_ns.get(key, event["t_ns"]))
     return {
-        key: (flow["name"], flow["ue"], failed[key])
+        key: (flow["name"], flow["ue"], failures_ns[key])
         for key, flow in silent.items()
-        if key in failed and key not in recovered
+        if key in failures_ns and key not in recovered
     }
 
 
-def uncovered(results: Results) -> list[str]:
+def no_coverage(results: Results) -> list[str]:
     """Returns a warning for each flow of which nothing arrived because its UE found no cell."""
-    groups: dict[tuple[str, str, str], list[int]] = {}
+    failures_ns: dict[tuple[str, str, str], list[int]] = {}
     for (_, cca, _), (name, ue, t_ns) in lost_connections(results).items():
-        groups.setdefault((cca, name, ue), []).append(t_ns)
-    if not groups:
+        failures_ns.setdefault((cca, name, ue), []).append(t_ns)
+    if not failures_ns:
         return []
     flows = list(rows_of(results.tables["flows"], "cca", "name"))
     return [
-        f"{cca}, {name}: no cell reached {ue} in {len(times)} of {flows.count((cca, name))} runs; the "
-        f"link failed after {min(times) / 1e9:.1f} s at the earliest, and was not found again"
-        for (cca, name, ue), times in groups.items()
+        f"{cca}, {name}: no cell reached {ue} in {len(times_ns)} of {flows.count((cca, name))} runs; "
+        f"the link failed after {min(times_ns) / 1e9:.1f} s at the earliest, and was not found again"
+        for (cca, name, ue), times_ns in failures_ns.items()
     ]
 
 
 def no_delivery(results: Results) -> list[str]:
     """Returns a warning for flows that delivered nothing in some runs, and why.
 
-    Flows whose UE found no cell are left out: `uncovered` names them.
+    Flows whose UE found no cell are left out: `no_coverage` names them.
     """
     lineups = results.lineups
     flows = results.tables["flows"]
     delivered = list(rows_of(flows, "run", "name", "bytes"))
-    arrived = Counter[tuple[int, str]]()
+    flow_bytes = Counter[tuple[int, str]]()
     for run, name, count in delivered:
-        arrived[run, name] += count or 0
+        flow_bytes[run, name] += count or 0
     indices = [
         index
         for index, (run, name, _) in enumerate(delivered)
-        if run in lineups and not arrived[run, name]
+        if run in lineups and not flow_bytes[run, name]
     ]
     if not indices:
         return []
-    known = records(flows.select([name for name in _COLUMNS if name in flows.column_names]))
-    silent_rows = [known[index] for index in indices]
+    all_rows = records(flows.select([name for name in _COLUMNS if name in flows.column_names]))
+    silent_rows = [all_rows[index] for index in indices]
     lost = lost_connections(results)
-    # Runs and reasons of the connections of each flow.
-    result: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    # Runs and reasons of the silent connections of each flow.
+    silent: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for row in silent_rows:
         if connection_of(row) not in lost:
             key = lineups[row["run"]], row["name"]
-            result.setdefault(key, []).append((row["run"], _reason(row, results.about)))
+            silent.setdefault(key, []).append((row["run"], _reason(row, results.about)))
     runs = Counter(lineups.values())
     lineups_by_failure: dict[tuple[str, str, str], list[str]] = {}
-    for (lineup, name), silent in result.items():
-        times = f"{len({run for run, _ in silent})} of {count_text(runs[lineup], 'run')}"
+    for (lineup, name), runs_and_reasons in silent.items():
+        times = f"{len({run for run, _ in runs_and_reasons})} of {count_text(runs[lineup], 'run')}"
         # The same flow can fail for several reasons; the warning has the most frequent one.
-        reasons = Counter(reason for _, reason in silent)
-        reason = min(reasons, key=lambda each: (-reasons[each], each))
+        reasons = Counter(reason for _, reason in runs_and_reasons)
+        reason = min(reasons, key=lambda text: (-reasons[text], text))
         lineups_by_failure.setdefault((name, times, reason), []).append(lineup)
     names = labels(runs)
     return [
-        f"{', '.join(names[each] for each in lineups)}: {flow} delivered nothing in {times}: {reason}"
-        for (flow, times, reason), lineups in lineups_by_failure.items()
+        f"{', '.join(names[cca] for cca in ccas)}: {flow} delivered nothing in {times}: {reason}"
+        for (flow, times, reason), ccas in lineups_by_failure.items()
     ]
 
 
 def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
-    """Returns why a connection delivered nothing, as far as its counters show."""
+    """Returns why a connection delivered nothing, by its counters."""
     left_s = about["duration_s"] - flow["start_s"]
     if flow["segments"] > 0:
-        result = f"none of the segments that it sent had arrived at the end, {left_s:.3g} s later"
+        text = f"none of the segments that it sent had arrived at the end, {left_s:.3g} s later"
     elif flow.get("handshake_timeouts", 0) > 0:
-        result = f"its handshake timed out, and was not complete at the end, {left_s:.3g} s later"
+        text = f"its handshake timed out, and was not complete at the end, {left_s:.3g} s later"
     else:
-        result = f"it sent no data from its start until the end, {left_s:.3g} s later"
+        text = f"it sent no data from its start until the end, {left_s:.3g} s later"
     rtt = str(tomllib.loads(about["scenario"]).get("path", {}).get("rtt", ""))
     try:
         is_long = (in_unit(rtt, "s") or 0.0) > left_s
     except CelltcpError:
         is_long = False
-    return f"{result}; path.rtt ({rtt}) is longer than that" if is_long else result
+    return f"{text}; path.rtt ({rtt}) is longer than that" if is_long else text

@@ -9,15 +9,14 @@ from typing import Any
 #: Ends of a flow, and the direction of the access link that its data take.
 _DIRECTIONS = {("server", "phone"): "down", ("phone", "server"): "up"}
 
-
-#: Settings of the downlink, each with that of the uplink; None where the uplink has none.
+#: Settings of the downlink, with those of the uplink, if it has them.
 _DOWNLINK_SETTINGS: Mapping[str, str | None] = {
     "loss": "uplink_loss",
     "buffer": "uplink_buffer",
     "jitter": None,
     "policer": None,
 }
-#: Values that set nothing: those of no loss, and the default of the buffer.
+#: Values without an effect, and the default of the buffer.
 _UNSET: tuple[object, ...] = (None, 0, 0.0, [], "1bdp")
 
 
@@ -36,8 +35,8 @@ def downlink_of_uploads(about: Mapping[str, Any]) -> list[str]:
 
 def _settings_of_downlink(path: Mapping[str, Any]) -> Iterator[str]:
     for down, up in _DOWNLINK_SETTINGS.items():
-        is_of_both = up is not None and path.get(up) not in (*_UNSET, "1000packets")
-        if path.get(down) in _UNSET or is_of_both:
+        is_uplink_set = up is not None and path.get(up) not in (*_UNSET, "1000packets")
+        if path.get(down) in _UNSET or is_uplink_set:
             continue
         hint = f"path.{up} is that of the uplink" if up else "a hop of path.wired has it both ways"
         yield (

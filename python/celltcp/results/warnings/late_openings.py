@@ -17,39 +17,35 @@ _MIN_OPENING_SHARE = 0.01
 
 
 def late_openings(results: Results, min_opening_s: float) -> list[str]:
-    """Returns a warning for each flow without end whose connections opened late.
-
-    Args:
-        results: of a campaign.
-        min_opening_s: minimum time from the request to the first byte that counts as late, s.
-    """
-    flows = FlowUnderTest.each_with_workload(results.about)
-    endless = [flow for flow, workload in flows if is_endless(workload)]
+    """Returns a warning for each flow without end whose connections opened late."""
     lineups, names = results.lineups, labels(results.lineups.values())
     columns = ("run", "name", "start_s", "first_data_s", "duration_s", "goodput_mbps")
     warnings = []
-    for flow in endless:
-        rows = [
-            row
-            for row in rows_of(results.tables["flows"], *columns)
-            if flow.includes(row[1]) and not math.isnan(row[3])
+    for flow, workload in FlowUnderTest.each_with_workload(results.about):
+        if not is_endless(workload):
+            continue
+        openings = [
+            (lineups.get(run, ""), first_data_s - start_s, duration_s, goodput)
+            for run, name, start_s, first_data_s, duration_s, goodput in rows_of(
+                results.tables["flows"], *columns
+            )
+            if flow.includes(name) and not math.isnan(first_data_s)
         ]
         late = [
-            (lineups.get(run, ""), first_data_s - start_s)
-            for run, _, start_s, first_data_s, duration_s, _ in rows
-            if first_data_s - start_s >= max(min_opening_s, _MIN_OPENING_SHARE * duration_s)
+            (lineup, opening_s)
+            for lineup, opening_s, duration_s, _ in openings
+            if opening_s >= max(min_opening_s, _MIN_OPENING_SHARE * duration_s)
         ]
         if not late:
             continue
-        total_mbit = sum(duration_s * goodput for *_, duration_s, goodput in rows)
-        from_first_byte_s = sum(duration_s for *_, duration_s, _ in rows)
-        opening_s = sum(first_data_s - start_s for _, _, start_s, first_data_s, _, _ in rows)
+        total_mbit = sum(duration_s * goodput for _, _, duration_s, goodput in openings)
+        from_first_byte_s = sum(duration_s for _, _, duration_s, _ in openings)
+        from_request_s = from_first_byte_s + sum(opening_s for _, opening_s, _, _ in openings)
         ccas = ", ".join(dict.fromkeys(names.get(lineup, lineup) for lineup, _ in late))
-        longest_s = max(delay_s for _, delay_s in late)
         warnings.append(
-            f"{ccas}: {len(late)} of {len(rows)} connections of {flow.name} opened up to "
-            f"{longest_s:.1f} s after their request, a time that goodput leaves out: over all of them "
-            f"{total_mbit / from_first_byte_s:.3g} Mbit/s from the first byte on, "
-            f"{total_mbit / (from_first_byte_s + opening_s):.3g} from the request on"
+            f"{ccas}: {len(late)} of {len(openings)} connections of {flow.name} opened up to "
+            f"{max(opening_s for _, opening_s in late):.1f} s after their request, a time that goodput "
+            f"leaves out: over all of them {total_mbit / from_first_byte_s:.3g} Mbit/s from the first "
+            f"byte on, {total_mbit / from_request_s:.3g} from the request on"
         )
     return warnings

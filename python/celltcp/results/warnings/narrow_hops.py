@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
 
-#: Rate and buffer of the hop that every path has by default, as scenarios of results have them.
-_DEFAULT = {"name": "wan", "rate": "1Gbit/s", "buffer": "10000packets"}
+#: Name, rate and buffer of the hop that every path has by default.
+_DEFAULT_HOP = {"name": "wan", "rate": "1Gbit/s", "buffer": "10000packets"}
 
 
-def narrow_hops(about: Mapping[str, Any]) -> list[str]:
-    """Returns a warning for the hop at which queues stand in place of the access link.
+def narrow_hops(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns a warning for each direction whose bottleneck is a wired hop, not the access link.
 
-    A hop that is slower by choice has none; one of the same rate, or the default one, has.
+    The hop must have the rate of the access link, or be the default one; others are slower on purpose.
     """
-    scenario = tomllib.loads(about["scenario"])
     path = scenario.get("path", {})
-    ways = {flow.get("from", "server") == "phone" for flow in scenario["flows"]}
+    directions = {flow.get("from", "server") == "phone" for flow in scenario["flows"]}
     warnings = []
-    for is_upload in sorted(ways):
-        place = narrow_hop(scenario, is_upload=is_upload)
-        if place is None:
+    for is_upload in sorted(directions):
+        index = narrow_hop(scenario, is_upload=is_upload)
+        if index is None:
             continue
-        hop = path["wired"][place]
+        hop = path["wired"][index]
         access = steady_rate(path.get("up" if is_upload else "down", {}))
-        is_default = all(hop.get(name) == value for name, value in _DEFAULT.items())
+        is_default = all(hop.get(name) == value for name, value in _DEFAULT_HOP.items())
         if access != steady_rate(hop["rate"]) and not is_default:
             continue
         buffer = "path.uplink_buffer" if is_upload else "path.buffer"
-        slow = "as slow as" if access == steady_rate(hop["rate"]) else "slower than"
+        comparison = "as slow as" if access == steady_rate(hop["rate"]) else "slower than"
         rate = f"{10 * (access or 0.0) / 1e9:g}Gbit/s"
         warnings.append(
-            f"the hop {hop['name']} (path.wired.{place}, {hop['rate']}) is {slow} the access link: "
-            f"queues stand there, and {buffer} has no effect; --set path.wired.{place}.rate={rate} "
-            "makes the access link the narrowest part"
+            f"the hop {hop['name']} (path.wired.{index}, {hop['rate']}) is {comparison} the access "
+            f"link: queues stand there, and {buffer} has no effect; "
+            f"--set path.wired.{index}.rate={rate} makes the access link the narrowest part"
         )
     return warnings

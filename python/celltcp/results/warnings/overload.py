@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 
 
 def overload(results: Results) -> list[str]:
-    """Returns a warning if the only flow makes more frames than the path carries on average."""
-    ((flow, workload), *others) = FlowUnderTest.each_with_workload(results.about)
-    made = min_frame_mbps(workload)
+    """Returns a warning if the only flow produces more than the path carries on average."""
+    ((flow, workload), *other_flows) = FlowUnderTest.each_with_workload(results.about)
+    frame_mbps = min_frame_mbps(workload)
     slots = results.tables.get("slots")
-    if others or made is None or slots is None or not len(slots):
+    if other_flows or frame_mbps is None or slots is None or not len(slots):
         return []
-    capacity = float(numbers(slots["capacity_mbps"]).mean())
-    if not 0 < capacity < made / MAX_FRAME_SHARE:
+    capacity_mbps = float(numbers(slots["capacity_mbps"]).mean())
+    if not 0 < capacity_mbps < frame_mbps / MAX_FRAME_SHARE:
         return []
     return [
-        f"{flow.name} makes frames of {made:.2f} Mbit/s, and the path carries {capacity:.2f}: they "
-        "wait the longer, the longer it sends, so that its figures are those of this duration only"
+        f"{flow.name} makes frames of {frame_mbps:.2f} Mbit/s, and the path carries "
+        f"{capacity_mbps:.2f}: they wait the longer, the longer it sends, so that its figures are "
+        "those of this duration only"
     ]

@@ -7,26 +7,21 @@ from typing import Any
 
 from celltcp.results.tested import FlowUnderTest, is_endless
 
-#: Workloads whose sessions are soon at different points by their own draws.
+#: Workloads that draw times at random, so that their sessions soon differ.
 _RANDOM_IN_TIME = ("on-off", "telemetry", "video")
 
 
 def simultaneous_starts(about: Mapping[str, Any], sections: list[Mapping[str, Any]]) -> list[str]:
-    """Returns a warning for each flow whose sessions start at once and have metrics of their own.
-
-    Args:
-        about: the description of results.
-        sections: the sections of the flows in the scenario.
-    """
+    """Returns a warning for each flow whose sessions start at once and have metrics of their own."""
     warnings = []
-    for number, (flow, workload) in enumerate(FlowUnderTest.each_with_workload(about)):
-        count = sections[number].get("count", 1)
-        if count == 1 or "start_spread" in sections[number]:
+    for index, (flow, workload) in enumerate(FlowUnderTest.each_with_workload(about)):
+        count = sections[index].get("count", 1)
+        if count == 1 or "start_spread" in sections[index]:
             continue
         if not is_endless(workload) and workload.get("kind", "bulk") not in _RANDOM_IN_TIME:
             warnings.append(
                 f"the {count} sessions of {flow.name} start in the same instant, which lengthens their "
-                f"longest delays; flows.{number}.start_spread=1s starts them within a second, as "
+                f"longest delays; flows.{index}.start_spread=1s starts them within a second, as "
                 "independent users"
             )
     return warnings

@@ -1,4 +1,4 @@
-"""Warning about split hosts on a long path that have the whole delay on one side."""
+"""Warning about split hosts on a long path with the whole delay on one side."""
 
 from __future__ import annotations
 
@@ -24,46 +24,44 @@ def one_sided_delay(about: Mapping[str, Any]) -> list[str]:
         return []
     delays = _delays(path.get("wired", ()), rtt_ms / 2)
     texts = []
-    for kind, at in dict.fromkeys(_hosts(about, path)):
-        hops = int(at.removeprefix("node-")) if at.startswith("node-") else len(delays)
-        sides = {"server": sum(delays[:hops]), "phone": sum(delays[hops:])}
-        if min(sides.values()) > 0:
+    for kind, node in dict.fromkeys(_split_hosts(about, path)):
+        hops = int(node.removeprefix("node-")) if node.startswith("node-") else len(delays)
+        delay_ms = {"server": sum(delays[:hops]), "phone": sum(delays[hops:])}
+        if min(delay_ms.values()) > 0:
             continue
-        side = max(sides, key=sides.__getitem__)
+        side = max(delay_ms, key=delay_ms.__getitem__)
         texts.append(
-            f"{kind} at {at}: the whole RTT of {path['rtt']} lies between it and the {side}, so that "
+            f"{kind} at {node}: the whole RTT of {path['rtt']} lies between it and the {side}, so that "
             "it divides no delay. Divide path.wired, such as "
             "[{ name = 'internet', delay = '10ms' }, { name = 'satellite' }], and set at=node-1"
         )
     return texts
 
 
-def _hosts(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def _split_hosts(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """Yields kind and node of the split hosts under all congestion controls."""
     for cca in about["cca"]:
         chain = parse_mix(cca).middleboxes
         if not chain:
-            named = (
-                (each.get("kind", "split"), each.get("at")) for each in path.get("middleboxes", ())
-            )
+            boxes = [(box.get("kind", "split"), box.get("at")) for box in path.get("middleboxes", ())]
         else:
-            named = (_hosts_of_middlebox(part) for part in chain.split("@"))
-        yield from ((kind, at or "gateway") for kind, at in named if kind in _SPLIT_KINDS)
+            boxes = [_kind_and_node(part) for part in chain.split("@")]
+        yield from ((kind, node or "gateway") for kind, node in boxes if kind in _SPLIT_KINDS)
 
 
-def _hosts_of_middlebox(text: str) -> tuple[str, str | None]:
+def _kind_and_node(text: str) -> tuple[str, str | None]:
     """Returns kind and node of a middlebox, such as `split:at=node-1`."""
     kind, _, settings = text.partition(":")
-    given = dict(part.partition("=")[::2] for part in settings.split(","))
-    return kind, given.get("at")
+    values = dict(part.partition("=")[::2] for part in settings.split(","))
+    return kind, values.get("at")
 
 
 def _delays(hops: Iterable[Mapping[str, Any]], one_way_ms: float) -> list[float]:
-    """Returns the delay of each hop; the first without one has what the others leave of the path."""
+    """Returns the delay of each hop, ms; the first hop without one has the rest of the path's delay."""
     given = [in_unit(hop["delay"], "ms") if "delay" in hop else None for hop in hops]
-    rest = max(one_way_ms - sum(each or 0.0 for each in given), 0.0)
+    rest_ms = max(one_way_ms - sum(delay or 0.0 for delay in given), 0.0)
     delays = []
-    for each in given:
-        delays.append(rest if each is None else each)
-        rest = 0.0 if each is None else rest
+    for delay in given:
+        delays.append(rest_ms if delay is None else delay)
+        rest_ms = 0.0 if delay is None else rest_ms
     return delays

@@ -16,7 +16,7 @@ from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import Workers, run_jobs
 from celltcp.results.rows import spans
-from celltcp.results.selectors import measures_of
+from celltcp.results.selectors import parse_features
 from celltcp.scenarios.requirements import OTHER_MEASURES
 from celltcp.selection.slot_measures import (
     HORIZON_S,
@@ -254,7 +254,7 @@ def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:
     if not len(rows):
         return None
     # A new connection has several choices. The last one is made when there is an RTT.
-    return measures_of(str(decisions["measures"][rows[-1]]))
+    return parse_features(str(decisions["measures"][rows[-1]]))
 
 
 def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
