@@ -227,14 +227,14 @@ impl ReplayedRun {
     /// Number of the packets that left the path.
     #[getter]
     fn departures(&self) -> u64 {
-        lock(&self.0).departures.0
+        lock(&self.0).digest.departures
     }
 
     /// Whether the departures are those of the live run, bit for bit; `None` if that was killed.
     #[getter]
     fn same(&self) -> Option<bool> {
         let replay = lock(&self.0);
-        Some(replay.recorded? == replay.departures)
+        Some(replay.recorded? == replay.digest)
     }
 
     /// Changes of the path, such as `path.loss=1%`, with their times, s.
@@ -281,9 +281,8 @@ fn access_dict(py: Python<'_>, access: AccessState) -> Result<Bound<'_, PyDict>>
         fields.set_item(format!("capacity_{direction}_mbps"), capacity as f64 / 1e6)?;
         fields.set_item(format!("queue_{direction}_bytes"), queue)?;
     }
-    let (sinr, cell) = access.radio.unzip();
-    fields.set_item("sinr_db", sinr)?;
-    fields.set_item("cell", cell)?;
+    fields.set_item("sinr_db", access.sinr_db)?;
+    fields.set_item("cell", access.cell)?;
     Ok(fields)
 }
 

@@ -6,14 +6,15 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// Bytes after which the thread is handed what was gathered.
-const PIECE: usize = 256 * 1024;
+/// Bytes after which the collected bytes go to the thread.
+const CHUNK: usize = 256 * 1024;
 
-/// A file whose bytes are gathered, and written by another thread.
+/// A file whose bytes are collected, and written by another thread.
 pub struct BackgroundFile {
-    piece: Vec<u8>,
-    pieces: Sender<Vec<u8>>,
-    written: Receiver<Vec<u8>>,
+    chunk: Vec<u8>,
+    chunks: Sender<Vec<u8>>,
+    /// Empty buffers of written chunks.
+    buffers: Receiver<Vec<u8>>,
     thread: JoinHandle<io::Result<()>>,
 }
 
@@ -21,21 +22,21 @@ impl BackgroundFile {
     /// Creates the file and starts its thread.
     pub fn create(file: &Path) -> io::Result<Self> {
         let mut out = File::create(file)?;
-        let (pieces, to_write) = channel::<Vec<u8>>();
-        let (give_back, written) = channel();
+        let (chunks, to_write) = channel::<Vec<u8>>();
+        let (recycle, buffers) = channel();
         let thread = std::thread::spawn(move || {
-            for mut piece in to_write {
-                out.write_all(&piece)?;
-                piece.clear();
-                // Nobody takes it back after the end.
-                let _ = give_back.send(piece);
+            for mut chunk in to_write {
+                out.write_all(&chunk)?;
+                chunk.clear();
+                // Nobody reuses it after the end.
+                let _ = recycle.send(chunk);
             }
             Ok(())
         });
         Ok(Self {
-            piece: Vec::new(),
-            pieces,
-            written,
+            chunk: Vec::new(),
+            chunks,
+            buffers,
             thread,
         })
     }
@@ -43,7 +44,7 @@ impl BackgroundFile {
     /// Writes what is left, and ends the thread.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        drop(self.pieces);
+        drop(self.chunks);
         let ended = self.thread.join();
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -51,17 +52,17 @@ impl BackgroundFile {
 
 impl Write for BackgroundFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.piece.extend_from_slice(bytes);
-        if self.piece.len() >= PIECE {
+        self.chunk.extend_from_slice(bytes);
+        if self.chunk.len() >= CHUNK {
             self.flush()?;
         }
         Ok(bytes.len())
     }
 
-    /// Hands the collected bytes to the thread. The error of a failed thread is returned at the end.
+    /// Sends the collected bytes to the thread. The error of a failed thread is returned at the end.
     fn flush(&mut self) -> io::Result<()> {
-        let empty = self.written.try_recv().unwrap_or_default();
-        let _ = self.pieces.send(core::mem::replace(&mut self.piece, empty));
+        let empty = self.buffers.try_recv().unwrap_or_default();
+        let _ = self.chunks.send(core::mem::replace(&mut self.chunk, empty));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use etherparse::{IpEcn, Ipv4Header, Ipv6Header};
 
 /// Sets the ECN field of an IPv4 or IPv6 packet to "congestion experienced", and the checksum that covers it.
-pub(crate) fn mark(packet: &mut [u8]) {
+pub(crate) fn set_mark(packet: &mut [u8]) {
     if let Ok((mut header, _)) = Ipv4Header::from_slice(packet) {
         header.ecn = IpEcn::CongestionExperienced;
         header.header_checksum = header.calc_header_checksum();
@@ -29,7 +29,7 @@ mod tests {
         builder.write(&mut packet, &[7; 9]).unwrap();
         packet[1] = 0b1011_1010;
         let before = packet.clone();
-        mark(&mut packet);
+        set_mark(&mut packet);
         let header = Ipv4HeaderSlice::from_slice(&packet).unwrap();
         assert_eq!(packet[1], 0b1011_1011);
         assert_eq!(
@@ -46,7 +46,7 @@ mod tests {
         let builder = PacketBuilder::ipv6([1; 16], [2; 16], 64).udp(1, 2);
         builder.write(&mut packet, &[7; 9]).unwrap();
         (packet[0], packet[1]) = (0x6a, 0x2c);
-        mark(&mut packet);
+        set_mark(&mut packet);
         assert_eq!((packet[0], packet[1]), (0x6a, 0x3c));
         let header = Ipv6HeaderSlice::from_slice(&packet).unwrap();
         assert_eq!(header.traffic_class(), 0b1010_0011);

@@ -28,7 +28,7 @@ impl Direction {
     }
 }
 
-/// Data of one direction.
+/// Data in one direction.
 #[derive(Clone, Copy, Default, Debug)]
 struct Stream {
     /// Sequence number of the SYN of its sender.
@@ -36,7 +36,7 @@ struct Stream {
     /// Index of the record; `None` before the first data.
     record: Option<u32>,
     /// Number that acknowledges the FIN of its sender.
-    end: Option<u32>,
+    fin_ack: Option<u32>,
 }
 
 /// A connection whose SYN was seen.
@@ -71,7 +71,7 @@ pub(crate) struct NamedHost {
 /// the other direction is not measured.
 #[derive(Default, Debug)]
 pub(crate) struct Connections {
-    known: HashMap<[SocketAddr; 2], TrackedConnection>,
+    connections: HashMap<[SocketAddr; 2], TrackedConnection>,
     /// Congestion control that the records are named by.
     cca: String,
     /// Payload of a full segment, bytes.
@@ -84,7 +84,7 @@ impl Connections {
     /// Creates an empty table. `cca` and `mss` (bytes) describe the connections in results.
     pub(crate) fn new(cca: String, mss: u32) -> Self {
         Self {
-            known: HashMap::new(),
+            connections: HashMap::new(),
             cca,
             mss,
             senders: Vec::new(),
@@ -96,9 +96,11 @@ impl Connections {
         &self.senders
     }
 
-    /// Notes the state of the sender behind a socket. Returns the number of its record, if it has sent data.
+    /// Stores the state of the sender behind a socket. Returns the number of its record, if it has sent data.
     pub(crate) fn report(&mut self, socket: &SocketState) -> Option<u32> {
-        let tracked = self.known.get(&key(socket.local, socket.remote))?;
+        let tracked = self
+            .connections
+            .get(&connection_key([socket.local, socket.remote]))?;
         let direction = tracked.direction(socket.local);
         let record = tracked.streams[direction as usize].record?;
         let number = record as usize;
@@ -109,29 +111,29 @@ impl Connections {
         Some(record)
     }
 
-    /// Returns the number under which the path follows a segment from `source` to `destination`, which is sent at `now`.
+    /// Returns the record of a segment from `source` to `destination`, which is sent at `now`.
     /// The first data of a direction opens its record. `None` before any data, and of a connection without a SYN.
-    pub(crate) fn flow(
+    pub(crate) fn record_of(
         &mut self,
         path: &mut BytePath,
         now: Instant,
         ip: &IpPacket,
         [source, destination]: [&NamedHost; 2],
     ) -> Option<u32> {
-        let key = key(ip.source, ip.destination);
+        let key = connection_key([ip.source, ip.destination]);
         let segment = &ip.segment;
-        if is_request(segment) {
-            let is_again = |known: &TrackedConnection| {
-                known.opener == ip.source && known.streams[0].syn == Some(segment.seq)
+        if is_syn_request(segment) {
+            let is_repeated = |tracked: &TrackedConnection| {
+                tracked.opener == ip.source && tracked.streams[0].syn == Some(segment.seq)
             };
-            if !self.known.get(&key).is_some_and(is_again) {
+            if !self.connections.get(&key).is_some_and(is_repeated) {
                 let opener = ip.source;
                 let streams = [Stream::default(); 2];
-                self.known
+                self.connections
                     .insert(key, TrackedConnection { opener, streams });
             }
         }
-        let tracked = self.known.get_mut(&key)?;
+        let tracked = self.connections.get_mut(&key)?;
         let own = tracked.direction(ip.source);
         let other = own.reverse();
         if segment.flags.contains(Flags::SYN) {
@@ -145,7 +147,7 @@ impl Connections {
                 Direction::ToOpener => destination.id,
             };
             let new = NewConnection {
-                name: name(ip, own, source, destination),
+                name: record_name(ip, own, source, destination),
                 ue: destination.name.clone(),
                 cca: self.cca.clone(),
                 hosts: (source.id, destination.id),
@@ -163,15 +165,15 @@ impl Connections {
             }
         }
         if segment.flags.contains(Flags::FIN) {
-            let end = segment.seq.wrapping_add(segment.len).wrapping_add(1);
-            tracked.streams[own as usize].end = Some(end);
+            let fin_ack = segment.seq.wrapping_add(segment.len).wrapping_add(1);
+            tracked.streams[own as usize].fin_ack = Some(fin_ack);
         }
         let acknowledged = tracked.streams[other as usize];
-        if let (Some(record), Some(end)) = (acknowledged.record, acknowledged.end)
+        if let (Some(record), Some(fin_ack)) = (acknowledged.record, acknowledged.fin_ack)
             && segment.flags.contains(Flags::ACK)
-            && segment.ack == end
+            && segment.ack == fin_ack
         {
-            tracked.streams[other as usize].end = None;
+            tracked.streams[other as usize].fin_ack = None;
             let sender = self.senders.get(record as usize).copied().flatten();
             path.path().recorder().complete(now, record, sender);
         }
@@ -185,19 +187,23 @@ impl Connections {
 }
 
 /// Returns the key of a connection between two ends.
-fn key(one: SocketAddr, other: SocketAddr) -> [SocketAddr; 2] {
-    let mut ends = [one, other];
+fn connection_key(mut ends: [SocketAddr; 2]) -> [SocketAddr; 2] {
     ends.sort_unstable();
     ends
 }
 
 /// Returns whether a segment requests a connection (RFC 9293 section 3.5).
-fn is_request(segment: &Segment) -> bool {
+fn is_syn_request(segment: &Segment) -> bool {
     segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK)
 }
 
 /// Returns the name of the data of a segment: the port of the service, and the direction of the data.
-fn name(ip: &IpPacket, own: Direction, source: &NamedHost, destination: &NamedHost) -> String {
+fn record_name(
+    ip: &IpPacket,
+    own: Direction,
+    source: &NamedHost,
+    destination: &NamedHost,
+) -> String {
     let (client, service) = match own {
         Direction::FromOpener => (ip.source.port(), ip.destination.port()),
         Direction::ToOpener => (ip.destination.port(), ip.source.port()),

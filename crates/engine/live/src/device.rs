@@ -30,7 +30,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// Makes the device in the network namespace of this thread: a TUN device, or where that is refused a pair of
+    /// Creates the device in the network namespace of this thread: a TUN device or, if the kernel rejects that, a pair of
     /// virtual Ethernet devices.
     pub fn create(mtu: u32) -> Result<Self, String> {
         let tun = match Tun::create(DEVICE) {
@@ -43,11 +43,11 @@ impl Device {
         })
     }
 
-    /// Reads from the device once and calls `each` for each packet. Returns false if nothing was waiting.
+    /// Reads from the device once and calls `on_packet` for each packet. Returns false if nothing was waiting.
     pub fn receive(
         &self,
         buffers: &mut ReceiveBuffers,
-        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+        mut on_packet: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<bool> {
         let mut header = [0; OFFLOAD_HEADER];
         let length = loop {
@@ -64,20 +64,20 @@ impl Device {
         };
         let packet = &mut buffers.packet[..length];
         match self {
-            Self::Tun(_) => segment_packet(header, packet, &mut buffers.segment, each)?,
-            Self::Veth(_) => each(packet)?,
+            Self::Tun(_) => segment_packet(header, packet, &mut buffers.segment, on_packet)?,
+            Self::Veth(_) => on_packet(packet)?,
         }
         Ok(true)
     }
 
-    /// Hands a packet to the host, of several segments only if the device [`Self::merges`] them.
+    /// Sends a packet to the host, of several segments only if the device [`Self::merges`] them.
     pub fn send(&self, segment: &mut GroSegment) -> io::Result<()> {
         let (header, packet) = segment.pieces();
         let mut pieces = [IoSlice::new(&[]); 1 + MAX_SEGMENTS];
         pieces[0] = IoSlice::new(&header);
         let mut count = 1;
-        for (place, piece) in pieces[1..].iter_mut().zip(packet) {
-            *place = IoSlice::new(piece);
+        for (slot, piece) in pieces[1..].iter_mut().zip(packet) {
+            *slot = IoSlice::new(piece);
             count += 1;
         }
         match self {
@@ -86,7 +86,7 @@ impl Device {
         }
     }
 
-    /// Returns whether the device takes merged segments.
+    /// Returns whether the device accepts merged segments.
     pub fn merges(&self) -> bool {
         matches!(self, Self::Tun(_))
     }

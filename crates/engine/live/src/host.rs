@@ -70,15 +70,15 @@ pub struct Namespaces {
 }
 
 impl Namespaces {
-    /// Returns those of this thread.
-    fn own() -> io::Result<Self> {
+    /// Returns the namespaces of this thread.
+    fn of_thread() -> io::Result<Self> {
         Ok(Self {
             network: File::open("/proc/thread-self/ns/net")?,
             mounts: File::open("/proc/thread-self/ns/mnt")?,
         })
     }
 
-    /// Moves this thread to the host: its sockets, and the programs that it starts, are on the host from now on. The
+    /// Moves this thread to the host, with the sockets that it opens and the programs that it starts from now on. The
     /// folder stays the same.
     pub fn enter(&self) -> io::Result<()> {
         let folder = std::env::current_dir()?;
@@ -104,8 +104,8 @@ pub fn set_up(
     let hosts = nodes.iter().map(|node| {
         // Namespaces belong to threads: this one ends, and the open files hold them.
         std::thread::scope(|scope| {
-            let made = scope.spawn(|| create(node, nodes, settings, &files)).join();
-            let host = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let created = scope.spawn(|| create(node, nodes, settings, &files)).join();
+            let host = created.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let device = if host.device.merges() { "tun" } else { "veth" };
             tracing::info!(target: "celltcp::events::live", "host {}: namespaces and {device} device created", host.name);
             Ok(host)
@@ -146,8 +146,8 @@ fn create(
         })?;
     make_mounts_private().map_err(in_step("mounts"))?;
     mount_over(hosts_file, HOSTS_FILE).map_err(in_step("mount of the file of host names"))?;
-    let is_behind = settings.gateway.is_some_and(|gateway| gateway.host != *id);
-    if is_behind {
+    let is_behind_gateway = settings.gateway.is_some_and(|gateway| gateway.host != *id);
+    if is_behind_gateway {
         mount_over(resolvers_file, RESOLVERS_FILE).map_err(in_step("mount of /etc/resolv.conf"))?;
     }
     if let Some(gateway) = settings.gateway.filter(|gateway| gateway.host == *id) {
@@ -194,15 +194,15 @@ fn create(
             })?;
         }
     }
-    if let Some(gateway) = settings.gateway.filter(|_| is_behind) {
-        for own in gateway.versions_of(addresses(id.0)) {
+    if let Some(gateway) = settings.gateway.filter(|_| is_behind_gateway) {
+        for own in gateway.of_usable_versions(addresses(id.0)) {
             links
                 .add_default_route(index, own, metrics.clone())
                 .map_err(in_step("default route"))?;
         }
     }
     let sockets = SockDiag::open().map_err(in_step("sock_diag"))?;
-    let namespaces = Namespaces::own().map_err(in_step("namespaces"))?;
+    let namespaces = Namespaces::of_thread().map_err(in_step("namespaces"))?;
     Ok(Host {
         id: *id,
         name: name.clone(),
@@ -229,10 +229,10 @@ fn make_mounts_private() -> nix::Result<()> {
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
 }
 
-/// Puts a file in the place of one of the machine, in the mounts of this thread only.
-fn mount_over(file: &Path, place: &str) -> nix::Result<()> {
+/// Mounts a file over one of the machine, in the mounts of this thread only.
+fn mount_over(file: &Path, target: &str) -> nix::Result<()> {
     let none: Option<&str> = None;
-    mount(Some(file), place, none, MsFlags::MS_BIND, none)
+    mount(Some(file), target, none, MsFlags::MS_BIND, none)
 }
 
 /// Sets a sysctl of this thread's network namespace. Those of the whole machine are not there in a namespace of its own,

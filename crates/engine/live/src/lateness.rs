@@ -3,12 +3,12 @@
 use hdrhistogram::Histogram;
 use units::Duration;
 
-use crate::traffic::microseconds;
+use crate::traffic::new_histogram;
 
-/// Lateness that a valid run has in a small share of its departures only.
-const LATE: Duration = Duration::from_millis(1);
-/// That share.
-const MAX_LATE: f64 = 0.001;
+/// Lateness above which a departure counts as late.
+const MAX_LATENESS: Duration = Duration::from_millis(1);
+/// Maximum share of late departures in a valid run.
+const MAX_LATE_SHARE: f64 = 0.001;
 
 /// Lateness of the departures of a run.
 #[derive(Clone, Debug)]
@@ -20,17 +20,17 @@ pub struct Lateness {
 impl Default for Lateness {
     fn default() -> Self {
         Self {
-            times: microseconds(),
+            times: new_histogram(),
             late: 0,
         }
     }
 }
 
 impl Lateness {
-    /// Adds a departure that was so late.
-    pub fn add(&mut self, late: Duration) {
-        self.late += u64::from(late > LATE);
-        self.times.saturating_record(late.as_micros());
+    /// Adds the lateness of a departure.
+    pub fn add(&mut self, lateness: Duration) {
+        self.late += u64::from(lateness > MAX_LATENESS);
+        self.times.saturating_record(lateness.as_micros());
     }
 
     /// Returns the number of departures.
@@ -58,7 +58,7 @@ impl Lateness {
 
     /// Returns whether the run was in real time: at most 0.1 % of the departures were late by over 1 ms.
     pub fn is_valid(&self) -> bool {
-        self.late_share() <= MAX_LATE
+        self.late_share() <= MAX_LATE_SHARE
     }
 }
 

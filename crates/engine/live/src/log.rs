@@ -1,7 +1,7 @@
 //! Log of arrivals: the packets that the hosts of a live run sent, from which the run can be repeated in virtual time.
 //!
 //! A file begins with a line of JSON, the [`LogHeader`]. Records follow, in little-endian byte order: of an arrival its
-//! time (ns, 8 bytes), host (4), length (4) and first bytes ([`KEPT`] at most). Other records have a number that no host has:
+//! time (ns, 8 bytes), host (4), length (4) and first bytes ([`STORED_BYTES`] at most). Other records have a number that no host has:
 //! [`CHANGE`] with a scenario in JSON, [`INTERRUPTION`] with a duration (ns), and at the end [`END`] with the [`Digest`] of
 //! the departures. A run that was killed has no such end.
 
@@ -23,7 +23,7 @@ use crate::session::MAX_PACKET;
 /// Version of the format.
 const FORMAT: u32 = 1;
 /// Stored bytes of a packet: headers with all options.
-const KEPT: usize = 128;
+const STORED_BYTES: usize = 128;
 /// Host of the record at the end.
 const END: u32 = u32::MAX;
 /// Host of the record of a changed scenario.
@@ -112,6 +112,15 @@ pub struct LoggedChange {
     pub scenario: LoggedScenario,
 }
 
+/// Value of a [`Digest`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DigestValue {
+    /// Number of departures.
+    pub departures: u64,
+    /// Hash of them.
+    pub hash: u128,
+}
+
 /// Digest of the departures of a run: packet, host, planned time and first bytes of each, in their order.
 #[derive(Clone)]
 pub struct Digest {
@@ -138,12 +147,15 @@ impl Digest {
         self.hash
             .write(&(departure.bytes.len() as u64).to_le_bytes());
         self.hash
-            .write(&departure.bytes[..departure.bytes.len().min(KEPT)]);
+            .write(&departure.bytes[..departure.bytes.len().min(STORED_BYTES)]);
     }
 
     /// Returns the number of departures and their hash.
-    pub fn value(&self) -> (u64, u128) {
-        (self.departures, self.hash.finish_128())
+    pub fn value(&self) -> DigestValue {
+        DigestValue {
+            departures: self.departures,
+            hash: self.hash.finish_128(),
+        }
     }
 }
 
@@ -161,33 +173,39 @@ impl LogWriter {
 
     /// Adds a packet that a host has sent.
     pub fn arrival(&mut self, at: Instant, host: HostId, bytes: &[u8]) -> io::Result<()> {
-        let captured = &bytes[..bytes.len().min(KEPT)];
-        self.record(at, host.0, bytes.len() as u32, captured)
+        let captured = &bytes[..bytes.len().min(STORED_BYTES)];
+        self.write_record(at, host.0, bytes.len() as u32, captured)
     }
 
     /// Adds a change of the scenario.
     pub fn change(&mut self, at: Instant, change: &LoggedChange) -> io::Result<()> {
         let text = serde_json::to_vec(change)?;
         let length = u32::try_from(text.len()).map_err(io::Error::other)?;
-        self.record(at, CHANGE, length, &text)
+        self.write_record(at, CHANGE, length, &text)
     }
 
     /// Adds an interruption.
     pub fn interruption(&mut self, at: Instant, duration: Duration) -> io::Result<()> {
         let duration = duration.as_nanos().to_le_bytes();
-        self.record(at, INTERRUPTION, duration.len() as u32, &duration)
+        self.write_record(at, INTERRUPTION, duration.len() as u32, &duration)
     }
 
     /// Ends the log.
     pub fn finish(mut self, at: Instant, digest: &Digest) -> io::Result<()> {
-        let (departures, hash) = digest.value();
+        let DigestValue { departures, hash } = digest.value();
         let mut value = departures.to_le_bytes().to_vec();
         value.extend(hash.to_le_bytes());
-        self.record(at, END, value.len() as u32, &value)?;
+        self.write_record(at, END, value.len() as u32, &value)?;
         self.0.finish()
     }
 
-    fn record(&mut self, at: Instant, host: u32, length: u32, bytes: &[u8]) -> io::Result<()> {
+    fn write_record(
+        &mut self,
+        at: Instant,
+        host: u32,
+        length: u32,
+        bytes: &[u8],
+    ) -> io::Result<()> {
         self.0.write_all(&at.as_nanos().to_le_bytes())?;
         self.0.write_all(&host.to_le_bytes())?;
         self.0.write_all(&length.to_le_bytes())?;
@@ -225,8 +243,8 @@ pub enum LogRecord {
     End {
         /// Time.
         at: Instant,
-        /// Number and hash of the departures.
-        departures: (u64, u128),
+        /// Digest of the departures.
+        digest: DigestValue,
     },
 }
 
@@ -237,7 +255,7 @@ pub struct LogReader<R> {
     pub header: LogHeader,
     /// Time of the latest record.
     now: Instant,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl<R: BufRead> LogReader<R> {
@@ -260,12 +278,12 @@ impl<R: BufRead> LogReader<R> {
             file,
             header,
             now: Instant::ZERO,
-            ended: false,
+            has_ended: false,
         })
     }
 
-    fn read(&mut self) -> io::Result<LogRecord> {
-        let at = Instant::from_nanos(u64::from_le_bytes(self.bytes()?));
+    fn read_record(&mut self) -> io::Result<LogRecord> {
+        let at = Instant::from_nanos(u64::from_le_bytes(self.read_bytes()?));
         if at < self.now || at > self.now + MAX_PAUSE {
             let (now, pause) = (self.now, MAX_PAUSE);
             return Err(invalid_log(&format_args!(
@@ -275,14 +293,16 @@ impl<R: BufRead> LogReader<R> {
             )));
         }
         self.now = at;
-        let host = u32::from_le_bytes(self.bytes()?);
-        let length = u32::from_le_bytes(self.bytes()?) as usize;
+        let host = u32::from_le_bytes(self.read_bytes()?);
+        let length = u32::from_le_bytes(self.read_bytes()?) as usize;
         match host {
             END => {
-                let departures = u64::from_le_bytes(self.bytes()?);
-                let departures = (departures, u128::from_le_bytes(self.bytes()?));
-                self.ended = true;
-                return Ok(LogRecord::End { at, departures });
+                let digest = DigestValue {
+                    departures: u64::from_le_bytes(self.read_bytes()?),
+                    hash: u128::from_le_bytes(self.read_bytes()?),
+                };
+                self.has_ended = true;
+                return Ok(LogRecord::End { at, digest });
             }
             CHANGE => {
                 let mut text = Vec::new();
@@ -296,18 +316,19 @@ impl<R: BufRead> LogReader<R> {
                 return Ok(LogRecord::Change { at, change });
             }
             INTERRUPTION => {
-                let duration = Duration::from_nanos(u64::from_le_bytes(self.bytes()?));
+                let duration = Duration::from_nanos(u64::from_le_bytes(self.read_bytes()?));
                 return Ok(LogRecord::Interruption { at, duration });
             }
             _ => {}
         }
         let mut bytes = vec![0; length.min(MAX_PACKET)];
-        self.file.read_exact(&mut bytes[..length.min(KEPT)])?;
+        self.file
+            .read_exact(&mut bytes[..length.min(STORED_BYTES)])?;
         let host = HostId(host);
         Ok(LogRecord::Arrival { at, host, bytes })
     }
 
-    fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+    fn read_bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.file.read_exact(&mut bytes)?;
         Ok(bytes)
@@ -326,10 +347,10 @@ impl<R: BufRead> Iterator for LogReader<R> {
     type Item = io::Result<LogRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
+        if self.has_ended {
             return None;
         }
-        match self.read() {
+        match self.read_record() {
             // A killed run ends anywhere.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
             record => Some(record),

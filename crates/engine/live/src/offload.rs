@@ -49,21 +49,21 @@ fn set_word(bytes: &mut [u8], at: usize, word: u16) {
     bytes[at..at + 2].copy_from_slice(&word.to_be_bytes());
 }
 
-fn sequence(segment: &[u8]) -> u32 {
+fn sequence_number(segment: &[u8]) -> u32 {
     let [a, b, c, d] = [0, 1, 2, 3].map(|byte| segment[SEQUENCE + byte]);
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// Splits a packet into segments as its virtio header requires, completes their checksums, and calls `each` for each.
+/// Splits a packet into segments as its virtio header requires, completes their checksums, and calls `on_segment` for each.
 /// `buffer` is scratch space for a segment.
 ///
 /// # Errors
-/// If the header does not match the packet, or those of `each`.
+/// If the header does not match the packet, or `on_segment` fails.
 pub fn segment_packet(
     header: [u8; OFFLOAD_HEADER],
     packet: &mut [u8],
     buffer: &mut Vec<u8>,
-    mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    mut on_segment: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let [flags, kind, ..] = header;
     let field = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
@@ -82,7 +82,7 @@ pub fn segment_packet(
             };
             set_word(packet, tcp + checksum, sum);
         }
-        return each(packet);
+        return on_segment(packet);
     }
     if ![TCP_IPV4, TCP_IPV6].contains(&(kind & !ECN))
         || size == 0
@@ -90,19 +90,19 @@ pub fn segment_packet(
     {
         return Err(mismatch());
     }
-    let headers = tcp + usize::from(packet[tcp + OFFSET] >> 4) * 4;
+    let headers_len = tcp + usize::from(packet[tcp + OFFSET] >> 4) * 4;
     let is_v4 = packet[0] >> 4 == 4;
-    if headers > packet.len() || tcp < if is_v4 { IPV4 } else { IPV6 } {
+    if headers_len > packet.len() || tcp < if is_v4 { IPV4 } else { IPV6 } {
         return Err(mismatch());
     }
-    let (head, payload) = packet.split_at(headers);
+    let (headers, payload) = packet.split_at(headers_len);
     let segments = payload.len().div_ceil(size);
     for (number, part) in payload.chunks(size).enumerate() {
         buffer.clear();
-        buffer.extend_from_slice(head);
+        buffer.extend_from_slice(headers);
         buffer.extend_from_slice(part);
-        let first = sequence(&buffer[tcp..]).wrapping_add((number * size) as u32);
-        buffer[tcp + SEQUENCE..tcp + SEQUENCE + 4].copy_from_slice(&first.to_be_bytes());
+        let sequence = sequence_number(&buffer[tcp..]).wrapping_add((number * size) as u32);
+        buffer[tcp + SEQUENCE..tcp + SEQUENCE + 4].copy_from_slice(&sequence.to_be_bytes());
         if number > 0 {
             buffer[tcp + FLAGS] &= !CWR;
         }
@@ -118,7 +118,7 @@ pub fn segment_packet(
         set_word(buffer, tcp + CHECKSUM, 0);
         let sum = pseudo_header(buffer, tcp, length).add_slice(&buffer[tcp..]);
         set_word(buffer, tcp + CHECKSUM, sum.ones_complement().to_be());
-        each(buffer)?;
+        on_segment(buffer)?;
     }
     Ok(())
 }
@@ -147,27 +147,34 @@ fn pseudo_header(packet: &[u8], tcp: usize, length: usize) -> Sum16BitWords {
         .add_2bytes([0, TCP])
 }
 
-/// Consecutive TCP segments of a connection, which the kernel takes as one packet, as those that GRO has merged; or any
+/// Offsets of the TCP header and of the payload in a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Offsets {
+    tcp: usize,
+    payload: usize,
+}
+
+/// Consecutive TCP segments of a connection, which the kernel receives as one packet, like those that GRO has merged; or any
 /// single packet.
 pub struct GroSegment {
     first: Departure,
     rest: Vec<Departure>,
-    /// Offsets of the TCP header and of the payload, if segments may follow the first.
-    places: Option<(usize, usize)>,
-    /// Length of all.
+    /// Offsets in the first packet, if segments may follow it.
+    offsets: Option<Offsets>,
+    /// Length of the merged packet, bytes.
     length: usize,
     /// Whether the last segment was shorter than the first or had PSH, so that none may follow.
     is_full: bool,
 }
 
 impl GroSegment {
-    /// Creates one that has a single packet so far.
+    /// Creates one from a single packet.
     pub fn new(first: Departure) -> Self {
-        let places = mergeable(&first.bytes);
+        let offsets = mergeable(&first.bytes);
         Self {
-            places,
+            offsets,
             length: first.bytes.len(),
-            is_full: places.is_none_or(|(tcp, _)| first.bytes[tcp + FLAGS] & PSH != 0),
+            is_full: offsets.is_none_or(|Offsets { tcp, .. }| first.bytes[tcp + FLAGS] & PSH != 0),
             first,
             rest: Vec::new(),
         }
@@ -189,40 +196,40 @@ impl GroSegment {
     }
 
     /// Returns whether a packet has the same destination host and connection.
-    pub fn has_flow_of(&self, other: &Departure) -> bool {
-        let Some((tcp, _)) = self.places else {
+    pub fn is_of_connection(&self, other: &Departure) -> bool {
+        let Some(Offsets { tcp, .. }) = self.offsets else {
             return false;
         };
-        let (one, other_bytes) = (&self.first.bytes, &other.bytes);
+        let (first, bytes) = (&self.first.bytes, &other.bytes);
         let (protocol, addresses) = if tcp == IPV4 { (9, 12..20) } else { (6, 8..40) };
         self.first.host == other.host
-            && other_bytes.len() >= tcp + TCP_HEADER
-            && other_bytes[0] == one[0]
-            && other_bytes[protocol] == TCP
-            && other_bytes[addresses.clone()] == one[addresses]
-            && other_bytes[tcp..tcp + SEQUENCE] == one[tcp..tcp + SEQUENCE]
+            && bytes.len() >= tcp + TCP_HEADER
+            && bytes[0] == first[0]
+            && bytes[protocol] == TCP
+            && bytes[addresses.clone()] == first[addresses]
+            && bytes[tcp..tcp + SEQUENCE] == first[tcp..tcp + SEQUENCE]
     }
 
     /// Appends a packet if it continues the segments; returns it otherwise.
     pub fn add(&mut self, packet: Departure) -> Result<(), Departure> {
-        let Some((tcp, payload)) = self.places.filter(|_| !self.is_full) else {
+        let Some(Offsets { tcp, payload }) = self.offsets.filter(|_| !self.is_full) else {
             return Err(packet);
         };
-        let (one, other) = (&self.first.bytes, &packet.bytes);
-        let size = one.len() - payload;
+        let (first, bytes) = (&self.first.bytes, &packet.bytes);
+        let size = first.len() - payload;
         let sent = (self.length - payload) as u32;
-        let follows = self.first.host == packet.host
-            && mergeable(other) == self.places
-            && other.len() <= one.len()
-            && self.length + other.len() - payload <= MAX_PACKET
+        let is_next = self.first.host == packet.host
+            && mergeable(bytes) == self.offsets
+            && bytes.len() <= first.len()
+            && self.length + bytes.len() - payload <= MAX_PACKET
             && self.rest.len() + 1 < MAX_SEGMENTS
-            && sequence(&one[tcp..]).wrapping_add(sent) == sequence(&other[tcp..])
-            && has_same_headers(one, other, tcp, payload);
-        if !follows {
+            && sequence_number(&first[tcp..]).wrapping_add(sent) == sequence_number(&bytes[tcp..])
+            && has_same_headers(first, bytes, tcp, payload);
+        if !is_next {
             return Err(packet);
         }
-        let length = other.len() - payload;
-        self.is_full = length < size || other[tcp + FLAGS] & PSH != 0;
+        let length = bytes.len() - payload;
+        self.is_full = length < size || bytes[tcp + FLAGS] & PSH != 0;
         self.length += length;
         self.rest.push(packet);
         Ok(())
@@ -233,7 +240,7 @@ impl GroSegment {
     pub fn pieces(&mut self) -> ([u8; OFFLOAD_HEADER], impl Iterator<Item = &[u8]>) {
         let mut header = [0; OFFLOAD_HEADER];
         let mut payload_at = 0;
-        if let (Some((tcp, payload)), Some(last)) = (self.places, self.rest.last()) {
+        if let (Some(Offsets { tcp, payload }), Some(last)) = (self.offsets, self.rest.last()) {
             let size = self.first.bytes.len() - payload;
             let psh = last.bytes[tcp + FLAGS] & PSH;
             let packet = &mut self.first.bytes;
@@ -257,7 +264,7 @@ impl GroSegment {
         (header, core::iter::once(&*self.first.bytes).chain(rest))
     }
 
-    /// Returns its packets in their order; of several, the first is no whole packet once the pieces were taken.
+    /// Returns its packets in their order; of several, the first is no whole packet after [`Self::pieces`].
     pub fn into_packets(self) -> impl Iterator<Item = Departure> {
         core::iter::once(self.first).chain(self.rest)
     }
@@ -265,7 +272,7 @@ impl GroSegment {
 
 /// Returns the offsets of TCP header and payload if the packet is mergeable: with data, only the flags ACK and PSH, and an
 /// IP header without options or extensions.
-fn mergeable(packet: &[u8]) -> Option<(usize, usize)> {
+fn mergeable(packet: &[u8]) -> Option<Offsets> {
     let tcp = match packet.first()? >> 4 {
         4 if packet[0] & 0xf == 5 && packet.len() > IPV4 => {
             let is_fragment = word(packet, 6) & 0x3fff != 0;
@@ -277,13 +284,14 @@ fn mergeable(packet: &[u8]) -> Option<(usize, usize)> {
     let segment = packet.get(tcp..).filter(|rest| rest.len() > TCP_HEADER)?;
     let payload = tcp + usize::from(segment[OFFSET] >> 4) * 4;
     let is_plain = segment[FLAGS] & !PSH == ACK;
-    (is_plain && payload >= tcp + TCP_HEADER && payload < packet.len()).then_some((tcp, payload))
+    (is_plain && payload >= tcp + TCP_HEADER && payload < packet.len())
+        .then_some(Offsets { tcp, payload })
 }
 
 /// Returns whether headers are equal except for lengths, identification, sequence number, PSH and checksums.
-fn has_same_headers(one: &[u8], other: &[u8], tcp: usize, payload: usize) -> bool {
-    let same = |range: core::ops::Range<usize>| one[range.clone()] == other[range];
-    let same_ip = if one[0] >> 4 == 4 {
+fn has_same_headers(first: &[u8], other: &[u8], tcp: usize, payload: usize) -> bool {
+    let same = |range: core::ops::Range<usize>| first[range.clone()] == other[range];
+    let same_ip = if first[0] >> 4 == 4 {
         same(0..2) && same(6..10) && same(12..20)
     } else {
         same(0..4) && same(6..40)

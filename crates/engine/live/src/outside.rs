@@ -46,8 +46,8 @@ impl Gateway {
             .chain(v6.into_iter().filter(move |_| self.has_ipv6))
     }
 
-    /// Returns those addresses of which the machine has the version.
-    pub(crate) fn versions_of(self, addresses: [IpAddr; 2]) -> impl Iterator<Item = IpAddr> {
+    /// Returns the addresses of the IP versions in which the machine reaches other networks.
+    pub(crate) fn of_usable_versions(self, addresses: [IpAddr; 2]) -> impl Iterator<Item = IpAddr> {
         let has = move |address: &IpAddr| address.is_ipv4() || self.has_ipv6;
         addresses.into_iter().filter(has)
     }
@@ -71,14 +71,14 @@ impl Gateway {
                 .map_err(in_step("device to the outside"))?;
             if host == self.host {
                 let (v4, v6) = GATEWAY_ADDRESSES;
-                for own in self.versions_of([v4.into(), v6.into()]) {
+                for own in self.of_usable_versions([v4.into(), v6.into()]) {
                     links
                         .add_address(index, own)
                         .and_then(|()| links.add_default_route(index, own, Vec::new()))
                         .map_err(in_step("route to the outside"))?;
                 }
             } else {
-                for source in self.versions_of(addresses(host.0)) {
+                for source in self.of_usable_versions(addresses(host.0)) {
                     links
                         .add_route_of(index, source, FIRST_TABLE + host.0)
                         .map_err(in_step("route to the outside"))?;

@@ -8,7 +8,7 @@ pub(crate) const PHONE: &str = "phone";
 /// Returns `scenario` with this number of phones, "phone", "phone-2" and so on, in one cell. They are received alike,
 /// with fading of their own.
 /// Fails for several phones in a scenario without a cell.
-pub(crate) fn with_phones(scenario: &Scenario, phones: u32) -> Result<Scenario, String> {
+pub(crate) fn add_phones(scenario: &Scenario, phones: u32) -> Result<Scenario, String> {
     let mut scenario = scenario.clone();
     for number in 2..=phones {
         let name = format!("{PHONE}-{number}");

@@ -19,9 +19,9 @@ use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
 use crate::device::{Device, ReceiveBuffers};
-use crate::handover::Handover;
 use crate::host::in_step;
 use crate::log::{Digest, LogWriter};
+use crate::merge_queue::MergeQueue;
 use crate::offload::GroSegment;
 use crate::sender_watch::SenderWatch;
 use crate::{Arrival, Lateness, Session};
@@ -43,7 +43,7 @@ pub struct Files {
     pub capture: Option<CaptureWriter>,
 }
 
-/// A session in real time, with counts of what its devices gave.
+/// A session in real time, with counts of packets that do not reach the path or a host.
 pub struct Progress {
     /// The path and what was measured.
     pub session: Session,
@@ -54,22 +54,23 @@ pub struct Progress {
     /// Files that are written meanwhile.
     pub(crate) files: Files,
     /// Segments that wait for others.
-    handover: Handover,
+    merge_queue: MergeQueue,
     /// Packets without a host of the path as destination.
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
     pub refused: u64,
-    /// CPU time of the thread at the last measurement, and the session time of that.
-    cpu: (Duration, Instant),
+    /// CPU time of the thread at the last measurement.
+    cpu_time: Duration,
+    /// Time of the session at that measurement.
+    cpu_measured_at: Instant,
 }
 
 impl Progress {
     /// Returns the CPU share of the path.
     pub fn cpu_share(&self) -> f64 {
-        let (cpu_time, at) = self.cpu;
-        let time = at.since_start().as_secs_f64();
+        let time = self.cpu_measured_at.since_start().as_secs_f64();
         if time > 0.0 {
-            cpu_time.as_secs_f64() / time
+            self.cpu_time.as_secs_f64() / time
         } else {
             0.0
         }
@@ -123,10 +124,11 @@ impl Driver {
             lateness: Lateness::default(),
             digest: Digest::default(),
             files,
-            handover: Handover::default(),
+            merge_queue: MergeQueue::default(),
             no_route: 0,
             refused: 0,
-            cpu: (Duration::ZERO, Instant::ZERO),
+            cpu_time: Duration::ZERO,
+            cpu_measured_at: Instant::ZERO,
         };
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let shared = Arc::new(Shared {
@@ -136,10 +138,10 @@ impl Driver {
             wake: EventFd::from_flags(flags)?,
         });
         let devices = Arc::new(devices);
-        let (of_thread, its_devices) = (Arc::clone(&shared), Arc::clone(&devices));
+        let (thread_shared, thread_devices) = (Arc::clone(&shared), Arc::clone(&devices));
         let thread = std::thread::Builder::new()
             .name("celltcp-live".to_owned())
-            .spawn(move || drive(&of_thread, &its_devices, &senders, spin))?;
+            .spawn(move || drive(&thread_shared, &thread_devices, &senders, spin))?;
         Ok(Self {
             shared,
             devices: Some(devices),
@@ -147,9 +149,9 @@ impl Driver {
         })
     }
 
-    /// Calls `look` with the state of the running session; the path waits meanwhile.
-    pub fn with_progress<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
-        look(&mut self.shared.progress())
+    /// Calls `read` with the state of the running session; the path waits meanwhile.
+    pub fn with_progress<T>(&self, read: impl FnOnce(&mut Progress) -> T) -> T {
+        read(&mut self.shared.progress())
     }
 
     /// Advances the session to the current time, and changes it.
@@ -164,7 +166,7 @@ impl Driver {
         let devices = self.devices.as_deref().map_or(&[][..], Vec::as_slice);
         let now = self.shared.now();
         advance(&mut progress, devices, now, || self.shared.now()).map_err(in_step(PATH))?;
-        hand_over_all(&mut progress, devices, || self.shared.now());
+        deliver_waiting(&mut progress, devices, || self.shared.now());
         let changed = change(&mut progress);
         drop(progress);
         // The next event may be earlier now.
@@ -207,8 +209,8 @@ impl Drop for Driver {
     }
 }
 
-/// Has the kernel wake this thread as exactly as it can. What is refused is no failure: lateness shows it.
-fn be_punctual(spin: bool) {
+/// Requests that the kernel wakes this thread as precisely as it can. A rejection is no failure: lateness shows it.
+fn request_precise_wakeups(spin: bool) {
     let _ = set_timerslack(1);
     // A thread that never sleeps would leave no CPU time to others.
     if spin {
@@ -227,14 +229,14 @@ fn drive(
     senders: &SenderWatch,
     spin: bool,
 ) -> std::io::Result<()> {
-    be_punctual(spin);
+    request_precise_wakeups(spin);
     let polled = devices.iter().map(|(_, device)| device.as_fd());
     let polled = polled.chain([shared.wake.as_fd()]);
     let mut polled: Vec<_> = polled
         .map(|file| PollFd::new(file, PollFlags::POLLIN))
         .collect();
-    let mut room = ReceiveBuffers::default();
-    // Whether the last look at `polled` is one of now.
+    let mut buffers = ReceiveBuffers::default();
+    // Whether `polled` has current events.
     let mut is_polled = false;
     while !shared.stop.load(Ordering::Relaxed) {
         let mut progress = shared.progress();
@@ -243,13 +245,13 @@ fn drive(
                 continue;
             }
             for _ in 0..BATCH {
-                // Segments that the kernel hands over at once arrive at once.
+                // Segments that the kernel sends at once arrive at once.
                 let mut now = None;
                 let arrive = |packet: &[u8]| {
                     let now = *now.get_or_insert_with(|| shared.now());
                     arrive(shared, &mut progress, devices, now, host, packet)
                 };
-                if !device.receive(&mut room, arrive)? {
+                if !device.receive(&mut buffers, arrive)? {
                     break;
                 }
             }
@@ -259,10 +261,11 @@ fn drive(
             progress.session.report(&sockets);
             let cpu_time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
             let cpu_time = std::time::Duration::from(cpu_time).as_nanos() as u64;
-            progress.cpu = (Duration::from_nanos(cpu_time), shared.now());
+            progress.cpu_time = Duration::from_nanos(cpu_time);
+            progress.cpu_measured_at = shared.now();
         }
-        hand_over_all(&mut progress, devices, || shared.now());
-        let next = progress.session.next_event() + progress.handover.moderation();
+        deliver_waiting(&mut progress, devices, || shared.now());
+        let next = progress.session.next_event() + progress.merge_queue.moderation();
         drop(progress);
         if !spin {
             is_polled = sleep(&mut polled, next.saturating_since(shared.now()))?;
@@ -300,8 +303,8 @@ fn arrive(
     Ok(())
 }
 
-/// Advances the path to `now`, and hands the packets that have left it to their hosts, except for those that wait for
-/// others.
+/// Advances the path to `now`, and delivers the packets that have left it to their hosts, except for those that wait
+/// for others.
 fn advance(
     progress: &mut Progress,
     devices: &[(HostId, Device)],
@@ -310,34 +313,34 @@ fn advance(
 ) -> std::io::Result<()> {
     let advanced = progress.session.advance(now);
     advanced.map_err(std::io::Error::other)?;
-    let mut handover = core::mem::take(&mut progress.handover);
-    handover.end_waits(now, |segment| hand_over(progress, devices, segment, &clock));
+    let mut merge_queue = core::mem::take(&mut progress.merge_queue);
+    merge_queue.end_waits(now, |segment| deliver(progress, devices, segment, &clock));
     while let Some(departure) = progress.session.next_departure() {
         progress.digest.add(&departure);
         if let Some(capture) = &mut progress.files.capture {
             capture.packet(departure.at, departure.host, &departure.bytes)?;
         }
         let merges = device_of(devices, departure.host).is_some_and(Device::merges);
-        let send = |segment| hand_over(progress, devices, segment, &clock);
-        handover.add(clock(), departure, merges, send);
+        let send = |segment| deliver(progress, devices, segment, &clock);
+        merge_queue.add(clock(), departure, merges, send);
     }
-    progress.handover = handover;
+    progress.merge_queue = merge_queue;
     Ok(())
 }
 
-/// Hands all packets that wait for others to their hosts.
-fn hand_over_all(
+/// Delivers all packets that wait for others.
+fn deliver_waiting(
     progress: &mut Progress,
     devices: &[(HostId, Device)],
     clock: impl Fn() -> Instant,
 ) {
-    let mut handover = core::mem::take(&mut progress.handover);
-    handover.end_all_waits(|segment| hand_over(progress, devices, segment, &clock));
-    progress.handover = handover;
+    let mut merge_queue = core::mem::take(&mut progress.merge_queue);
+    merge_queue.end_all_waits(|segment| deliver(progress, devices, segment, &clock));
+    progress.merge_queue = merge_queue;
 }
 
-/// Hands a packet, or segments at once, to the host.
-fn hand_over(
+/// Delivers a packet, or merged segments, to the host.
+fn deliver(
     progress: &mut Progress,
     devices: &[(HostId, Device)],
     mut segment: GroSegment,
@@ -358,11 +361,11 @@ fn hand_over(
 fn device_of(devices: &[(HostId, Device)], host: HostId) -> Option<&Device> {
     let mut devices = devices.iter();
     devices
-        .find(|(other, _)| *other == host)
+        .find(|(id, _)| *id == host)
         .map(|(_, device)| device)
 }
 
-/// Waits for this time, or until one of `polled` can be read. Returns whether it has looked at them.
+/// Waits for this time, or until one of `polled` can be read. Returns whether their events are current.
 fn sleep(polled: &mut [PollFd<'_>], time: Duration) -> std::io::Result<bool> {
     if time == Duration::ZERO {
         return Ok(false);

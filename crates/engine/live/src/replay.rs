@@ -8,7 +8,7 @@ use units::Instant;
 
 use crate::Session;
 use crate::host::in_step;
-use crate::log::{Digest, LogHeader, LogReader, LogRecord, LoggedScenario};
+use crate::log::{Digest, DigestValue, LogHeader, LogReader, LogRecord, LoggedScenario};
 use crate::run::SERVER;
 
 /// A run that was repeated.
@@ -17,10 +17,10 @@ pub struct Replay {
     pub header: LogHeader,
     /// The path at the end.
     pub session: Session,
-    /// Number and hash of the departures.
-    pub departures: (u64, u128),
-    /// Those of the live run; `None` if it was killed.
-    pub recorded: Option<(u64, u128)>,
+    /// Digest of the departures.
+    pub digest: DigestValue,
+    /// That of the live run; `None` if it was killed.
+    pub recorded: Option<DigestValue>,
     /// Changes of the path, such as `path.loss=1%`, with their times.
     pub changes: Vec<(Instant, String)>,
 }
@@ -76,16 +76,16 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, String> {
                 session.interrupt(duration)?;
                 changes.push((at, format!("outage={duration}")));
             }
-            LogRecord::End { at, departures } => {
+            LogRecord::End { at, digest } => {
                 advance(&mut session, at)?;
-                recorded = Some(departures);
+                recorded = Some(digest);
             }
         }
     }
     Ok(Replay {
         header,
         session,
-        departures: digest.value(),
+        digest: digest.value(),
         recorded,
         changes,
     })

@@ -17,7 +17,7 @@ use crate::capture::CaptureWriter;
 use crate::host::{self, HostSettings, Namespaces, in_step};
 use crate::log::{LogHeader, LogWriter, LoggedChange, LoggedScenario};
 use crate::outside::Gateway;
-use crate::phones::with_phones;
+use crate::phones::add_phones;
 use crate::real_time::{Driver, Files, Progress};
 use crate::sender_watch::SenderWatch;
 
@@ -64,7 +64,7 @@ impl LiveRun {
         options: &LiveOptions,
         folder: &Path,
     ) -> Result<Self, String> {
-        let scenario = &with_phones(scenario, options.phones)?;
+        let scenario = &add_phones(scenario, options.phones)?;
         let cca = options.cca.clone().unwrap_or_else(machine_cca);
         let kernel = uname().map_or_else(
             |_| String::new(),
@@ -143,7 +143,7 @@ impl LiveRun {
     ) -> Result<Instant, String> {
         let scenarios = steps
             .iter()
-            .map(|(scenario, _)| with_phones(scenario, self.phones));
+            .map(|(scenario, _)| add_phones(scenario, self.phones));
         let scenarios: Vec<_> = scenarios.collect::<Result<_, _>>()?;
         let traces = steps.iter().map(|(_, traces)| *traces);
         let steps: Vec<_> = scenarios.iter().zip(traces).collect();
@@ -219,9 +219,9 @@ impl LiveRun {
         self.driver.is_running()
     }
 
-    /// Calls `look` with the state of the run; the path waits meanwhile.
-    pub fn with_progress<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
-        self.driver.with_progress(look)
+    /// Calls `read` with the state of the run; the path waits meanwhile.
+    pub fn with_progress<T>(&self, read: impl FnOnce(&mut Progress) -> T) -> T {
+        self.driver.with_progress(read)
     }
 
     /// Stops the path. Its devices are gone afterwards; what was measured can still be shown.

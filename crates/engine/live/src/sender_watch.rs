@@ -1,4 +1,4 @@
-//! Sender watch: the thread that asks the kernel for the senders on all hosts, so that no packet waits for its answer.
+//! Sender watch: the thread that requests the senders on all hosts from the kernel, so that no packet waits for it.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 use linux_sockets::{SockDiag, SocketState};
 use units::Duration;
 
-/// A watch at work, which ends with it.
+/// A running watch, whose thread ends when it is dropped.
 pub struct SenderWatch {
-    /// Sockets of all hosts, each time that they were asked for.
+    /// Sockets of all hosts at each time.
     pub reports: Receiver<Vec<SocketState>>,
     /// Dropped, it ends the thread.
     stop: Option<Sender<()>>,
@@ -17,7 +17,7 @@ pub struct SenderWatch {
 }
 
 impl SenderWatch {
-    /// Starts to ask on all hosts each `interval`.
+    /// Starts to request the sockets of all hosts each `interval`.
     pub fn start(hosts: Vec<SockDiag>, interval: Duration) -> io::Result<Self> {
         let (report, reports) = channel();
         let (stop, stopped) = channel();
@@ -28,7 +28,7 @@ impl SenderWatch {
                 while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
                     let mut sockets = Vec::new();
                     for host in &hosts {
-                        // A kernel without sock_diag has no answer, and results no senders then.
+                        // Without sock_diag in the kernel, results have no states of senders.
                         let _ = host.tcp_sockets(&mut sockets);
                     }
                     if report.send(sockets).is_err() {

@@ -13,7 +13,7 @@ use scenario::Scenario;
 use units::Instant;
 
 use crate::changes::Wires;
-use crate::congestion_mark::mark;
+use crate::congestion_mark::set_mark;
 use crate::connections::{Connections, NamedHost};
 use crate::phones::PHONE;
 use crate::traffic::{Traffic, TrafficByHost};
@@ -30,11 +30,11 @@ pub struct Departure {
     pub host: HostId,
     /// Planned time.
     pub at: Instant,
-    /// Its bytes, to be given back to [`Session::recycle`].
+    /// Its bytes, which [`Session::recycle`] can reuse.
     pub bytes: Vec<u8>,
 }
 
-/// Outcome of handing a packet of a host to the path.
+/// Outcome of the arrival of a packet of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// It is on the path, under this number.
@@ -52,8 +52,10 @@ pub struct AccessState {
     pub capacity_bps: [u64; 2],
     /// Bytes that wait, downlink and uplink.
     pub queue_bytes: [u64; 2],
-    /// SINR (dB) and number of the serving cell; `None` on a wire.
-    pub radio: Option<(f64, u32)>,
+    /// SINR, dB; `None` on a wire.
+    pub sinr_db: Option<f64>,
+    /// Number of the serving cell; `None` on a wire.
+    pub cell: Option<u32>,
 }
 
 /// The path of a scenario, its hosts, and what was measured.
@@ -83,8 +85,8 @@ impl Session {
         kernel: &str,
     ) -> Result<Self, String> {
         let boxes = &scenario.path.middleboxes;
-        if let Some(settings) = boxes.iter().find(|settings| !is_possible(settings.kind)) {
-            let allowed = Kind::ALL.iter().filter(|kind| is_possible(**kind));
+        if let Some(settings) = boxes.iter().find(|settings| !works_live(settings.kind)) {
+            let allowed = Kind::ALL.iter().filter(|kind| works_live(**kind));
             let allowed: Vec<_> = allowed.map(|kind| kind.name()).collect();
             let (kind, allowed) = (settings.kind.name(), allowed.join(", "));
             return Err(format!(
@@ -150,18 +152,18 @@ impl Session {
             ..
         } = self;
         let outside = *outside;
-        let number = |address| node_of(address, hosts.len(), outside);
-        let of = |address| hosts.get(number(address)?.0 as usize);
+        let node = |address| node_of(address, hosts.len(), outside);
+        let host_of = |address| hosts.get(node(address)?.0 as usize);
         let headers = Headers::read(bytes, |ip| {
-            let source = of(ip.source.ip())?;
-            let destination = of(ip.destination.ip())?;
+            let source = host_of(ip.source.ip())?;
+            let destination = host_of(ip.destination.ip())?;
             let is_own = source.id == host && destination.id != host;
-            is_own.then(|| connections.flow(path, *now, ip, [source, destination]))?
+            is_own.then(|| connections.record_of(path, *now, ip, [source, destination]))?
         });
         let Some(headers) = headers else {
             return Arrival::Malformed;
         };
-        let Some(destination) = number(headers.destination) else {
+        let Some(destination) = node(headers.destination) else {
             return Arrival::NoRoute;
         };
         let is_host = (host.0 as usize) < self.hosts.len();
@@ -187,8 +189,8 @@ impl Session {
         Arrival::Sent(id)
     }
 
-    /// Notes the states of senders behind sockets of a host, as they are at the time of the last call. Those of
-    /// connections that are not followed are left out.
+    /// Records the states of senders behind sockets of a host, as they are at the time of the last call, except for
+    /// those of connections without a record.
     pub fn report(&mut self, sockets: &[SocketState]) {
         for socket in sockets {
             if let Some(record) = self.connections.report(socket) {
@@ -241,7 +243,7 @@ impl Session {
                 } => {
                     let mut bytes = bytes.unwrap_or_default();
                     if congestion {
-                        mark(&mut bytes);
+                        set_mark(&mut bytes);
                     }
                     let traffic = self.traffic.entry(host).or_default();
                     traffic.deliver(bytes.len(), at.saturating_since(sent_at), congestion);
@@ -273,13 +275,13 @@ impl Session {
     pub fn access(&self) -> AccessState {
         let path = self.path.observed();
         let [down, up] = [false, true].map(|uplink| path.bottleneck_state(uplink));
-        let radio = self
-            .host(PHONE)
-            .and_then(|phone| path.radio_hints(self.now, phone));
+        let phone = self.host(PHONE);
+        let radio = phone.and_then(|phone| path.radio_hints(self.now, phone));
         AccessState {
             capacity_bps: [down.1, up.1],
             queue_bytes: [down.0, up.0],
-            radio: radio.map(|radio| (radio.sinr_db, radio.cell)),
+            sinr_db: radio.map(|radio| radio.sinr_db),
+            cell: radio.map(|radio| radio.cell),
         }
     }
 
@@ -303,7 +305,7 @@ fn node_of(address: IpAddr, nodes: usize, outside: Option<HostId>) -> Option<Hos
     outside.filter(|_| !is_local && !address.is_multicast() && !address.is_loopback())
 }
 
-/// Returns whether a middlebox works between any two hosts: it leaves connections whole, and Linux understands it.
-fn is_possible(kind: Kind) -> bool {
+/// Returns whether a middlebox works between any two hosts: it does not split connections, and needs no special servers.
+fn works_live(kind: Kind) -> bool {
     !kind.splits() && kind != Kind::Eln
 }

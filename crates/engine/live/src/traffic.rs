@@ -34,19 +34,19 @@ impl Default for Traffic {
             delivered_bytes: 0,
             lost: 0,
             marked: 0,
-            delays: microseconds(),
+            delays: new_histogram(),
         }
     }
 }
 
-/// Longest time of a histogram, us: a minute. Longer ones count as that.
-const LONGEST: u64 = 60_000_000;
-/// Digits to which times of a histogram are exact.
-const DIGITS: u8 = 3;
+/// Maximum time of a histogram, us: a minute. Longer ones count as that.
+const MAX_MICROSECONDS: u64 = 60_000_000;
+/// Significant decimal digits of the times in a histogram.
+const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Returns an empty histogram of times in microseconds.
-pub(crate) fn microseconds() -> Histogram<u32> {
-    match Histogram::new_with_max(LONGEST, DIGITS) {
+pub(crate) fn new_histogram() -> Histogram<u32> {
+    match Histogram::new_with_max(MAX_MICROSECONDS, SIGNIFICANT_DIGITS) {
         Ok(histogram) => histogram,
         Err(error) => unreachable!("these are bounds of a histogram: {error}"),
     }

@@ -1,5 +1,5 @@
 //! TUN device: the network interface of a host, whose packets this process reads and writes.
-#![allow(unsafe_code, reason = "the ioctl that makes the device")]
+#![allow(unsafe_code, reason = "the ioctl that creates the device")]
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use crate::device::request_name;
 use crate::offload::OFFLOAD_HEADER;
 
-/// File through which devices are made (Documentation/networking/tuntap.rst of Linux).
+/// File through which devices are created (Documentation/networking/tuntap.rst of Linux).
 pub const TUN_FILE: &str = "/dev/net/tun";
 
 /// `struct ifreq` of linux/if.h with a name and flags.
@@ -20,8 +20,8 @@ struct Request {
     rest: [u8; 22],
 }
 
-/// Offloads (`TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6` and `TUN_F_TSO_ECN` of linux/if_tun.h): the kernel hands over what
-/// TCP sends at once, without checksums.
+/// Offloads (`TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6` and `TUN_F_TSO_ECN` of linux/if_tun.h): the kernel does not split
+/// what TCP sends at once, and computes no checksums.
 const OFFLOADS: libc::c_ulong = 0x1 | 0x2 | 0x4 | 0x8;
 
 /// A TUN device. An offload header stands before each packet, which begins with its IP header.
@@ -29,7 +29,7 @@ const OFFLOADS: libc::c_ulong = 0x1 | 0x2 | 0x4 | 0x8;
 pub struct Tun(File);
 
 impl Tun {
-    /// Makes a device of this name in the network namespace of this thread.
+    /// Creates a device of this name in the network namespace of this thread.
     pub fn create(name: &str) -> io::Result<Self> {
         let file = File::options()
             .read(true)
@@ -42,8 +42,9 @@ impl Tun {
             rest: [0; 22],
         };
         // SAFETY: the request is a whole `struct ifreq`, which the kernel reads and writes only during the call.
-        let made = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) };
-        if made < 0 {
+        let created =
+            unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) };
+        if created < 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the argument is a number.
@@ -65,7 +66,7 @@ impl Tun {
         Ok(length.saturating_sub(OFFLOAD_HEADER))
     }
 
-    /// Hands a packet to the host, in pieces of which the first is the offload header.
+    /// Sends a packet to the host, in pieces of which the first is the offload header.
     pub fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<()> {
         (&self.0).write_vectored(pieces).map(|_| ())
     }

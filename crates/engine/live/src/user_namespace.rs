@@ -57,12 +57,12 @@ pub fn pass_on_rights() -> io::Result<()> {
     };
     let mut sets = [CapabilitySets::default(); 2];
     // SAFETY: header and sets are whole structures of this version, which the kernel reads and writes only during the call.
-    answer(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) })?;
+    check_call(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) })?;
     for set in &mut sets {
         set.inheritable = set.permitted;
     }
     // SAFETY: as above.
-    answer(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, sets.as_ptr()) })?;
+    check_call(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, sets.as_ptr()) })?;
     let bits = sets
         .iter()
         .flat_map(|set| (0..u32::BITS).map(move |bit| set.permitted >> bit & 1));
@@ -77,13 +77,13 @@ pub fn pass_on_rights() -> io::Result<()> {
                 0_u64,
             )
         };
-        answer(raised.into())?;
+        check_call(raised.into())?;
     }
     Ok(())
 }
 
-/// Returns the answer of a system call.
-fn answer(code: libc::c_long) -> io::Result<()> {
+/// Returns the result of a system call.
+fn check_call(code: libc::c_long) -> io::Result<()> {
     if code < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -21,7 +21,7 @@ const PEER: &str = "path0-peer";
 /// Hardware address of the host's end, one of those that are administered locally.
 const ADDRESS: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// Bytes that may wait for this process: 6 ms at 10 Gbit/s.
-const WAITING: usize = 8 << 20;
+const RECEIVE_BUFFER: usize = 8 << 20;
 /// Length of an Ethernet header.
 const HEADER: usize = 14;
 
@@ -52,8 +52,8 @@ struct Request {
 pub struct Veth(File);
 
 impl Veth {
-    /// Makes a pair in the network namespace of this thread, whose near end has this name. The kernel cuts what TCP and
-    /// UDP hand over at once to packets of the MTU, with checksums.
+    /// Creates a pair in the network namespace of this thread, whose near end has this name. The kernel splits what TCP and
+    /// UDP send at once into packets of the MTU, with checksums.
     pub fn create(name: &str, mtu: u32) -> io::Result<Self> {
         let links = Netlink::open()?;
         links.add_veth([name, PEER], ADDRESS)?;
@@ -68,11 +68,11 @@ impl Veth {
             None,
         )?;
         // A privilege of root; others have the default, or what the machine allows.
-        let _ = setsockopt(&socket, sockopt::RcvBufForce, &WAITING)
-            .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &WAITING));
+        let _ = setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER)
+            .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER));
         ignore_outgoing(&socket)?;
         bind(&socket, index)?;
-        leave_no_checksum_open(&socket, name)?;
+        disable_checksum_offload(&socket, name)?;
         links.bring_up(index, mtu, None)?;
         Ok(Self(File::from(socket)))
     }
@@ -91,7 +91,7 @@ impl Veth {
         }
     }
 
-    /// Hands a packet to the host.
+    /// Sends a packet to the host.
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         const IPV6: u8 = 6;
         let is_ipv6 = packet.first().is_some_and(|first| first >> 4 == IPV6);
@@ -114,8 +114,8 @@ impl AsFd for Veth {
     }
 }
 
-/// Returns the answer of a system call.
-fn answer(code: libc::c_int) -> io::Result<()> {
+/// Returns the result of a system call.
+fn check_call(code: libc::c_int) -> io::Result<()> {
     if code < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -134,7 +134,7 @@ fn ignore_outgoing(socket: &OwnedFd) -> io::Result<()> {
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
-    answer(code)
+    check_call(code)
 }
 
 /// Binds a packet socket to a device: it gets the packets of all protocols.
@@ -156,11 +156,11 @@ fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
             size_of::<libc::sockaddr_ll>() as libc::socklen_t,
         )
     };
-    answer(code)
+    check_call(code)
 }
 
-/// Has a device compute checksums before it hands packets over, without which it does not cut segments either.
-fn leave_no_checksum_open(socket: &OwnedFd, device: &str) -> io::Result<()> {
+/// Disables checksum offload of a device, so that the kernel splits segments as well.
+fn disable_checksum_offload(socket: &OwnedFd, device: &str) -> io::Result<()> {
     let mut value = EthtoolValue {
         command: ETHTOOL_STXCSUM,
         data: 0,
@@ -172,5 +172,5 @@ fn leave_no_checksum_open(socket: &OwnedFd, device: &str) -> io::Result<()> {
     };
     // SAFETY: request and value are whole structures, which the kernel reads and writes only during the call.
     let code = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-    answer(code)
+    check_call(code)
 }

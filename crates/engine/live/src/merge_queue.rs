@@ -1,4 +1,4 @@
-//! Handover: the last step of packets that have left the path, to the devices of their hosts.
+//! Merge queue: packets that have left the path, and wait to be merged with those that follow.
 
 use units::{Duration, Instant};
 
@@ -9,25 +9,25 @@ use crate::session::Departure;
 /// many packets pass: as network cards moderate their interrupts.
 pub const MODERATION: Duration = Duration::from_micros(50);
 /// Lateness above which segments wait for those that follow, however few pass: handing them over at once is cheaper.
-const LATE: Duration = Duration::from_micros(200);
+const MERGE_LATENESS: Duration = Duration::from_micros(200);
 /// Minimum number of packets in an interval of high rate: 0.8 Gbit/s of 1500 B.
-const MANY: u64 = 64;
+const HIGH_LOAD_PACKETS: u64 = 64;
 /// Shortest interval over which packets are counted.
 const INTERVAL: Duration = Duration::from_millis(1);
 /// Connections whose segments wait at a time, as of GRO in Linux.
-const MAX_WAITING: usize = 8;
+const MAX_SEGMENTS_WAITING: usize = 8;
 
 /// Segments that wait for those that follow them.
 #[derive(Default)]
-pub struct Handover {
+pub struct MergeQueue {
     /// In the order of their first packets.
     waiting: Vec<GroSegment>,
     load: Load,
 }
 
-impl Handover {
-    /// Adds a packet that leaves the path at `now`, and calls `send` for the segments to hand over now. Its segments
-    /// may wait for those that follow if its device `merges` them.
+impl MergeQueue {
+    /// Adds a packet that leaves the path at `now`, and calls `send` for the segments that do not wait. It may wait
+    /// for those that follow if its device `merges` them.
     pub fn add(
         &mut self,
         now: Instant,
@@ -36,20 +36,21 @@ impl Handover {
         mut send: impl FnMut(GroSegment),
     ) {
         self.load.count(now);
-        let waits = merges && (self.load.is_high || now.saturating_since(packet.at) > LATE);
+        let waits =
+            merges && (self.load.is_high || now.saturating_since(packet.at) > MERGE_LATENESS);
         let mut waiting = self.waiting.iter();
-        let packet = match waiting.position(|segment| segment.has_flow_of(&packet)) {
+        let packet = match waiting.position(|segment| segment.is_of_connection(&packet)) {
             None => packet,
-            Some(place) => match self.waiting[place].add(packet) {
+            Some(index) => match self.waiting[index].add(packet) {
                 Ok(()) => {
-                    if !self.waiting[place].is_open() {
-                        send(self.waiting.remove(place));
+                    if !self.waiting[index].is_open() {
+                        send(self.waiting.remove(index));
                     }
                     return;
                 }
                 // It must not overtake others of its connection.
                 Err(packet) => {
-                    send(self.waiting.remove(place));
+                    send(self.waiting.remove(index));
                     packet
                 }
             },
@@ -58,7 +59,7 @@ impl Handover {
         if !waits || !segment.is_open() {
             return send(segment);
         }
-        if self.waiting.len() == MAX_WAITING {
+        if self.waiting.len() == MAX_SEGMENTS_WAITING {
             send(self.waiting.remove(0));
         }
         self.waiting.push(segment);
@@ -68,8 +69,8 @@ impl Handover {
     pub fn end_waits(&mut self, now: Instant, send: impl FnMut(GroSegment)) {
         let waits = |segment: &GroSegment| now.saturating_since(segment.at()) < MODERATION;
         let over = self.waiting.iter().take_while(|segment| !waits(segment));
-        let over = over.count();
-        self.waiting.drain(..over).for_each(send);
+        let count = over.count();
+        self.waiting.drain(..count).for_each(send);
     }
 
     /// Calls `send` for all segments that wait.
@@ -101,9 +102,9 @@ impl Load {
         self.packets += 1;
         let elapsed = now.saturating_since(self.since);
         if elapsed >= INTERVAL {
-            let many = u128::from(MANY) * u128::from(elapsed.as_nanos());
-            let seen = u128::from(self.packets) * u128::from(INTERVAL.as_nanos());
-            self.is_high = seen >= many;
+            let high = u128::from(HIGH_LOAD_PACKETS) * u128::from(elapsed.as_nanos());
+            let counted = u128::from(self.packets) * u128::from(INTERVAL.as_nanos());
+            self.is_high = counted >= high;
             (self.since, self.packets) = (now, 0);
         }
     }
@@ -123,7 +124,7 @@ mod tests {
     const NONE: [usize; 0] = [];
 
     /// Adds a packet to `host` that leaves when it should; returns how many packets each of what is sent has.
-    fn add(handover: &mut Handover, at: Instant, host: u32, bytes: Vec<u8>) -> Vec<usize> {
+    fn add(queue: &mut MergeQueue, at: Instant, host: u32, bytes: Vec<u8>) -> Vec<usize> {
         let (packet, host) = (0, HostId(host));
         let departure = Departure {
             packet,
@@ -132,7 +133,7 @@ mod tests {
             bytes,
         };
         let mut sent = Vec::new();
-        handover.add(at, departure, true, |segment| {
+        queue.add(at, departure, true, |segment| {
             sent.push(segment.into_packets().count())
         });
         sent
@@ -143,41 +144,41 @@ mod tests {
         segment(false, number * 100, &[0; 100], false)
     }
 
-    /// Returns a handover after packets of other connections at this interval, microseconds.
-    fn after_packets(interval_us: u64) -> (Handover, Instant) {
-        let mut handover = Handover::default();
+    /// Returns a queue after packets of other connections at this interval, microseconds.
+    fn after_packets(interval_us: u64) -> (MergeQueue, Instant) {
+        let mut queue = MergeQueue::default();
         let time = |number| START + Duration::from_micros(number * interval_us);
         for number in 0..200 {
             let other = segment(true, 7, &[0; 10], true);
-            assert_eq!(add(&mut handover, time(number), 1, other), [1]);
+            assert_eq!(add(&mut queue, time(number), 1, other), [1]);
         }
-        (handover, time(200))
+        (queue, time(200))
     }
 
     #[test]
     fn packets_wait_for_others_only_while_many_pass() {
-        let (mut handover, now) = after_packets(20);
-        assert_eq!(handover.moderation(), Duration::ZERO);
-        assert_eq!(add(&mut handover, now, 1, numbered(0)), [1]);
-        let (mut handover, now) = after_packets(10);
-        assert_eq!(handover.moderation(), MODERATION);
+        let (mut queue, now) = after_packets(20);
+        assert_eq!(queue.moderation(), Duration::ZERO);
+        assert_eq!(add(&mut queue, now, 1, numbered(0)), [1]);
+        let (mut queue, now) = after_packets(10);
+        assert_eq!(queue.moderation(), MODERATION);
         for number in 0..5 {
-            assert_eq!(add(&mut handover, now, 1, numbered(number)), NONE);
+            assert_eq!(add(&mut queue, now, 1, numbered(number)), NONE);
         }
         let mut sent = Vec::new();
         let mut send = |segment: GroSegment| sent.push(segment.into_packets().count());
-        handover.end_waits(now + Duration::from_micros(49), &mut send);
-        handover.end_waits(now + MODERATION, &mut send);
-        handover.end_all_waits(&mut send);
+        queue.end_waits(now + Duration::from_micros(49), &mut send);
+        queue.end_waits(now + MODERATION, &mut send);
+        queue.end_all_waits(&mut send);
         assert_eq!(sent, [5]);
         // After a pause they are few again.
         let later = now + Duration::from_millis(50);
-        assert_eq!(add(&mut handover, later, 1, numbered(9)), [1]);
+        assert_eq!(add(&mut queue, later, 1, numbered(9)), [1]);
     }
 
     #[test]
     fn packets_that_are_late_wait_for_others() {
-        let mut handover = Handover::default();
+        let mut queue = MergeQueue::default();
         let at = START;
         let late = at + Duration::from_micros(201);
         let (packet, host) = (0, HostId(1));
@@ -190,35 +191,35 @@ mod tests {
                 at,
                 bytes,
             };
-            handover.add(late, departure, merges, |_| sent += 1);
+            queue.add(late, departure, merges, |_| sent += 1);
             assert_eq!(sent, u32::from(!merges));
         }
     }
 
     #[test]
     fn no_packet_overtakes_another_of_its_connection() {
-        let (mut handover, now) = after_packets(10);
-        assert_eq!(add(&mut handover, now, 1, numbered(0)), NONE);
-        assert_eq!(add(&mut handover, now, 1, numbered(1)), NONE);
+        let (mut queue, now) = after_packets(10);
+        assert_eq!(add(&mut queue, now, 1, numbered(0)), NONE);
+        assert_eq!(add(&mut queue, now, 1, numbered(1)), NONE);
         // Other connections and hosts leave it as it is; one without data is one of its own.
-        assert_eq!(add(&mut handover, now, 2, numbered(0)), NONE);
+        assert_eq!(add(&mut queue, now, 2, numbered(0)), NONE);
         assert_eq!(
-            add(&mut handover, now, 1, segment(true, 0, &[0; 9], false)),
+            add(&mut queue, now, 1, segment(true, 0, &[0; 9], false)),
             NONE
         );
         assert_eq!(
-            add(&mut handover, now, 1, segment(false, 200, &[], false)),
+            add(&mut queue, now, 1, segment(false, 200, &[], false)),
             [2, 1]
         );
         // The last of a message does not wait.
-        assert_eq!(add(&mut handover, now, 1, numbered(2)), NONE);
+        assert_eq!(add(&mut queue, now, 1, numbered(2)), NONE);
         assert_eq!(
-            add(&mut handover, now, 1, segment(false, 300, &[0; 100], true)),
+            add(&mut queue, now, 1, segment(false, 300, &[0; 100], true)),
             [2]
         );
         // Segments lost on the path come between.
-        assert_eq!(add(&mut handover, now, 1, numbered(7)), NONE);
-        assert_eq!(add(&mut handover, now, 1, numbered(4)), [1]);
-        assert_eq!(add(&mut handover, now, 1, numbered(8)), [1]);
+        assert_eq!(add(&mut queue, now, 1, numbered(7)), NONE);
+        assert_eq!(add(&mut queue, now, 1, numbered(4)), [1]);
+        assert_eq!(add(&mut queue, now, 1, numbered(8)), [1]);
     }
 }
