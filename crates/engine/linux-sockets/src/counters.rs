@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// TCP statistics of a network namespace, which are those of a sender if it is the only one there.
+/// TCP statistics of a network namespace: those of its only sender, or sums over its senders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counters {
     /// Tail loss probes (`TCPLossProbes`).

@@ -17,4 +17,4 @@ pub use netlink_packet_route::route::RouteMetric;
 pub use pacing_cap::PacingCap;
 pub use sock_diag::{SockDiag, SocketState};
 pub use sysctl::{set_module_parameter, sysctl_file};
-pub use tcp_info::sender_view;
+pub use tcp_info::read_sender;

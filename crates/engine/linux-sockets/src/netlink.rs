@@ -22,12 +22,12 @@ use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 /// Flags of a request for something that must not exist yet.
-const NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
+const CREATE_NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
 
-/// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
+/// Bit of a metric in `RTAX_LOCK`, without which the kernel ignores `RTAX_RTO_MIN`.
 const LOCK_RTO_MIN: u32 = 1 << 13;
 
-/// Returns the metrics of a route on which connections begin with this window, segments. `min_rto` is the shortest
+/// Returns the metrics of a route. `initial_window` is that of its connections, segments, and `min_rto` is the shortest
 /// retransmission time-out, ms; with `quick_ack` ACKs are not delayed.
 pub fn route_metrics(
     initial_window: u32,
@@ -63,10 +63,10 @@ impl Netlink {
         let mut bytes = vec![0; request.buffer_len()];
         request.serialize(&mut bytes);
         self.0.send(&bytes, 0)?;
-        let (answer, _) = self.0.recv_from_full()?;
-        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
-            .map_err(io::Error::other)?;
-        match answer.payload {
+        let (reply, _) = self.0.recv_from_full()?;
+        let reply =
+            NetlinkMessage::<RouteNetlinkMessage>::deserialize(&reply).map_err(io::Error::other)?;
+        match reply.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
         }
@@ -74,64 +74,68 @@ impl Netlink {
 
     /// Moves a device to the network namespace of a file.
     pub fn move_link(&self, index: u32, namespace: &impl AsFd) -> io::Result<()> {
+        let file = namespace.as_fd().as_raw_fd();
+        self.set_link(
+            index,
+            LinkFlags::empty(),
+            vec![LinkAttribute::NetNsFd(file)],
+        )
+    }
+
+    /// Sets flags and attributes of a device.
+    fn set_link(
+        &self,
+        index: u32,
+        flags: LinkFlags,
+        attributes: Vec<LinkAttribute>,
+    ) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
-        let file = namespace.as_fd().as_raw_fd();
-        message.attributes.push(LinkAttribute::NetNsFd(file));
+        message.header.flags = flags;
+        message.header.change_mask = flags;
+        message.attributes = attributes;
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Makes a pair of virtual Ethernet devices (veth(4)). The first has this hardware address, and resolves none.
+    /// Creates a pair of virtual Ethernet devices (veth(4)). The first has this hardware address, and no ARP.
     pub fn add_veth(&self, [name, peer]: [&str; 2], address: [u8; 6]) -> io::Result<()> {
-        let mut of_peer = LinkMessage::default();
-        let name_of = |name: &str| LinkAttribute::IfName(name.to_owned());
-        of_peer.attributes.push(name_of(peer));
+        let mut peer_message = LinkMessage::default();
+        let if_name = |name: &str| LinkAttribute::IfName(name.to_owned());
+        peer_message.attributes.push(if_name(peer));
         let mut message = LinkMessage::default();
         message.header.flags = LinkFlags::Noarp;
         message.header.change_mask = LinkFlags::Noarp;
         message.attributes = vec![
-            name_of(name),
+            if_name(name),
             LinkAttribute::Address(address.to_vec()),
             LinkAttribute::LinkInfo(vec![
                 LinkInfo::Kind(InfoKind::Veth),
-                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(of_peer))),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer_message))),
             ]),
         ];
-        self.request(RouteNetlinkMessage::NewLink(message), NEW)
+        self.request(RouteNetlinkMessage::NewLink(message), CREATE_NEW)
     }
 
-    /// Disables the resolution of hardware addresses of a device: the host behind it receives all packets.
-    pub fn resolve_nothing(&self, index: u32) -> io::Result<()> {
-        let mut message = LinkMessage::default();
-        message.header.index = index;
-        message.header.flags = LinkFlags::Noarp;
-        message.header.change_mask = LinkFlags::Noarp;
-        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    /// Disables ARP of a device: the host behind it receives all packets.
+    pub fn disable_arp(&self, index: u32) -> io::Result<()> {
+        self.set_link(index, LinkFlags::Noarp, Vec::new())
     }
 
     /// Brings a device up. `burst` is the maximum number of segments that TCP hands it at once.
     pub fn bring_up(&self, index: u32, mtu: u32, burst: Option<u32>) -> io::Result<()> {
-        let mut message = LinkMessage::default();
-        message.header.index = index;
-        message.header.flags = LinkFlags::Up;
-        message.header.change_mask = LinkFlags::Up;
-        message.attributes.push(LinkAttribute::Mtu(mtu));
-        if let Some(segments) = burst {
-            message.attributes.push(LinkAttribute::GsoMaxSegs(segments));
-        }
-        self.request(RouteNetlinkMessage::SetLink(message), 0)
+        let mut attributes = vec![LinkAttribute::Mtu(mtu)];
+        attributes.extend(burst.map(LinkAttribute::GsoMaxSegs));
+        self.set_link(index, LinkFlags::Up, attributes)
     }
 
     /// Sets the queue length of a device, packets.
     pub fn set_queue_length(&self, index: u32, packets: u32) -> io::Result<()> {
-        let mut message = LinkMessage::default();
-        message.header.index = index;
-        message.attributes.push(LinkAttribute::TxQueueLen(packets));
-        self.request(RouteNetlinkMessage::SetLink(message), 0)
+        let attributes = vec![LinkAttribute::TxQueueLen(packets)];
+        self.set_link(index, LinkFlags::empty(), attributes)
     }
 
-    /// Gives a device this queueing discipline. Options are those of the discipline, by number.
-    pub fn set_queue(&self, index: u32, kind: &str, options: &[(u16, u32)]) -> io::Result<()> {
+    /// Sets the queueing discipline of a device. Options are those of the discipline, by number.
+    pub fn set_qdisc(&self, index: u32, kind: &str, options: &[(u16, u32)]) -> io::Result<()> {
         let mut message = TcMessage::with_index(index as i32);
         message.header.parent = TcHandle::ROOT;
         let option = |&(number, value): &(u16, u32)| {
@@ -147,19 +151,19 @@ impl Netlink {
         )
     }
 
-    /// Gives a device its address.
+    /// Adds an address of a device.
     pub fn add_address(&self, index: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
-        message.header.prefix_len = bits(address);
+        message.header.prefix_len = host_prefix(address);
         message.header.index = index;
-        // Nobody else has it, and a route cannot use it while that is found out (RFC 4862 section 5.4).
+        // A route could not use it during duplicate address detection (RFC 4862 section 5.4).
         message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes = vec![
             AddressAttribute::Local(address),
             AddressAttribute::Address(address),
         ];
-        self.request(RouteNetlinkMessage::NewAddress(message), NEW)
+        self.request(RouteNetlinkMessage::NewAddress(message), CREATE_NEW)
     }
 
     /// Routes all destinations through a device, with these metrics.
@@ -170,23 +174,23 @@ impl Netlink {
         metrics: Vec<RouteMetric>,
     ) -> io::Result<()> {
         self.request(
-            RouteNetlinkMessage::NewRoute(route(index, source, metrics)),
-            NEW,
+            RouteNetlinkMessage::NewRoute(default_route(index, source, metrics)),
+            CREATE_NEW,
         )
     }
 
     /// Routes packets of `source`, another host, through a device, by the routing table of this number.
-    pub fn add_route_of(&self, index: u32, source: IpAddr, table: u32) -> io::Result<()> {
-        let mut message = route(index, source, Vec::new());
+    pub fn add_source_route(&self, index: u32, source: IpAddr, table: u32) -> io::Result<()> {
+        let mut message = default_route(index, source, Vec::new());
         message.header.table = RouteHeader::RT_TABLE_UNSPEC;
         message.attributes = vec![RouteAttribute::Oif(index), RouteAttribute::Table(table)];
-        self.request(RouteNetlinkMessage::NewRoute(message), NEW)?;
+        self.request(RouteNetlinkMessage::NewRoute(message), CREATE_NEW)?;
         let mut rule = RuleMessage::default();
         rule.header.family = family(source);
-        rule.header.src_len = bits(source);
+        rule.header.src_len = host_prefix(source);
         rule.header.action = RuleAction::ToTable;
         rule.attributes = vec![RuleAttribute::Source(source), RuleAttribute::Table(table)];
-        self.request(RouteNetlinkMessage::NewRule(rule), NEW)
+        self.request(RouteNetlinkMessage::NewRule(rule), CREATE_NEW)
     }
 
     /// Routes a destination through a device, with these metrics, in place of its earlier route if there is one.
@@ -197,8 +201,8 @@ impl Netlink {
         to: IpAddr,
         metrics: Vec<RouteMetric>,
     ) -> io::Result<()> {
-        let mut message = route(index, source, metrics);
-        message.header.destination_prefix_length = bits(to);
+        let mut message = default_route(index, source, metrics);
+        message.header.destination_prefix_length = host_prefix(to);
         let to = RouteAttribute::Destination(to.into());
         message.attributes.push(to);
         self.request(
@@ -209,7 +213,7 @@ impl Netlink {
 }
 
 /// Returns the request for a route to all destinations.
-fn route(index: u32, source: IpAddr, metrics: Vec<RouteMetric>) -> RouteMessage {
+fn default_route(index: u32, source: IpAddr, metrics: Vec<RouteMetric>) -> RouteMessage {
     let mut message = RouteMessage::default();
     message.header.address_family = family(source);
     message.header.table = RouteHeader::RT_TABLE_MAIN;
@@ -233,8 +237,8 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-/// Returns the bits of an address, the length of the prefix of a single host.
-fn bits(address: IpAddr) -> u8 {
+/// Returns the length of the prefix of a single host, bits.
+fn host_prefix(address: IpAddr) -> u8 {
     match address {
         IpAddr::V4(_) => 32,
         IpAddr::V6(_) => 128,

@@ -22,14 +22,13 @@ const FINAL_ROUNDS: u64 = 6;
 #[derive(Clone, Debug)]
 pub struct PacingCap {
     window: u32,
-    /// Present cap, bytes per second.
+    /// Current cap, bytes per second.
     cap: u64,
     /// The cap after draining.
     final_cap: u64,
-    /// End of the current stage.
-    next: Instant,
+    stage_end: Instant,
     /// Length of the stage after draining; `None` once it has begun.
-    final_for: Option<Duration>,
+    final_length: Option<Duration>,
 }
 
 impl PacingCap {
@@ -39,8 +38,8 @@ impl PacingCap {
         if before.ca_state == CaState::Loss {
             return None;
         }
-        let at_least = Duration::from_micros(1);
-        let (srtt, min_rtt) = (before.srtt?.max(at_least), before.min_rtt?.max(at_least));
+        let shortest = Duration::from_micros(1);
+        let (srtt, min_rtt) = (before.srtt?.max(shortest), before.min_rtt?.max(shortest));
         let used = used_window(before.cwnd, before.packets_out, before.app_limited);
         let window = modelled_window(used, srtt, min_rtt);
         let per_second = |segments: u64, time: Duration| {
@@ -55,8 +54,8 @@ impl PacingCap {
             window,
             cap: per_second(delivered.saturating_sub(excess), srtt * DRAIN_ROUNDS).max(1),
             final_cap: per_second(window.into(), min_rtt).max(1),
-            next: now + srtt * DRAIN_ROUNDS,
-            final_for: Some(min_rtt * FINAL_ROUNDS),
+            stage_end: now + srtt * DRAIN_ROUNDS,
+            final_length: Some(min_rtt * FINAL_ROUNDS),
         })
     }
 
@@ -65,9 +64,9 @@ impl PacingCap {
         self.window
     }
 
-    /// Returns the time of the next call of [`PacingCap::advance`].
-    pub fn next(&self) -> Instant {
-        self.next
+    /// Returns the end of the current stage, the time of the next call of [`PacingCap::advance`].
+    pub fn stage_end(&self) -> Instant {
+        self.stage_end
     }
 
     /// Sets the cap of the current stage on the socket.
@@ -77,11 +76,11 @@ impl PacingCap {
 
     /// Enters the next stage; returns false if the cap is to be lifted instead.
     pub fn advance(&mut self) -> bool {
-        let Some(length) = self.final_for.take() else {
+        let Some(length) = self.final_length.take() else {
             return false;
         };
         self.cap = self.final_cap;
-        self.next += length;
+        self.stage_end += length;
         true
     }
 }
@@ -106,10 +105,10 @@ mod tests {
         assert_eq!(pacing.window(), 100);
         // The path delivers 2000 segments a second; 300 are sent in 200 ms.
         assert_eq!(pacing.cap, 1_500_000);
-        assert_eq!(pacing.next(), now + Duration::from_millis(200));
+        assert_eq!(pacing.stage_end(), now + Duration::from_millis(200));
         assert!(pacing.advance());
         assert_eq!(pacing.cap, 2_000_000);
-        assert_eq!(pacing.next(), now + Duration::from_millis(500));
+        assert_eq!(pacing.stage_end(), now + Duration::from_millis(500));
         assert!(!pacing.advance());
     }
 

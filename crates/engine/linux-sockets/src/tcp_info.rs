@@ -1,4 +1,4 @@
-//! TCP_INFO and TCP_CC_INFO of a socket, as a view of its sender. Messages of sock_diag(7) hold the same structures.
+//! TCP_INFO and TCP_CC_INFO of a socket, as the state of its sender. Messages of sock_diag(7) hold the same structures.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,56 +10,56 @@ use crate::options::tcp_option;
 
 /// `TCP_CC_INFO` (linux/tcp.h).
 const TCP_CC_INFO: i32 = 26;
-/// Pacing gain of BBR in STARTUP, in 256ths, from which its other gains are far (`bbr_high_gain`).
+/// Pacing gain of BBR in STARTUP, in 256ths (`bbr_high_gain`); no other phase has it.
 const BBR_HIGH_GAIN: u32 = 739;
 /// Bit of `tcpi_delivery_rate_app_limited` in the byte that follows the window scales.
 const APP_LIMITED: u8 = 1;
 /// Value of `tcpi_min_rtt` before the first RTT sample (`tcp_min_rtt`); without a connection it is 0.
 const NO_RTT: u32 = u32::MAX;
 /// Value of `tcpi_pacing_rate` without pacing.
-const NO_LIMIT: u64 = u64::MAX;
+const UNPACED: u64 = u64::MAX;
 
-/// Answer of the kernel: `struct tcp_info` or `union tcp_cc_info` of linux/tcp.h, as long as the kernel has it.
-pub(crate) struct Answer<'a>(pub(crate) &'a [u8]);
+/// Bytes of `struct tcp_info` or `union tcp_cc_info` of linux/tcp.h; their number depends on the kernel.
+pub(crate) struct TcpStruct<'a>(pub(crate) &'a [u8]);
 
-impl Answer<'_> {
+impl TcpStruct<'_> {
     fn bytes<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.0.get(at..at + N)?.try_into().ok()
     }
 
-    fn byte(&self, at: usize) -> u8 {
+    fn u8(&self, at: usize) -> u8 {
         self.0.get(at).copied().unwrap_or_default()
     }
 
-    fn word(&self, at: usize) -> u32 {
+    fn u32(&self, at: usize) -> u32 {
         self.bytes(at).map_or(0, u32::from_ne_bytes)
     }
 
-    fn long(&self, at: usize) -> u64 {
+    fn u64(&self, at: usize) -> u64 {
         self.bytes(at).map_or(0, u64::from_ne_bytes)
     }
 }
 
-/// Returns the view of the sender behind a connected socket, whose congestion control is `cca`.
+/// Returns the sender behind a connected socket, whose congestion control is `cca`.
 ///
 /// Linux reports no time of the exit from slow start. It counts probes, recoveries and undone reductions per
 /// namespace only: [`Counters`](crate::Counters).
-pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
+pub fn read_sender(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
     let info = tcp_option(socket, libc::TCP_INFO)?;
     let bbr = if cca == "bbr" {
         tcp_option(socket, TCP_CC_INFO)?
     } else {
         Vec::new()
     };
-    Ok(sender_info(&Answer(&info), cca, &Answer(&bbr)))
+    Ok(sender_info(&TcpStruct(&info), cca, &TcpStruct(&bbr)))
 }
 
 /// Returns the sender of a `struct tcp_info`, whose congestion control is `cca`; `bbr` is the `struct tcp_bbr_info` of
 /// BBR.
-pub(crate) fn sender_info(info: &Answer<'_>, cca: &str, bbr: &Answer<'_>) -> SenderInfo {
-    let (unacked, sacked) = (info.word(24), info.word(28));
-    let (lost, retrans) = (info.word(32), info.word(36));
-    let (cwnd, ssthresh) = (info.word(80), info.word(76));
+pub(crate) fn sender_info(info: &TcpStruct<'_>, cca: &str, bbr: &TcpStruct<'_>) -> SenderInfo {
+    let (unacked, sacked) = (info.u32(24), info.u32(28));
+    let (lost, retrans) = (info.u32(32), info.u32(36));
+    let (cwnd, ssthresh) = (info.u32(80), info.u32(76));
     let slow_start = if cca == "bbr" {
         // `bbr_pacing_gain`
         bbr.bytes(12).map(u32::from_ne_bytes) == Some(BBR_HIGH_GAIN)
@@ -68,26 +68,26 @@ pub(crate) fn sender_info(info: &Answer<'_>, cca: &str, bbr: &Answer<'_>) -> Sen
     };
     let micros = |us: u32| Duration::from_micros(us.into());
     let rate = |bytes_per_second: u64| match bytes_per_second {
-        0 | NO_LIMIT => None,
+        0 | UNPACED => None,
         rate => Some(Rate::from_bits_per_second(rate.saturating_mul(8))),
     };
-    let time = |us: [u8; 8]| Duration::from_micros(u64::from_ne_bytes(us));
-    let (srtt, min_rtt) = (info.word(68), info.word(148));
+    let micros_of_bytes = |us: [u8; 8]| Duration::from_micros(u64::from_ne_bytes(us));
+    let (srtt, min_rtt) = (info.u32(68), info.u32(148));
     SenderInfo {
-        mss: info.word(16),
-        ca_state: CaState::of_linux(info.byte(1)),
+        mss: info.u32(16),
+        ca_state: CaState::of_linux(info.u8(1)),
         cwnd,
         ssthresh,
         packets_out: unacked,
         inflight: (unacked + retrans).saturating_sub(sacked + lost),
         srtt: (srtt > 0).then(|| micros(srtt)),
         min_rtt: (1..NO_RTT).contains(&min_rtt).then(|| micros(min_rtt)),
-        rto: micros(info.word(8)),
-        delivered: info.word(192).into(),
-        retransmissions: info.word(100).into(),
-        delivery_rate: rate(info.long(160)),
-        app_limited: info.byte(7) & APP_LIMITED != 0,
-        pacing_rate: rate(info.long(104)),
+        rto: micros(info.u32(8)),
+        delivered: info.u32(192).into(),
+        retransmissions: info.u32(100).into(),
+        delivery_rate: rate(info.u64(160)),
+        app_limited: info.u8(7) & APP_LIMITED != 0,
+        pacing_rate: rate(info.u64(104)),
         // Kernels before 5.4 do not have it.
         send_window: info.bytes(228).map(|b| u32::from_ne_bytes(b).into()),
         slow_start,
@@ -98,9 +98,9 @@ pub(crate) fn sender_info(info: &Answer<'_>, cca: &str, bbr: &Answer<'_>) -> Sen
         fast_recoveries: None,
         undone: None,
         application_limited: None,
-        receive_window_limited: info.bytes(176).map(time),
-        send_buffer_limited: info.bytes(184).map(time),
-        busy: info.bytes(168).map(time),
+        receive_window_limited: info.bytes(176).map(micros_of_bytes),
+        send_buffer_limited: info.bytes(184).map(micros_of_bytes),
+        busy: info.bytes(168).map(micros_of_bytes),
         limits: None,
         // Kernels before 4.19 do not have it.
         duplicates_reported: info.bytes(216).map(|b| u32::from_ne_bytes(b).into()),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 
 use cca::{CaState, SenderInfo};
-use linux_sockets::{Counters, PacingCap, SockDiag, options, sender_view};
+use linux_sockets::{Counters, PacingCap, SockDiag, options, read_sender};
 use nix::sys::socket::{getsockopt, sockopt::TcpCongestion};
 use units::{Duration, Instant, Rate};
 
@@ -16,7 +16,7 @@ fn pair() -> (TcpStream, TcpStream) {
 }
 
 fn view(sender: &TcpStream) -> SenderInfo {
-    sender_view(sender, "reno").expect("TCP_INFO")
+    read_sender(sender, "reno").expect("TCP_INFO")
 }
 
 fn transfer((sender, receiver): (&mut TcpStream, &TcpStream), bytes: u64) {
@@ -60,7 +60,7 @@ fn sock_diag_shows_each_socket_as_its_owner_sees_it() {
         let local = sender.local_addr().unwrap();
         let shown = sockets.iter().find(|socket| socket.local == local).unwrap();
         assert_eq!(shown.remote, sender.peer_addr().unwrap());
-        let own = sender_view(&sender, "cubic").unwrap();
+        let own = read_sender(&sender, "cubic").unwrap();
         assert_eq!(shown.sender.delivered, own.delivered);
         assert_eq!((shown.sender.cwnd, shown.sender.mss), (own.cwnd, own.mss));
         assert_eq!(shown.sender.busy, own.busy);
@@ -70,7 +70,7 @@ fn sock_diag_shows_each_socket_as_its_owner_sees_it() {
 #[test]
 fn a_socket_without_a_connection_has_no_rtt() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let view = sender_view(&listener, "reno").expect("TCP_INFO");
+    let view = read_sender(&listener, "reno").expect("TCP_INFO");
     assert_eq!((view.srtt, view.min_rtt), (None, None));
     assert_eq!(view.delivery_rate, None);
 }

@@ -66,7 +66,7 @@ impl Gateway {
             let index = if_nametoindex(device).map_err(in_step("device to the outside"))?;
             let links = Netlink::open().map_err(in_step("netlink"))?;
             links
-                .resolve_nothing(index)
+                .disable_arp(index)
                 .and_then(|()| links.bring_up(index, mtu, None))
                 .map_err(in_step("device to the outside"))?;
             if host == self.host {
@@ -80,7 +80,7 @@ impl Gateway {
             } else {
                 for source in self.of_usable_versions(addresses(host.0)) {
                     links
-                        .add_route_of(index, source, FIRST_TABLE + host.0)
+                        .add_source_route(index, source, FIRST_TABLE + host.0)
                         .map_err(in_step("route to the outside"))?;
                 }
             }

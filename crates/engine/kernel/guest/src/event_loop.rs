@@ -12,7 +12,7 @@ use std::net::TcpListener;
 
 use cca::SenderInfo;
 use kernel_protocol::{GuestJob, KernelSettings, Message, Reply};
-use linux_sockets::{Counters, PacingCap, options, sender_view};
+use linux_sockets::{Counters, PacingCap, options, read_sender};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
@@ -220,7 +220,7 @@ impl<'a> EventLoop<'a> {
             .iter()
             .filter_map(|connection| connection.cap.as_ref());
         pacing_caps
-            .map(PacingCap::next)
+            .map(PacingCap::stage_end)
             .min()
             .unwrap_or(Instant::NEVER)
             .min(self.sessions.next_at())
@@ -449,7 +449,7 @@ impl<'a> EventLoop<'a> {
         let connection = &self.connections[number];
         let socket = connection.sender();
         socket
-            .map(|socket| sender_view(&socket, connection.cca))
+            .map(|socket| read_sender(&socket, connection.cca))
             .transpose()
     }
 

@@ -96,7 +96,7 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
 fn put_behind(queue: &LinuxQueue, mtu: u32) -> io::Result<()> {
     set_module_parameter("celltcp", "queue_rate", &queue.rate.to_string())?;
     let (own, index) = (Netlink::open()?, if_nametoindex(QUEUE)?);
-    own.set_queue(index, &queue.kind, &queue.options)?;
+    own.set_qdisc(index, &queue.kind, &queue.options)?;
     own.bring_up(index, mtu, None)
 }
 

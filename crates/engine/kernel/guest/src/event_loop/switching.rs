@@ -66,7 +66,7 @@ impl EventLoop<'_> {
     pub(super) fn update_pacing_caps(&mut self, now: Instant) -> io::Result<()> {
         for connection in &mut self.connections {
             let sender = connection.sender();
-            let Some(cap) = connection.cap.as_mut().filter(|cap| cap.next() <= now) else {
+            let Some(cap) = connection.cap.as_mut().filter(|cap| cap.stage_end() <= now) else {
                 continue;
             };
             let goes_on = cap.advance();
