@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Number of lines that an error message shows.
-const LINES: usize = 30;
+const MAX_LINES: usize = 30;
 
 /// Returns the last lines of the console in `file`.
 pub(crate) fn last_lines(file: &Path) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn last_lines(file: &Path) -> String {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
+    let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
     if last.is_empty() {
         return "  (nothing)".to_owned();
     }

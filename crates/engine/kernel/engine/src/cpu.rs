@@ -1,4 +1,4 @@
-//! CPUs: each run is pinned to the one with the fewest runs.
+//! CPUs: each run is pinned to the CPU with the fewest runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,17 +6,17 @@ use std::sync::{Mutex, PoisonError};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
-/// Number of runs of this program, by processor.
+/// Number of runs of this program, by CPU.
 static RESERVED: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 
 /// CPU reserved for a run until dropped.
 #[derive(Debug)]
-pub(crate) struct Processor(usize);
+pub(crate) struct ReservedCpu(usize);
 
-impl Processor {
-    /// Reserves the one with the fewest runs among those that this program may use; `None` if the host does not report
-    /// them. Programs begin to count at different ones.
-    pub(crate) fn take() -> Option<Self> {
+impl ReservedCpu {
+    /// Reserves the CPU with the fewest runs among those that this program may use; `None` if the host does not report
+    /// them. Which of equal ones depends on the process, so that several programs use different ones.
+    pub(crate) fn reserve() -> Option<Self> {
         let allowed = sched_getaffinity(Pid::from_raw(0)).ok()?;
         let usable: Vec<usize> = (0..CpuSet::count())
             .filter(|cpu| allowed.is_set(*cpu).unwrap_or(false))
@@ -35,7 +35,7 @@ impl Processor {
     }
 }
 
-impl Drop for Processor {
+impl Drop for ReservedCpu {
     fn drop(&mut self) {
         let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(runs) = reserved.get_mut(&self.0) {
@@ -54,8 +54,10 @@ mod tests {
         let count = (0..CpuSet::count())
             .filter(|cpu| allowed.is_set(*cpu).unwrap())
             .count();
-        let all: Vec<Processor> = (0..count).map(|_| Processor::take().unwrap()).collect();
-        let mut numbers: Vec<u32> = all.iter().map(Processor::number).collect();
+        let all: Vec<ReservedCpu> = (0..count)
+            .map(|_| ReservedCpu::reserve().unwrap())
+            .collect();
+        let mut numbers: Vec<u32> = all.iter().map(ReservedCpu::number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), count);

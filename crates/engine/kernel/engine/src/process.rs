@@ -73,7 +73,7 @@ impl Process {
             .open(file(REPORTS))?;
         let console = File::create(file(CONSOLE))?;
         let shared_memory = Path::new("/dev/shm");
-        let memory = if shared_memory.is_dir() {
+        let memory_folder = if shared_memory.is_dir() {
             shared_memory
         } else {
             folder.path()
@@ -84,7 +84,7 @@ impl Process {
             .current_dir(folder.path())
             .env_clear()
             .env("HOME", ".")
-            .env("TMPDIR", memory)
+            .env("TMPDIR", memory_folder)
             .env(PATH_VARIABLE, &parts.path)
             .env(SEED_VARIABLE, job.seed.to_string())
             .env(JOB_VARIABLE, JOB)
@@ -101,8 +101,8 @@ impl Process {
         Ok((Self { child, folder }, reports))
     }
 
-    /// Returns the exit status of the process if it has ended.
-    pub(crate) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+    /// Returns the exit status, if the process has ended.
+    pub(crate) fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
@@ -119,7 +119,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Programs of the guest are processes of the same group. Whoever is gone needs no killing.
+        // Programs of the guest are processes of the same group. One that has ended needs no signal.
         let _ = killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL);
         let _ = self.child.wait();
     }

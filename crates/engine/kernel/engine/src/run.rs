@@ -14,7 +14,7 @@ use scenario::Scenario;
 use units::Instant;
 
 use crate::Parts;
-use crate::cpu::Processor;
+use crate::cpu::ReservedCpu;
 use crate::memory;
 use crate::process::Process;
 
@@ -78,7 +78,7 @@ pub enum KernelError {
     /// No report came for a long time.
     #[error("the kernel has not reported for {} s and was killed; its console ends with\n{console}", report_timeout.as_secs())]
     Hung {
-        /// Time that it was given.
+        /// Time without a report.
         report_timeout: WallTime,
         /// The last lines that it printed.
         console: String,
@@ -88,7 +88,7 @@ pub enum KernelError {
     Reports(#[from] io::Error),
 }
 
-/// Rejects AS-TCP with a server that is to understand its option, as Linux does not.
+/// Rejects AS-TCP with a server that must understand its option, which Linux does not.
 fn reject_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
     if scenario.far_ack_kind().is_none() {
         return Ok(());
@@ -98,7 +98,7 @@ fn reject_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
     Err(KernelError::Failed(reason.to_owned()))
 }
 
-/// Rejects explicit loss notifications for servers that are to understand them, as Linux does not.
+/// Rejects explicit loss notifications for servers that must understand them, which Linux does not.
 fn reject_eln(scenario: &Scenario) -> Result<(), KernelError> {
     if !scenario.has_eln() {
         return Ok(());
@@ -113,7 +113,7 @@ fn reject_eln(scenario: &Scenario) -> Result<(), KernelError> {
 pub struct KernelRun {
     process: Process,
     /// Held until the run is over.
-    _processor: Option<Processor>,
+    _cpu: Option<ReservedCpu>,
     reports: File,
     frames: FrameReader,
     end: Instant,
@@ -140,7 +140,7 @@ impl KernelRun {
         reject_eln(scenario)?;
         let current_dir = std::env::current_dir().map_err(KernelError::Start)?;
         let absolute = |file: &Path| current_dir.join(file).to_string_lossy().into_owned();
-        let processor = Processor::take();
+        let cpu = ReservedCpu::reserve();
         let job = Job {
             scenario: scenario.to_toml(),
             directory: absolute(traces.files().directory()),
@@ -152,7 +152,7 @@ impl KernelRun {
                 .collect(),
             seed,
             engine: std::process::id(),
-            cpu: processor.as_ref().map(Processor::number),
+            cpu: cpu.as_ref().map(ReservedCpu::number),
             memory: memory::size(scenario),
             check: options.check,
             pcap: options.pcap.as_deref().map(absolute),
@@ -162,7 +162,7 @@ impl KernelRun {
         process.log("has started");
         Ok(Self {
             process,
-            _processor: processor,
+            _cpu: cpu,
             reports,
             frames: FrameReader::default(),
             end: Instant::ZERO + scenario.duration,
@@ -184,8 +184,8 @@ impl KernelRun {
             }
             if self.read_reports()? {
                 self.last_report = WallInstant::now();
-            } else if let Some(status) = self.process.ended()? {
-                // Its last output may have come after we looked.
+            } else if let Some(status) = self.process.exit_status()? {
+                // Its last reports may have come after the last read.
                 if !self.read_reports()? {
                     return Err(KernelError::Crashed {
                         status: status.to_string(),
@@ -222,7 +222,7 @@ impl KernelRun {
         Ok(tables)
     }
 
-    /// Waits a little for reports and takes them; returns whether bytes came.
+    /// Waits up to [`POLL_MS`] for reports and processes them; returns whether bytes came.
     fn read_reports(&mut self) -> Result<bool, KernelError> {
         let mut ready = [PollFd::new(self.reports.as_fd(), PollFlags::POLLIN)];
         poll(&mut ready, PollTimeout::from(POLL_MS)).map_err(io::Error::from)?;
@@ -237,7 +237,7 @@ impl KernelRun {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        while let Some(report) = self.frames.take()? {
+        while let Some(report) = self.frames.next_message()? {
             match report {
                 Report::Reached(at) => {
                     if self.reached == Instant::ZERO && at > 0 {
@@ -253,12 +253,14 @@ impl KernelRun {
                 }
                 Report::Failed(reason) => return Err(KernelError::Failed(reason)),
                 Report::Panicked => {
-                    let console = self.process.console();
-                    return Err(KernelError::Panicked { console });
+                    return Err(KernelError::Panicked {
+                        console: self.process.console(),
+                    });
                 }
                 Report::Ended => {
-                    let console = self.process.console();
-                    return Err(KernelError::Ended { console });
+                    return Err(KernelError::Ended {
+                        console: self.process.console(),
+                    });
                 }
             }
         }

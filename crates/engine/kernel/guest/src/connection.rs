@@ -19,8 +19,8 @@ use packet::addressing;
 
 use linux_sockets::options;
 
-/// Bytes offered to the kernel, and asked of it, at a time.
-pub(crate) const PIECE: usize = 256 * 1024;
+/// Bytes that a write offers to the kernel.
+pub(crate) const CHUNK: usize = 256 * 1024;
 
 /// Settings of a socket before it connects.
 #[derive(Clone, Copy)]
@@ -123,7 +123,7 @@ pub(crate) fn accept(listener: &TcpListener) -> io::Result<Option<(OwnedFd, u16)
     }
 }
 
-/// Gives a socket as much of `bytes` as it takes now; returns how much that was.
+/// Writes as much of `bytes` as the socket accepts now; returns the number of bytes.
 pub(crate) fn write_some(socket: &impl AsFd, bytes: &[u8]) -> io::Result<u64> {
     let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
     match send(socket.as_fd().as_raw_fd(), bytes, flags) {

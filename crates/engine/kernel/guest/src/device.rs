@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use kernel_protocol::{DEVICE, Message, Reply};
 
-/// Longest answer.
+/// Longest reply, bytes.
 const MAX_REPLY: usize = 64 * 1024;
 
 /// The open device.
@@ -24,11 +24,11 @@ impl Device {
         self.file.write_all(&kernel_protocol::encode(message)?)
     }
 
-    /// Sends a question to the path and returns the answer.
+    /// Sends a request to the path and returns the reply.
     pub(crate) fn request(&mut self, message: &Message) -> io::Result<Reply> {
         self.send(message)?;
-        let mut answer = vec![0; MAX_REPLY];
-        let length = self.file.read(&mut answer)?;
-        kernel_protocol::decode(&answer[..length])
+        let mut reply = vec![0; MAX_REPLY];
+        let length = self.file.read(&mut reply)?;
+        kernel_protocol::decode(&reply[..length])
     }
 }

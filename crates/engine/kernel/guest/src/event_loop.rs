@@ -23,7 +23,7 @@ use workload::{Action, End, OpenedBy, Sessions, SwitchSchedule};
 
 use self::event_token::{EventToken, watch};
 use self::sockets::Connection;
-use crate::connection::{self, EndSettings, PIECE};
+use crate::connection::{self, CHUNK, EndSettings};
 use crate::device::Device;
 use crate::flows;
 use crate::host::Host;
@@ -69,7 +69,7 @@ pub(crate) struct EventLoop<'a> {
     /// Successive samples of the senders without a segment in flight.
     idle_samples: u32,
     readers: Readers,
-    piece: Vec<u8>,
+    chunk: Vec<u8>,
     /// Initial windows that selectors have set, by sender and destination.
     initial_windows: BTreeMap<(String, String), u32>,
 }
@@ -113,7 +113,7 @@ impl<'a> EventLoop<'a> {
             next_sender_sample: Instant::ZERO + SENDER_INTERVAL,
             idle_samples: 0,
             readers,
-            piece: vec![0; PIECE],
+            chunk: vec![0; CHUNK],
             initial_windows: BTreeMap::new(),
             device: {
                 device.send(&Message::Start)?;
@@ -124,17 +124,22 @@ impl<'a> EventLoop<'a> {
             // A selected flow has no CCA before its first connection.
             let current = event_loop.switches.current(number);
             let cca = current.fixed_cca().map_or(DEFAULT_CCA, |cca| cca.name);
-            let (accepts, own) = match flow.opens {
+            let (acceptor, listener_cca) = match flow.opens {
                 OpenedBy::Receiver => (End::Server, Some(cca)),
                 OpenedBy::Sender => (End::Client, None),
             };
-            let host = event_loop.host_of(number, accepts)?;
+            let host = event_loop.host_of(number, acceptor)?;
             host.enter()?;
             let address = host.address;
             let flow_error =
                 |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
-            let socket = connection::listener(address, number, own, event_loop.ends(number))
-                .map_err(flow_error)?;
+            let socket = connection::listener(
+                address,
+                number,
+                listener_cca,
+                event_loop.end_settings(number),
+            )
+            .map_err(flow_error)?;
             let source = EventToken::Listener(number);
             watch(&event_loop.epoll, &socket, EpollFlags::EPOLLIN, source)?;
             event_loop.listeners.push(socket);
@@ -148,13 +153,13 @@ impl<'a> EventLoop<'a> {
 
     fn host(&self, name: &str) -> io::Result<&'a Host> {
         let names = &self.job.hosts;
-        let position = names.iter().position(|known| known == name);
+        let position = names.iter().position(|host| host == name);
         position
             .and_then(|index| self.hosts.get(index))
             .ok_or_else(|| io::Error::other(format!("there is no host {name:?}")))
     }
 
-    fn ends(&self, flow: usize) -> EndSettings {
+    fn end_settings(&self, flow: usize) -> EndSettings {
         let settings = &self.job.settings;
         EndSettings {
             mss: settings.mss,
@@ -191,7 +196,7 @@ impl<'a> EventLoop<'a> {
                     // An absolute timer that has expired stays readable until it is set again.
                     EventToken::Timer => armed = Instant::ZERO,
                     EventToken::Listener(flow) => self.accept(flow)?,
-                    EventToken::Readers => self.receive()?,
+                    EventToken::Readers => self.on_reports()?,
                     EventToken::Socket(number, end) => {
                         self.idle_samples = 0;
                         // epoll reports these events until the socket is removed, whatever events are registered.
@@ -288,18 +293,7 @@ impl<'a> EventLoop<'a> {
                     connection,
                     end,
                     bytes,
-                } => {
-                    let number = connection as usize;
-                    let socket = self.connections[number].end(end);
-                    let mut left = bytes;
-                    if self.sessions.follows(connection) {
-                        while let Some(more) = left.filter(|bytes| *bytes > PROGRESS_BYTES) {
-                            socket.read(&self.readers, number, end, Some(PROGRESS_BYTES))?;
-                            left = Some(more - PROGRESS_BYTES);
-                        }
-                    }
-                    socket.read(&self.readers, number, end, left)?;
-                }
+                } => self.read(connection, end, bytes)?,
                 Action::Write { connection, end } => self.write(connection, end)?,
                 Action::Finish { connection, end } => {
                     self.connections[connection as usize].end(end).finish()?;
@@ -323,20 +317,37 @@ impl<'a> EventLoop<'a> {
                     socket.read(&self.readers, number, end, Some(bytes))?;
                 }
                 Action::Abandon { connection, end } => {
-                    self.sample_senders(false)?;
-                    self.device.send(&Message::Complete { connection })?;
-                    self.selectors.close(connection);
+                    self.complete(connection)?;
                     self.connections[connection as usize].end(end).abandon()?;
                     self.close(connection, end)?;
                 }
-                Action::Complete { connection } => {
-                    self.sample_senders(false)?;
-                    self.device.send(&Message::Complete { connection })?;
-                    self.selectors.close(connection);
-                }
+                Action::Complete { connection } => self.complete(connection)?,
                 Action::Close { connection, end } => self.close(connection, end)?,
             }
         }
+        Ok(())
+    }
+
+    /// Requests that many bytes more from an end, or all until its stream ends. A session that follows progress gets
+    /// several reports.
+    fn read(&mut self, connection: u32, end: End, bytes: Option<u64>) -> io::Result<()> {
+        let number = connection as usize;
+        let socket = self.connections[number].end(end);
+        let mut left = bytes;
+        if self.sessions.follows(connection) {
+            while let Some(more) = left.filter(|bytes| *bytes > PROGRESS_BYTES) {
+                socket.read(&self.readers, number, end, Some(PROGRESS_BYTES))?;
+                left = Some(more - PROGRESS_BYTES);
+            }
+        }
+        socket.read(&self.readers, number, end, left)
+    }
+
+    /// Ends the measurement of a connection.
+    fn complete(&mut self, connection: u32) -> io::Result<()> {
+        self.sample_senders(false)?;
+        self.device.send(&Message::Complete { connection })?;
+        self.selectors.close(connection);
         Ok(())
     }
 
@@ -346,7 +357,7 @@ impl<'a> EventLoop<'a> {
         let ends = &mut self.connections[number];
         ends.end(end).close()?;
         ends.end(other)
-            .close_after_the_other(&self.readers, number, other)
+            .close_after_peer(&self.readers, number, other)
     }
 
     /// Writes as many bytes as the session has to send and the send buffer has room for.
@@ -358,29 +369,29 @@ impl<'a> EventLoop<'a> {
         let Some(file) = &socket.socket else {
             return Ok(());
         };
-        let mut full = false;
-        while !full {
+        let mut is_full = false;
+        while !is_full {
             let write_bytes = self
                 .sessions
                 .next_write_bytes(connection, end)
-                .min(PIECE as u64);
+                .min(CHUNK as u64);
             if write_bytes == 0 {
                 break;
             }
-            let written = match connection::write_some(file, &self.piece[..write_bytes as usize]) {
+            let written = match connection::write_some(file, &self.chunk[..write_bytes as usize]) {
                 Err(error) if has_timed_out(&self.job.settings, &error) => {
                     return self.drop_socket(connection, end);
                 }
                 result => result?,
             };
             self.sessions.on_accepted(now, connection, end, written);
-            full = written < write_bytes;
+            is_full = written < write_bytes;
         }
         let source = EventToken::Socket(connection as usize, end);
         match socket.epollout_armed {
-            None if full => watch(&self.epoll, file, EpollFlags::EPOLLOUT, source)?,
-            Some(armed) if armed != full => {
-                let flags = if full {
+            None if is_full => watch(&self.epoll, file, EpollFlags::EPOLLOUT, source)?,
+            Some(armed) if armed != is_full => {
+                let flags = if is_full {
                     EpollFlags::EPOLLOUT
                 } else {
                     EpollFlags::empty()
@@ -390,7 +401,7 @@ impl<'a> EventLoop<'a> {
             }
             None | Some(_) => return Ok(()),
         }
-        socket.epollout_armed = Some(full);
+        socket.epollout_armed = Some(is_full);
         Ok(())
     }
 
@@ -412,7 +423,7 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Reports to the sessions what readers have read.
-    fn receive(&mut self) -> io::Result<()> {
+    fn on_reports(&mut self) -> io::Result<()> {
         for report in self.readers.fetch()? {
             let (number, end) = (report.connection, report.end);
             let now = self.now()?;
@@ -436,7 +447,7 @@ impl<'a> EventLoop<'a> {
             };
             self.sessions
                 .on_received(now, connection, end, progress.total);
-            if progress.ended {
+            if progress.has_ended {
                 self.sessions.on_fin(now, connection, end);
             }
             self.carry_out()?;
@@ -445,7 +456,7 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Returns the state of the sender of a connection, if it is open.
-    fn view(&self, number: usize) -> io::Result<Option<SenderInfo>> {
+    fn read_sender(&self, number: usize) -> io::Result<Option<SenderInfo>> {
         let connection = &self.connections[number];
         let socket = connection.sender();
         socket
@@ -453,7 +464,7 @@ impl<'a> EventLoop<'a> {
             .transpose()
     }
 
-    /// Caps the receive windows again. Linux resets the cap when it has measured how much memory a segment takes.
+    /// Caps the receive windows again. Linux resets the cap when it has measured the memory of a segment.
     fn clamp_windows(&self) -> io::Result<()> {
         let Some(window) = self.job.settings.window else {
             return Ok(());
@@ -468,9 +479,12 @@ impl<'a> EventLoop<'a> {
     fn sample_senders(&mut self, sample: bool) -> io::Result<()> {
         let mut senders = Vec::new();
         for number in 0..self.connections.len() {
-            senders.extend(self.view(number)?.map(|view| (number as u32, view)));
+            senders.extend(
+                self.read_sender(number)?
+                    .map(|sender| (number as u32, sender)),
+            );
         }
-        if senders.iter().any(|(_, view)| view.packets_out > 0) {
+        if senders.iter().any(|(_, sender)| sender.packets_out > 0) {
             self.idle_samples = 0;
         }
         if senders.is_empty() {
@@ -489,12 +503,15 @@ impl<'a> EventLoop<'a> {
             self.hosts[index].enter()?;
             let counters = Counters::read()?;
             memory_pressures += counters.memory_pressures as u32;
-            let of_host = |each: &&(usize, &Connection)| self.job.flows[each.1.flow].from == *name;
-            let all: Vec<(usize, &Connection)> = self.connections.iter().enumerate().collect();
-            let senders: Vec<usize> = all.iter().filter(of_host).map(|each| each.0).collect();
-            if let [only] = senders[..] {
+            let sends = |connection: &Connection| self.job.flows[connection.flow].from == *name;
+            let senders: Vec<u32> = (0..)
+                .zip(&self.connections)
+                .filter(|(_, connection)| sends(connection))
+                .map(|(number, _)| number)
+                .collect();
+            if let [connection] = senders[..] {
                 self.device.send(&Message::Counters {
-                    connection: only as u32,
+                    connection,
                     loss_probes: counters.loss_probes,
                     recoveries: counters.fast_recoveries,
                     undone: counters.undone,

@@ -27,7 +27,7 @@ pub(crate) fn sessions(job: &GuestJob) -> io::Result<Sessions> {
     let plans = plans.map(|(flow, workload)| FlowPlan {
         workload,
         opens: flow.opens.end(),
-        start: at(flow.start_ns),
+        start: instant(flow.start_ns),
         start_spread: Duration::from_nanos(flow.start_spread_ns),
         count: flow.count,
     });
@@ -42,7 +42,7 @@ pub(crate) fn switches(job: &GuestJob) -> io::Result<SwitchSchedule<CcaChoice>> 
         first.push(read(&flow.cca)?);
         for switch in &flow.switches {
             due.push(ScheduledSwitch {
-                at: at(switch.at_ns),
+                at: instant(switch.at_ns),
                 flow: number,
                 to: read(&switch.to)?,
                 mode: switch.mode,
@@ -66,6 +66,6 @@ pub(crate) fn selectors(
     Ok(selectors.for_kernel())
 }
 
-fn at(ns: u64) -> Instant {
+fn instant(ns: u64) -> Instant {
     Instant::ZERO + Duration::from_nanos(ns)
 }

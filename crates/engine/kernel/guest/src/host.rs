@@ -10,9 +10,9 @@ use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
 use packet::addressing;
 
-/// Packets that may wait for the receiving TCP, on all devices together (`net.core.netdev_max_backlog`). They arrive in
-/// no time, because the clock stands still meanwhile. The default of 1000 is less than what RLC hands over at once when
-/// the packet that was missing arrives, and the kernel would drop the rest in silence.
+/// Packets that may wait for the receiving TCP, on all devices together (`net.core.netdev_max_backlog`). The virtual
+/// clock stands still while they arrive. The default of 1000 is less than RLC delivers at once when a missing packet
+/// arrives, and the kernel would drop the rest silently.
 const BACKLOG: &str = "1000000000";
 
 /// Device with a queue before the host in whose namespace it is (`kernel/driver/queue.c`).
@@ -27,12 +27,12 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Makes this program open its sockets on this host from now on.
+    /// Moves this program to the host: sockets that it opens from now on are there.
     pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.namespace, CloneFlags::CLONE_NEWNET)?)
     }
 
-    /// Has connections to `to` that are opened from now on begin with this window.
+    /// Sets the initial window of connections to `to` that are opened from now on.
     pub(crate) fn set_initial_window(
         &self,
         to: Ipv4Addr,
@@ -47,7 +47,7 @@ impl Host {
 
 /// Sets up the hosts of a job.
 pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
-    let first = own_namespace()?;
+    let first = current_namespace()?;
     let settings = &job.settings;
     for (name, value) in &settings.modules {
         set_module(name, value)?;
@@ -63,7 +63,7 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
         let device = format!("path{number}");
         let index = if_nametoindex(device.as_str())?;
         unshare(CloneFlags::CLONE_NEWNET)?;
-        let namespace = own_namespace()?;
+        let namespace = current_namespace()?;
         links.move_link(index, &namespace)?;
         let host = Host {
             namespace,
@@ -85,15 +85,15 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
             setns(&first, CloneFlags::CLONE_NEWNET)?;
             links.move_link(if_nametoindex(QUEUE)?, &host.namespace)?;
             host.enter()?;
-            put_behind(queue, settings.mtu)?;
+            set_up_queue(queue, settings.mtu)?;
         }
         hosts.push(host);
     }
     Ok(hosts)
 }
 
-/// Puts the host in whose namespace this is behind a queue.
-fn put_behind(queue: &LinuxQueue, mtu: u32) -> io::Result<()> {
+/// Sets up the queue before the host in whose namespace this program is.
+fn set_up_queue(queue: &LinuxQueue, mtu: u32) -> io::Result<()> {
     set_module_parameter("celltcp", "queue_rate", &queue.rate.to_string())?;
     let (own, index) = (Netlink::open()?, if_nametoindex(QUEUE)?);
     own.set_qdisc(index, &queue.kind, &queue.options)?;
@@ -110,7 +110,7 @@ fn set_module(name: &str, value: &str) -> io::Result<()> {
     })
 }
 
-fn own_namespace() -> io::Result<File> {
+fn current_namespace() -> io::Result<File> {
     File::open("/proc/thread-self/ns/net")
 }
 

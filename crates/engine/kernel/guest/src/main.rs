@@ -19,7 +19,7 @@ use device::Device;
 use event_loop::EventLoop;
 
 fn main() {
-    if let Err(error) = play() {
+    if let Err(error) = run() {
         eprintln!("celltcp-guest: {error}");
         // Without the path, errors can only go to the console.
         let _ =
@@ -29,12 +29,12 @@ fn main() {
     eprintln!("celltcp-guest: {error}");
 }
 
-fn play() -> io::Result<()> {
-    for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
-        std::fs::create_dir_all(place)?;
+fn run() -> io::Result<()> {
+    for (kind, folder) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
+        std::fs::create_dir_all(folder)?;
         mount(
             Some(kind),
-            place,
+            folder,
             Some(kind),
             MsFlags::empty(),
             None::<&str>,
@@ -42,12 +42,12 @@ fn play() -> io::Result<()> {
     }
     let mut device = Device::open()?;
     let release = uname()?.release().to_string_lossy().into_owned();
-    let answer = device.request(&Message::Hello {
+    let reply = device.request(&Message::Hello {
         protocol: PROTOCOL,
         release,
     })?;
-    let Reply::Job(job) = answer else {
-        return Err(io::Error::other("the path does not say what to play"));
+    let Reply::Job(job) = reply else {
+        return Err(io::Error::other("the path does not reply with a job"));
     };
     let hosts = host::set_up(&job)?;
     EventLoop::new(device, &hosts, &job)?.run()

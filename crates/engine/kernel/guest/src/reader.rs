@@ -14,7 +14,7 @@ use linux_sockets::options::discard;
 /// Stack size of a reader, whose calls are few and shallow.
 const STACK: usize = 64 * 1024;
 
-/// The report of a reader on one order.
+/// The report of a reader on one request.
 #[derive(Debug)]
 pub(crate) struct Report {
     /// Index of the connection.
@@ -31,23 +31,22 @@ pub(crate) struct Progress {
     /// Bytes read since the connection was opened.
     pub(crate) total: u64,
     /// Whether the stream has ended.
-    pub(crate) ended: bool,
+    pub(crate) has_ended: bool,
 }
 
-/// Handle of a reader thread; if dropped, it reads to EOF and closes. Without it the reader waits for the end of the
-/// stream and lets go of the socket.
+/// Handle of a reader thread. Once it is dropped, the thread waits for the end of the stream and closes the socket.
 #[derive(Debug)]
 pub(crate) struct Reader(Outbox<Option<u64>>);
 
 impl Reader {
-    /// Orders to read that many bytes more, or all until the stream ends; a [`Report`] follows.
+    /// Requests to read that many bytes more, or all until the stream ends; a [`Report`] follows.
     pub(crate) fn read(&self, bytes: Option<u64>) {
         // A reader that is gone has reported why.
         let _ = self.0.send(bytes);
     }
 }
 
-/// The place where the reports of all readers arrive.
+/// All readers, and the inbox of their reports.
 pub(crate) struct Readers {
     /// Readable when there are reports.
     pub(crate) signal: Arc<EventFd>,
@@ -74,28 +73,25 @@ impl Readers {
         socket: Arc<OwnedFd>,
     ) -> io::Result<Reader> {
         let (signal, outbox) = (Arc::clone(&self.signal), self.outbox.clone());
-        let (orders, ordered) = channel();
+        let (request, requests) = channel();
         thread::Builder::new().stack_size(STACK).spawn(move || {
             let mut total = 0;
-            for bytes in ordered {
-                let progress = take(&socket, bytes).map(|(discarded, ended)| {
-                    total += discarded;
-                    Progress { total, ended }
-                });
-                let goes_on = progress.as_ref().is_ok_and(|progress| !progress.ended);
+            for bytes in requests {
+                let progress = discard_bytes(&socket, bytes, &mut total);
+                let is_open = progress.as_ref().is_ok_and(|progress| !progress.has_ended);
                 let report = Report {
                     connection,
                     end,
                     progress,
                 };
-                if outbox.send(report).is_err() || signal.write(1).is_err() || !goes_on {
+                if outbox.send(report).is_err() || signal.write(1).is_err() || !is_open {
                     return;
                 }
             }
-            // Only the end of the stream is awaited; how it came does not matter.
+            // Only the end of the stream matters, not its cause.
             let _ = discard(&socket, 1);
         })?;
-        Ok(Reader(orders))
+        Ok(Reader(request))
     }
 
     /// Returns the reports since the last call.
@@ -109,17 +105,18 @@ impl Readers {
     }
 }
 
-/// Reads and discards `bytes`, or all until the stream ends; returns how many there were, and whether the stream has
-/// ended.
-fn take(socket: &OwnedFd, bytes: Option<u64>) -> io::Result<(u64, bool)> {
-    let requested = bytes.unwrap_or(u64::MAX);
-    let mut left = requested;
-    while left > 0 {
+/// Reads and discards `bytes`, or all until the stream ends, and adds their number to `total`.
+fn discard_bytes(socket: &OwnedFd, bytes: Option<u64>, total: &mut u64) -> io::Result<Progress> {
+    let mut left = bytes.unwrap_or(u64::MAX);
+    let mut has_ended = false;
+    while left > 0 && !has_ended {
         let discarded = discard(socket, left)?;
-        if discarded == 0 {
-            return Ok((requested - left, true));
-        }
+        *total += discarded;
         left -= discarded;
+        has_ended = discarded == 0;
     }
-    Ok((requested, false))
+    Ok(Progress {
+        total: *total,
+        has_ended,
+    })
 }

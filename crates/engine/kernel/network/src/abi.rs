@@ -70,7 +70,7 @@ static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 
 /// Runs `work` with the session, on its stack. A failure or panic is reported to the engine and ends the kernel's
 /// process.
-fn with<T>(work: impl FnOnce(&mut Session) -> io::Result<T>) -> Option<T> {
+fn with_session<T>(work: impl FnOnce(&mut Session) -> io::Result<T>) -> Option<T> {
     let mut running = RUNNING.lock().ok()?;
     let Running { session, stack } = running.as_mut()?;
     let failure = match stack.run(|| work(session)) {
@@ -129,7 +129,7 @@ pub(crate) unsafe extern "C" fn celltcp_path_transmit(
 ) -> c_int {
     // SAFETY: the driver has the packet in a buffer of its own during this call.
     let bytes = unsafe { std::slice::from_raw_parts(bytes, length as usize) };
-    match with(|session| Ok(session.transmit(now, port, packet, bytes))).flatten() {
+    match with_session(|session| Ok(session.transmit(now, port, packet, bytes))).flatten() {
         Some(verdict) => verdict.into(),
         None => -1,
     }
@@ -138,7 +138,7 @@ pub(crate) unsafe extern "C" fn celltcp_path_transmit(
 /// Returns when the path is to be advanced.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn celltcp_path_next() -> c_ulonglong {
-    with(|session| Ok(session.next()))
+    with_session(|session| Ok(session.next_advance()))
         .flatten()
         .unwrap_or(NEVER)
 }
@@ -154,15 +154,15 @@ pub(crate) unsafe extern "C" fn celltcp_path_advance(
     max: c_uint,
 ) -> c_uint {
     // SAFETY: the driver's array is static and initialised, and nobody else uses it during this call.
-    let room = unsafe { std::slice::from_raw_parts_mut(verdicts, max as usize) };
-    with(|session| {
+    let slots = unsafe { std::slice::from_raw_parts_mut(verdicts, max as usize) };
+    with_session(|session| {
         session.advance(now)?;
         let mut count = 0;
-        for place in room {
-            let Some((verdict, created)) = session.verdict() else {
+        for slot in slots {
+            let Some((verdict, created)) = session.next_verdict() else {
                 break;
             };
-            *place = CVerdict::new(verdict, created);
+            *slot = CVerdict::new(verdict, created);
             count += 1;
         }
         Ok(count)
@@ -182,40 +182,40 @@ pub(crate) unsafe extern "C" fn celltcp_path_write(
 ) -> c_longlong {
     // SAFETY: the driver has copied the message into a buffer of that length.
     let bytes = unsafe { std::slice::from_raw_parts(message, length as usize) };
-    let done = with(|session| {
+    let done = with_session(|session| {
         let message: Message = kernel_protocol::decode(bytes)?;
-        session.message(now, message)
+        session.on_message(now, message)
     });
     done.map_or(EIO, |()| length as c_longlong)
 }
 
-/// Returns the answer to the last message.
+/// Returns the reply to the last message.
 ///
 /// # Safety
-/// `answer` points to `max` writable bytes.
+/// `reply` points to `max` writable bytes.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn celltcp_path_read(
     _now: c_ulonglong,
-    answer: *mut u8,
+    reply: *mut u8,
     max: c_ulonglong,
 ) -> c_longlong {
     // SAFETY: the driver has allocated the buffer for this call; bytes of any value are valid.
-    let room = unsafe { std::slice::from_raw_parts_mut(answer, max as usize) };
-    let Some(bytes) = with(Session::take_answer) else {
+    let buffer = unsafe { std::slice::from_raw_parts_mut(reply, max as usize) };
+    let Some(bytes) = with_session(Session::take_reply) else {
         return EIO;
     };
     let bytes = bytes.unwrap_or_default();
-    let Some(place) = room.get_mut(..bytes.len()) else {
+    let Some(out) = buffer.get_mut(..bytes.len()) else {
         return EIO;
     };
-    place.copy_from_slice(&bytes);
+    out.copy_from_slice(&bytes);
     bytes.len() as c_longlong
 }
 
 /// Ends the run because the guest shuts down.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn celltcp_path_close() {
-    with(|session| {
+    with_session(|session| {
         session.fail(&Report::Ended);
         Ok(())
     });

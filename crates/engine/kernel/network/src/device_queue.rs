@@ -9,27 +9,28 @@ use units::{Bytes, Instant};
 /// Packets that the card has yet to send, and those that it has yet to report as sent.
 #[derive(Debug, Default)]
 pub(crate) struct DeviceQueue {
-    free: Instant,
+    /// Time from which it sends the next packet.
+    free_at: Instant,
     waiting: VecDeque<(Instant, Packet)>,
     sent: VecDeque<(Instant, u64)>,
 }
 
 impl DeviceQueue {
     /// Queues a packet at `now`.
-    pub(crate) fn take(&mut self, now: Instant, packet: Packet) {
-        self.free = self.free.max(now)
+    pub(crate) fn enqueue(&mut self, now: Instant, packet: Packet) {
+        self.free_at = self.free_at.max(now)
             + NetDevice::SERVER_RATE.time_to_send(Bytes::new(packet.size.into()));
-        self.waiting.push_back((self.free, packet));
+        self.waiting.push_back((self.free_at, packet));
     }
 
     /// Returns when the next packet leaves or is reported; [`Instant::NEVER`] if there is none.
-    pub(crate) fn next(&self) -> Instant {
+    pub(crate) fn next_at(&self) -> Instant {
         let leaves = self.waiting.front().map_or(Instant::NEVER, |(at, _)| *at);
         let reported = self.sent.front().map_or(Instant::NEVER, |(at, _)| *at);
         leaves.min(reported)
     }
 
-    /// Returns the packet that leaves at `now`, which begins its way on the path then.
+    /// Returns the packet that leaves at `now` and enters the path.
     pub(crate) fn dequeue(&mut self, now: Instant) -> Option<Packet> {
         let (sent_at, packet) = self.waiting.pop_front_if(|(at, _)| *at <= now)?;
         self.sent
@@ -38,12 +39,12 @@ impl DeviceQueue {
     }
 
     /// Returns the number of the packet that is reported as sent at `now`.
-    pub(crate) fn report(&mut self, now: Instant) -> Option<u64> {
+    pub(crate) fn pop_sent(&mut self, now: Instant) -> Option<u64> {
         let (_, id) = self.sent.pop_front_if(|(at, _)| *at <= now)?;
         Some(id)
     }
 
-    /// Forgets a packet that the path has lost or delivered before its report: the kernel frees it then.
+    /// Removes a packet that the path has lost or delivered before its report: the kernel frees it then.
     pub(crate) fn remove(&mut self, packet: u64) {
         if let Some(index) = self.sent.iter().position(|(_, id)| *id == packet) {
             self.sent.remove(index);
@@ -69,23 +70,29 @@ mod tests {
             payload: Payload::default(),
             sent_at: Instant::ZERO,
         };
-        let mut card = DeviceQueue::default();
-        assert_eq!(card.next(), Instant::NEVER);
+        let mut queue = DeviceQueue::default();
+        assert_eq!(queue.next_at(), Instant::NEVER);
         let at = |nanos| Instant::ZERO + Duration::from_nanos(nanos);
-        card.take(at(1_000), packet(1));
-        card.take(at(1_000), packet(2));
-        assert_eq!((card.next(), card.dequeue(at(1_099))), (at(1_100), None));
+        queue.enqueue(at(1_000), packet(1));
+        queue.enqueue(at(1_000), packet(2));
         assert_eq!(
-            card.dequeue(at(1_100)).map(|p| (p.id, p.sent_at)),
+            (queue.next_at(), queue.dequeue(at(1_099))),
+            (at(1_100), None)
+        );
+        assert_eq!(
+            queue.dequeue(at(1_100)).map(|p| (p.id, p.sent_at)),
             Some((1, at(1_100)))
         );
-        assert_eq!(card.next(), at(1_200));
-        assert!(card.dequeue(at(1_200)).is_some());
+        assert_eq!(queue.next_at(), at(1_200));
+        assert!(queue.dequeue(at(1_200)).is_some());
         // Reports come later, so that no system call sees them between two bursts.
-        assert_eq!((card.next(), card.report(at(5_099))), (at(5_100), None));
-        assert_eq!(card.report(at(5_100)), Some(1));
-        assert_eq!(card.next(), at(5_200));
-        card.remove(2);
-        assert_eq!(card.next(), Instant::NEVER);
+        assert_eq!(
+            (queue.next_at(), queue.pop_sent(at(5_099))),
+            (at(5_100), None)
+        );
+        assert_eq!(queue.pop_sent(at(5_100)), Some(1));
+        assert_eq!(queue.next_at(), at(5_200));
+        queue.remove(2);
+        assert_eq!(queue.next_at(), Instant::NEVER);
     }
 }

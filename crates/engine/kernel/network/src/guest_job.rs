@@ -8,7 +8,7 @@ use network_builder::Plan;
 use scenario::{Flow, Samples, Scenario};
 use units::Duration;
 
-use crate::settings;
+use crate::settings::kernel_settings;
 
 /// Interval of samples in place of one per ACK, which sockets do not offer.
 const DENSE_INTERVAL: Duration = Duration::from_millis(1);
@@ -36,7 +36,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Resu
             Samples::Interval(interval) => Some(interval.as_nanos()),
         },
         hosts: plan.topology.nodes.clone(),
-        settings: settings::of(scenario, job.memory).map_err(io::Error::other)?,
+        settings: kernel_settings(scenario, job.memory).map_err(io::Error::other)?,
         flows: flows.collect::<io::Result<_>>()?,
         files,
     })

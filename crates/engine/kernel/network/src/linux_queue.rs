@@ -10,14 +10,14 @@ use units::{Bytes, Duration, Rate};
 const TARGET: u16 = 1;
 const LIMIT: u16 = 2;
 
-/// Burst that Linux' PIE lets pass, which is no parameter (`pie_vars_init` in `include/net/pie.h`).
+/// Burst allowance of PIE in Linux, which is no parameter (`pie_vars_init` in `include/net/pie.h`).
 const PIE_BURST: Duration = Duration::from_millis(150);
 
-/// Parts in which Linux has the weights of PIE.
+/// Parts per unit of the weights of PIE in Linux.
 const PIE_WEIGHT: f64 = 16.0;
 
-/// Makes the path forward packets to the access link without delay.
-pub(crate) fn make_room(plan: &mut Plan) {
+/// Lets packets pass the path's queue before the access link without delay.
+pub(crate) fn bypass_access_queue(plan: &mut Plan) {
     let link = &mut plan.topology.links[plan.access[0].down.0 as usize];
     link.capacity = LinkCapacity::Constant(Rate::from_mbps(1e6));
     link.queue = QueueConfig {
@@ -27,7 +27,7 @@ pub(crate) fn make_room(plan: &mut Plan) {
 }
 
 /// Returns the queue of Linux that is like that of a path; the error names what Linux does not have.
-pub(crate) fn of(path: &Path) -> Result<LinuxQueue, String> {
+pub(crate) fn linux_queue(path: &Path) -> Result<LinuxQueue, String> {
     let (Capacity::Constant { rate }, Buffer::Packets(limit)) = (&path.down, path.buffer) else {
         return Err("kernel.queue: not a constant rate and packets".to_owned());
     };

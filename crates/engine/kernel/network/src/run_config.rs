@@ -27,7 +27,7 @@ pub(crate) struct RunConfig {
 impl RunConfig {
     /// Reads the job that the environment names and opens the pipe for reports.
     pub(crate) fn from_environment() -> io::Result<Self> {
-        let job: Job = kernel_protocol::decode(&std::fs::read(variable(JOB_VARIABLE)?)?)?;
+        let job: Job = kernel_protocol::decode(&std::fs::read(env_variable(JOB_VARIABLE)?)?)?;
         // The engine's end must be ours, whatever it dies of; it may have died already.
         set_pdeathsig(Signal::SIGKILL)?;
         if getppid().as_raw() as u32 != job.engine {
@@ -36,7 +36,7 @@ impl RunConfig {
         if let Some(cpu) = job.cpu {
             pin_to_cpu(cpu as usize)?;
         }
-        let reports = pipe(&variable(REPORT_VARIABLE)?)?;
+        let reports = pipe(&env_variable(REPORT_VARIABLE)?)?;
         let mut scenario =
             Scenario::from_toml(&job.scenario, "scenario", &[]).map_err(io::Error::other)?;
         let mut files = Files::with_texts(Path::new(&job.directory), job.files.clone());
@@ -45,7 +45,7 @@ impl RunConfig {
         let mut plan =
             Plan::new(&scenario.expand_flows(), &traces, job.seed).map_err(io::Error::other)?;
         if scenario.kernel.queue {
-            linux_queue::make_room(&mut plan);
+            linux_queue::bypass_access_queue(&mut plan);
         }
         Ok(Self {
             job,
@@ -56,7 +56,7 @@ impl RunConfig {
     }
 }
 
-fn variable(name: &str) -> io::Result<String> {
+fn env_variable(name: &str) -> io::Result<String> {
     std::env::var(name).map_err(|error| io::Error::other(format!("{name}: {error}")))
 }
 

@@ -3,7 +3,7 @@
 use cca::SenderInfo;
 use units::Instant;
 
-/// The latest view of each sender, by the number of its connection; `None` before the first one.
+/// The latest state of each sender, by the number of its connection; `None` before the first one.
 #[derive(Debug, Default)]
 pub(crate) struct Senders(Vec<Option<SenderInfo>>);
 
@@ -13,38 +13,37 @@ impl Senders {
         self.0.push(None);
     }
 
-    /// Returns the latest view of the sender of `connection`.
-    pub(crate) fn view(&self, connection: u32) -> Option<SenderInfo> {
+    /// Returns the latest state of the sender of `connection`.
+    pub(crate) fn info(&self, connection: u32) -> Option<SenderInfo> {
         self.0[connection as usize]
     }
 
-    /// Completes the state of a sender by earlier ones; returns `None` for a connection
-    /// that is not there.
+    /// Completes the state of a sender by earlier ones; returns `None` for an unknown connection.
     pub(crate) fn complete(
         &mut self,
         now: Instant,
         connection: u32,
-        view: SenderInfo,
+        info: SenderInfo,
     ) -> Option<SenderInfo> {
-        let known = self.0.get_mut(connection as usize)?;
-        let previous = known.unwrap_or_default();
-        let left = previous.slow_start && !view.slow_start;
-        *known = Some(SenderInfo {
-            timeouts: view.timeouts.or(previous.timeouts),
+        let latest = self.0.get_mut(connection as usize)?;
+        let previous = latest.unwrap_or_default();
+        let has_left_slow_start = previous.slow_start && !info.slow_start;
+        *latest = Some(SenderInfo {
+            timeouts: info.timeouts.or(previous.timeouts),
             slow_start_exit: previous
                 .slow_start_exit
-                .or_else(|| left.then_some((now, view.cwnd))),
+                .or_else(|| has_left_slow_start.then_some((now, info.cwnd))),
             loss_probes: previous.loss_probes,
             fast_recoveries: previous.fast_recoveries,
             undone: previous.undone,
-            ..view
+            ..info
         });
-        *known
+        *latest
     }
 
-    /// Returns the view of a sender whose counters have arrived.
-    pub(crate) fn counted(&mut self, connection: u32) -> Option<&mut SenderInfo> {
-        let known = self.0.get_mut(connection as usize)?;
-        Some(known.get_or_insert_default())
+    /// Returns the state of a sender, to set its counters.
+    pub(crate) fn info_mut(&mut self, connection: u32) -> Option<&mut SenderInfo> {
+        let latest = self.0.get_mut(connection as usize)?;
+        Some(latest.get_or_insert_default())
     }
 }

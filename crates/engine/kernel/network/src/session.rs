@@ -53,21 +53,21 @@ pub(crate) struct Session {
     scenario: Scenario,
     plan: Plan,
     reports: BufWriter<File>,
-    /// `None` before the guest has said hello and after the end.
+    /// `None` before the hello of the guest and after the end.
     path: Option<BytePath>,
     /// The kernel's time at time zero of the run.
     zero: Option<u64>,
     end: Instant,
-    /// Bytes of packets that middleboxes have created, which were handed to the kernel last.
-    handed_over: Vec<Vec<u8>>,
-    card: DeviceQueue,
+    /// Bytes of packets that middleboxes have created, in the verdicts since the last advance.
+    created_bytes: Vec<Vec<u8>>,
+    device_queue: DeviceQueue,
     senders: Senders,
     /// Verdicts, with the bytes of packets that middleboxes have created.
     verdicts: VecDeque<(Verdict, Option<Vec<u8>>)>,
-    answer: Option<Reply>,
+    reply: Option<Reply>,
     packets: u32,
     reported: Instant,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl Session {
@@ -80,8 +80,8 @@ impl Session {
         } = start;
         Self {
             end: Instant::ZERO + scenario.duration,
-            handed_over: Vec::new(),
-            card: DeviceQueue::default(),
+            created_bytes: Vec::new(),
+            device_queue: DeviceQueue::default(),
             job,
             scenario,
             plan,
@@ -90,10 +90,10 @@ impl Session {
             zero: None,
             senders: Senders::default(),
             verdicts: VecDeque::new(),
-            answer: None,
+            reply: None,
             packets: 0,
             reported: Instant::ZERO,
-            ended: false,
+            has_ended: false,
         }
     }
 
@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Returns when [`Session::advance`] is to be called, in the kernel's time.
-    pub(crate) fn next(&self) -> Option<u64> {
+    pub(crate) fn next_advance(&self) -> Option<u64> {
         let zero = self.zero?;
         if !self.verdicts.is_empty() {
             return Some(zero);
@@ -118,12 +118,12 @@ impl Session {
         let next = path
             .next_event()
             .min(path.next_slot())
-            .min(self.card.next());
+            .min(self.device_queue.next_at());
         (next <= self.end).then(|| zero + next.as_nanos())
     }
 
-    /// Sends a packet of the kernel. Returns whether its network device reports the completion; `None` if the path
-    /// does not take it.
+    /// Sends a packet of the kernel. Returns whether its device reports that it was sent; `None` if the path
+    /// rejects it.
     pub(crate) fn transmit(
         &mut self,
         now: u64,
@@ -135,7 +135,7 @@ impl Session {
         let ports = self.ports();
         let path = self.path.as_mut().filter(|_| time <= self.end)?;
         let connections = path.connections();
-        let headers = Headers::read(bytes, |ip| connection(ip, connections))?;
+        let headers = Headers::read(bytes, |ip| connection_of(ip, connections))?;
         let IpAddr::V4(address) = headers.destination else {
             return None;
         };
@@ -156,40 +156,41 @@ impl Session {
         self.packets = self.packets.wrapping_add(1) & PACKET_NUMBERS;
         path.store(&packet, bytes);
         if source == SERVER {
-            self.card.take(time, packet);
+            self.device_queue.enqueue(time, packet);
             return Some(true);
         }
         path.inject(time, packet);
-        self.take_verdicts();
+        self.collect_verdicts();
         Some(false)
     }
 
     /// Advances the path to the kernel's time `now`. The verdicts are then to be fetched.
     pub(crate) fn advance(&mut self, now: u64) -> io::Result<()> {
-        self.handed_over.clear();
+        self.created_bytes.clear();
         let Some(until) = self.time(now) else {
             return Ok(());
         };
         while let Some(path) = self.path.as_mut() {
-            let (event, slot, card) = (path.next_event(), path.next_slot(), self.card.next());
-            let next = event.min(slot).min(card);
+            let (event, slot) = (path.next_event(), path.next_slot());
+            let device = self.device_queue.next_at();
+            let next = event.min(slot).min(device);
             if next > until.min(self.end) {
                 break;
             }
-            if card == next {
-                while let Some(packet) = self.card.dequeue(next) {
+            if device == next {
+                while let Some(packet) = self.device_queue.dequeue(next) {
                     path.inject(next, packet);
                 }
-                while let Some(packet) = self.card.report(next) {
+                while let Some(packet) = self.device_queue.pop_sent(next) {
                     self.verdicts.push_back((Verdict::Sent { packet }, None));
                 }
-                self.take_verdicts();
+                self.collect_verdicts();
             } else if event == next {
                 path.advance(next).map_err(io::Error::other)?;
-                self.take_verdicts();
+                self.collect_verdicts();
             } else {
                 let senders = &self.senders;
-                path.path().end_slot(|connection| senders.view(connection));
+                path.path().end_slot(|connection| senders.info(connection));
                 self.report_progress(next)?;
             }
         }
@@ -198,17 +199,17 @@ impl Session {
 
     /// Returns the next verdict and, of a packet that a middlebox has created, its bytes, which stay until the path is
     /// advanced again.
-    pub(crate) fn verdict(&mut self) -> Option<(Verdict, Option<&[u8]>)> {
+    pub(crate) fn next_verdict(&mut self) -> Option<(Verdict, Option<&[u8]>)> {
         let (verdict, created) = self.verdicts.pop_front()?;
         let Some(bytes) = created else {
             return Some((verdict, None));
         };
-        self.handed_over.push(bytes);
-        Some((verdict, self.handed_over.last().map(Vec::as_slice)))
+        self.created_bytes.push(bytes);
+        Some((verdict, self.created_bytes.last().map(Vec::as_slice)))
     }
 
-    /// Removes and returns the verdicts of the path. The kernel frees these packets.
-    fn take_verdicts(&mut self) {
+    /// Collects the verdicts of the path. The kernel frees these packets.
+    fn collect_verdicts(&mut self) {
         let Some(path) = self.path.as_mut() else {
             return;
         };
@@ -231,7 +232,7 @@ impl Session {
                     (packet, verdict, bytes)
                 }
             };
-            self.card.remove(packet);
+            self.device_queue.remove(packet);
             let created = if packet < CREATED_FROM {
                 bytes.into_iter().for_each(|bytes| path.recycle(bytes));
                 None
@@ -264,22 +265,22 @@ impl Session {
     }
 
     /// Handles a message of the guest.
-    pub(crate) fn message(&mut self, now: u64, message: Message) -> io::Result<()> {
+    pub(crate) fn on_message(&mut self, now: u64, message: Message) -> io::Result<()> {
         let time = self.time(now).unwrap_or(Instant::ZERO);
         match message {
-            Message::Hello { protocol, release } => self.hello(protocol, release)?,
+            Message::Hello { protocol, release } => self.on_hello(protocol, release)?,
             Message::Start => self.zero = Some(now),
             Message::Open { flow, cca } => self.open(time, flow as usize, cca)?,
             Message::Senders { sample, senders } => {
-                for (connection, view) in senders {
-                    self.update_sender(time, sample, connection, view);
+                for (connection, info) in senders {
+                    self.update_sender(time, sample, connection, info);
                 }
                 self.report_samples(SAMPLES_AT_ONCE)?;
             }
             Message::Complete { connection } => {
                 if let Some(path) = self.path.as_mut() {
-                    let view = self.senders.view(connection);
-                    path.path().recorder().complete(time, connection, view);
+                    let info = self.senders.info(connection);
+                    path.path().recorder().complete(time, connection, info);
                 }
             }
             Message::AppMetric {
@@ -318,24 +319,24 @@ impl Session {
                 undone,
                 timeouts,
             } => {
-                if let Some(view) = self.senders.counted(connection) {
-                    view.timeouts = view.timeouts.or(Some(timeouts));
-                    view.loss_probes = Some(loss_probes);
-                    view.fast_recoveries = Some(recoveries);
-                    view.undone = Some(undone);
+                if let Some(info) = self.senders.info_mut(connection) {
+                    info.timeouts = info.timeouts.or(Some(timeouts));
+                    info.loss_probes = Some(loss_probes);
+                    info.fast_recoveries = Some(recoveries);
+                    info.undone = Some(undone);
                 }
             }
             Message::MemoryPressures(times) => {
-                let path = self.path.as_mut().ok_or_else(no_run)?;
+                let path = self.path.as_mut().ok_or_else(unknown_number)?;
                 path.path().add_memory_pressures(times);
             }
-            Message::Clock => self.answer = Some(Reply::Clock(time.as_nanos())),
+            Message::Clock => self.reply = Some(Reply::Clock(time.as_nanos())),
             Message::BottleneckState { uplink } => {
-                self.answer = Some(self.bottleneck_state(uplink)?);
+                self.reply = Some(self.bottleneck_state(uplink)?);
             }
             Message::Hints { host } => {
-                let path = self.path.as_mut().ok_or_else(no_run)?;
-                self.answer = Some(Reply::Hints(path.path().hints(time, HostId(host))));
+                let path = self.path.as_mut().ok_or_else(unknown_number)?;
+                self.reply = Some(Reply::Hints(path.path().hints(time, HostId(host))));
             }
             Message::End => self.finish()?,
             Message::Fail(reason) => return Err(io::Error::other(reason)),
@@ -343,14 +344,14 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the recorder of the tables; `None` before the guest has said hello and after the end.
+    /// Returns the recorder of the tables; `None` before the hello of the guest and after the end.
     fn recorder(&mut self) -> Option<&mut Recorder> {
         self.path.as_mut().map(|path| path.path().recorder())
     }
 
     /// Returns the queue and the capacity of the bottleneck.
     fn bottleneck_state(&mut self, uplink: bool) -> io::Result<Reply> {
-        let path = self.path.as_mut().ok_or_else(no_run)?;
+        let path = self.path.as_mut().ok_or_else(unknown_number)?;
         let (queue_bytes, capacity_bps) = path.path().bottleneck_state(uplink);
         Ok(Reply::BottleneckState {
             queue_bytes,
@@ -358,15 +359,15 @@ impl Session {
         })
     }
 
-    /// Returns the bytes of the answer to the last message, if it has one.
-    pub(crate) fn take_answer(&mut self) -> io::Result<Option<Vec<u8>>> {
-        self.answer
+    /// Returns the bytes of the reply to the last message, if it has one.
+    pub(crate) fn take_reply(&mut self) -> io::Result<Option<Vec<u8>>> {
+        self.reply
             .take()
-            .map(|answer| kernel_protocol::encode(&answer))
+            .map(|reply| kernel_protocol::encode(&reply))
             .transpose()
     }
 
-    fn hello(&mut self, protocol: u32, release: String) -> io::Result<()> {
+    fn on_hello(&mut self, protocol: u32, release: String) -> io::Result<()> {
         if protocol != PROTOCOL {
             return Err(io::Error::other(format!(
                 "protocol mismatch: guest {protocol}, engine {PROTOCOL}; rebuild"
@@ -389,13 +390,13 @@ impl Session {
         }
         self.path = Some(path);
         let job = guest_job(&self.scenario.expand_flows(), &self.plan, &self.job)?;
-        self.answer = Some(Reply::Job(Box::new(job)));
+        self.reply = Some(Reply::Job(Box::new(job)));
         Ok(())
     }
 
     fn open(&mut self, now: Instant, number: usize, cca: String) -> io::Result<()> {
-        let spread = self.scenario.expand_flows();
-        let flow = spread.flows.get(number).ok_or_else(no_run)?;
+        let expanded = self.scenario.expand_flows();
+        let flow = expanded.flows.get(number).ok_or_else(unknown_number)?;
         let hosts = self.plan.ends(flow).map_err(io::Error::other)?;
         let opener = match flow.opens.end() {
             End::Client => hosts.1,
@@ -403,16 +404,16 @@ impl Session {
         };
         let acceptor = if opener == hosts.0 { hosts.1 } else { hosts.0 };
         let path_mtu = self.scenario.path.path_mtu();
-        let path = self.path.as_mut().ok_or_else(no_run)?;
-        let end = |host: HostId, port| {
+        let path = self.path.as_mut().ok_or_else(unknown_number)?;
+        let address = |host: HostId, port| {
             (
                 host,
                 SocketAddr::new(addressing::address(host.0).into(), port),
             )
         };
         let ends = [
-            end(opener, addressing::client_port(path.connections())),
-            end(acceptor, addressing::service_port(number)),
+            address(opener, addressing::client_port(path.connections())),
+            address(acceptor, addressing::service_port(number)),
         ];
         let new = NewConnection {
             name: flow.name.clone(),
@@ -428,36 +429,36 @@ impl Session {
         Ok(())
     }
 
-    fn update_sender(&mut self, now: Instant, sample: bool, connection: u32, view: SenderInfo) {
+    fn update_sender(&mut self, now: Instant, sample: bool, connection: u32, info: SenderInfo) {
         let Some(path) = self.path.as_mut().map(BytePath::path) else {
             return;
         };
-        let Some(view) = self.senders.complete(now, connection, view) else {
+        let Some(info) = self.senders.complete(now, connection, info) else {
             return;
         };
-        path.recorder().sender_changed(now, connection, &view);
-        if let Some(srtt) = view.srtt {
+        path.recorder().sender_changed(now, connection, &info);
+        if let Some(srtt) = info.srtt {
             path.recorder().acked(connection, srtt);
             if sample {
-                path.sample(now, connection, &view, "");
+                path.sample(now, connection, &info, "");
             }
         }
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        let path = self.path.take().ok_or_else(no_run)?.into_path();
+        let path = self.path.take().ok_or_else(unknown_number)?.into_path();
         let senders = &self.senders;
         let tables = path
-            .finish(self.end, |connection| senders.view(connection))
+            .finish(self.end, |connection| senders.info(connection))
             .map_err(io::Error::other)?;
-        self.ended = true;
+        self.has_ended = true;
         write_frame(&mut self.reports, &Report::Done(Box::new(tables)))
     }
 
     /// Ends the run with a report of its failure, unless it has ended.
     pub(crate) fn fail(&mut self, failure: &Report) {
-        if !self.ended {
-            self.ended = true;
+        if !self.has_ended {
+            self.has_ended = true;
             // Nobody reads the reports.
             let _ = write_frame(&mut self.reports, failure);
         }
@@ -465,17 +466,17 @@ impl Session {
 }
 
 /// Returns the connection, of this many, that a segment belongs to, by the port of the end that opened it.
-fn connection(ip: &IpPacket, connections: u32) -> Option<u32> {
+fn connection_of(ip: &IpPacket, connections: u32) -> Option<u32> {
     let client = ip.source.port().max(ip.destination.port());
     let first = addressing::client_port(0);
     let last = connections.checked_sub(1)?;
     let number = u32::from(client.checked_sub(first)?);
-    // Port numbers are used again after all have been; the latest connection has it then.
+    // Ports are reused once all have been used; the latest connection has it then.
     let round = u32::from(u16::MAX - first) + 1;
     let rounds = last.checked_sub(number)? / round;
     Some(number + rounds * round)
 }
 
-fn no_run() -> io::Error {
+fn unknown_number() -> io::Error {
     io::Error::other("guest message with an unknown connection, host or flow")
 }

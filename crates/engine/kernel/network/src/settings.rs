@@ -7,11 +7,11 @@ use kernel_protocol::{KeepAlive, KernelSettings};
 use scenario::{CcaChoice, Scenario, Tcp, kernel_text};
 use units::{Bytes, Duration};
 
-use crate::linux_queue;
+use crate::linux_queue::linux_queue;
 
 /// Returns the settings for a scenario on a kernel with `memory` bytes; the error names a setting that the kernel does
 /// not have.
-pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
+pub(crate) fn kernel_settings(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
     let (tcp, default) = (&scenario.tcp, Tcp::default());
     if let Some(timeout) = tcp.delayed_ack_timeout {
         return Err(format!(
@@ -36,7 +36,7 @@ pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, Str
         queue: scenario
             .kernel
             .queue
-            .then(|| linux_queue::of(&scenario.path))
+            .then(|| linux_queue(&scenario.path))
             .transpose()?,
     })
 }

@@ -9,9 +9,6 @@ use serde::de::DeserializeOwned;
 const MAX_FRAME: usize = 1 << 30;
 
 /// Encodes a message.
-///
-/// # Errors
-/// Returns an error if postcard cannot encode the message, which does not happen for the types of this crate.
 pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     postcard::to_stdvec(message).map_err(io::Error::other)
 }
@@ -30,7 +27,7 @@ pub fn write_frame(out: &mut impl Write, message: &impl Serialize) -> io::Result
     out.flush()
 }
 
-/// Splits a stream, which arrives in pieces, into frames.
+/// Splits a stream, which arrives in chunks, into frames.
 #[derive(Default, Debug)]
 pub struct FrameReader {
     buffer: Vec<u8>,
@@ -38,7 +35,7 @@ pub struct FrameReader {
 
 impl FrameReader {
     /// Returns the next message, if all of it has arrived.
-    pub fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+    pub fn next_message<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some((length, rest)) = self.buffer.split_first_chunk::<4>() else {
             return Ok(None);
         };
@@ -56,9 +53,9 @@ impl FrameReader {
 
     /// Reads the bytes that the stream has now; returns their number, zero at its end.
     pub fn fill(&mut self, from: &mut impl Read) -> io::Result<usize> {
-        let mut piece = [0; 64 * 1024];
-        let count = from.read(&mut piece)?;
-        self.buffer.extend_from_slice(&piece[..count]);
+        let mut chunk = [0; 64 * 1024];
+        let count = from.read(&mut chunk)?;
+        self.buffer.extend_from_slice(&chunk[..count]);
         Ok(count)
     }
 }
@@ -88,7 +85,7 @@ mod tests {
             let (mut reader, mut got) = (FrameReader::default(), Vec::new());
             for mut piece in stream.chunks(cut) {
                 reader.fill(&mut piece).unwrap();
-                while let Some(message) = reader.take::<Message>().unwrap() {
+                while let Some(message) = reader.next_message::<Message>().unwrap() {
                     got.push(message);
                 }
             }
@@ -101,6 +98,6 @@ mod tests {
         assert!(decode::<Message>(&[250, 1, 2]).is_err());
         let mut reader = FrameReader::default();
         reader.fill(&mut [255_u8; 8].as_slice()).unwrap();
-        assert!(reader.take::<Message>().is_err());
+        assert!(reader.next_message::<Message>().is_err());
     }
 }

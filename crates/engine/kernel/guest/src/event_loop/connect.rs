@@ -42,17 +42,25 @@ impl<'a> EventLoop<'a> {
             }
         }
         let default = self.job.settings.initial_window;
-        let initial_window = decision.map_or(default, |own| own.initial_window_or(default));
+        let initial_window =
+            decision.map_or(default, |decision| decision.initial_window_or(default));
         self.set_initial_window(flow, initial_window)?;
         opener.enter()?;
-        // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
+        // Only an end whose own CCA needs ECN requests it and echoes marks one by one.
         let both_ends = cca::cca_by_name(cca).is_ok_and(|built| built.cca.needs_ecn());
         if both_ends && by == End::Server {
             options::set_congestion(&self.listeners[flow], cca)?;
         }
         let own_cca = (both_ends || by == End::Server).then_some(cca);
-        let (own, to) = (opener.address, acceptor.address);
-        let socket = connection::open(own, to, flow, connection, own_cca, self.ends(flow))?;
+        let (own, peer) = (opener.address, acceptor.address);
+        let socket = connection::open(
+            own,
+            peer,
+            flow,
+            connection,
+            own_cca,
+            self.end_settings(flow),
+        )?;
         let mut new = Connection::new(flow, by, cca);
         if by == End::Server {
             let source = EventToken::Socket(connection as usize, by);
@@ -90,9 +98,9 @@ impl<'a> EventLoop<'a> {
 
     pub(super) fn accept(&mut self, flow: usize) -> io::Result<()> {
         while let Some((socket, port)) = connection::accept(&self.listeners[flow])? {
-            let matches = |(number, each): &(usize, &Connection)| {
-                each.flow == flow
-                    && each.has_no_socket(each.opened_by.other())
+            let matches = |(number, connection): &(usize, &Connection)| {
+                connection.flow == flow
+                    && connection.has_no_socket(connection.opened_by.other())
                     && addressing::client_port(*number as u32) == port
             };
             let waiting = self.connections.iter().enumerate().rev().find(matches);

@@ -1,4 +1,4 @@
-//! Selectors in the guest: it is the endpoint whose senders they read and switch, and reports their estimates.
+//! Selectors in the guest, which read and switch its senders; their estimates are reported.
 
 use std::io;
 
@@ -14,7 +14,7 @@ impl Endpoint for EventLoop<'_> {
     type Error = io::Error;
 
     fn sender_info(&mut self, connection: u32) -> io::Result<Option<SenderInfo>> {
-        EventLoop::view(self, connection as usize)
+        EventLoop::read_sender(self, connection as usize)
     }
 
     fn hints(&mut self, destination: &str) -> io::Result<Option<Hints>> {
@@ -41,7 +41,7 @@ impl Endpoint for EventLoop<'_> {
         cca: &'static str,
         mode: SwitchMode,
     ) -> io::Result<()> {
-        self.switch_one(now, connection as usize, cca, mode)
+        self.switch_connection(now, connection as usize, cca, mode)
     }
 }
 
@@ -54,18 +54,20 @@ impl EventLoop<'_> {
         connection: u32,
     ) -> io::Result<Option<Decision>> {
         let to = &self.job.flows[flow].to;
-        self.with_selectors(|all, endpoint| all.open(now, flow, connection, to, endpoint))
+        self.with_selectors(|selectors, endpoint| {
+            selectors.open(now, flow, connection, to, endpoint)
+        })
     }
 
     /// Calls a selector with the state of its sender after the handshake, before any data is sent.
     pub(super) fn establish(&mut self, connection: u32) -> io::Result<()> {
         let now = self.now()?;
-        self.with_selectors(|all, endpoint| all.establish(now, connection, endpoint))
+        self.with_selectors(|selectors, endpoint| selectors.establish(now, connection, endpoint))
     }
 
     /// Calls the selectors with the states of their senders, and carries out their decisions.
     pub(super) fn select(&mut self, now: Instant) -> io::Result<()> {
-        self.with_selectors(|all, endpoint| all.observe_all(now, endpoint))
+        self.with_selectors(|selectors, endpoint| selectors.observe_all(now, endpoint))
     }
 
     fn with_selectors<T>(

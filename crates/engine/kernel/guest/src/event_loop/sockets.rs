@@ -17,14 +17,14 @@ pub(super) struct EndSocket {
     pub(super) socket: Option<Arc<OwnedFd>>,
     /// Whether epoll reports room in the socket's buffer; `None` while the socket is not registered.
     pub(super) epollout_armed: Option<bool>,
-    /// Orders that wait for the socket.
+    /// Requests that wait for the socket.
     pending_reads: Vec<Option<u64>>,
     reader: Option<Reader>,
-    finished: bool,
+    is_finished: bool,
 }
 
 impl EndSocket {
-    /// Orders the reader to read that many bytes more, or all until the stream ends.
+    /// Requests that the reader reads that many bytes more, or all until the stream ends.
     pub(super) fn read(
         &mut self,
         readers: &Readers,
@@ -36,7 +36,7 @@ impl EndSocket {
         self.start_reading(readers, connection, end)
     }
 
-    /// Hands the orders to the reader, once there is a socket.
+    /// Sends the requests to the reader, once there is a socket.
     pub(super) fn start_reading(
         &mut self,
         readers: &Readers,
@@ -46,7 +46,7 @@ impl EndSocket {
         if self.socket.is_none() || self.pending_reads.is_empty() {
             return Ok(());
         }
-        self.have_reader(readers, connection, end)?;
+        self.ensure_reader(readers, connection, end)?;
         if let Some(reader) = &self.reader {
             self.pending_reads
                 .drain(..)
@@ -55,7 +55,7 @@ impl EndSocket {
         Ok(())
     }
 
-    fn have_reader(&mut self, readers: &Readers, connection: usize, end: End) -> io::Result<()> {
+    fn ensure_reader(&mut self, readers: &Readers, connection: usize, end: End) -> io::Result<()> {
         if let (Some(socket), None) = (&self.socket, &self.reader) {
             self.reader = Some(readers.start(connection, end, Arc::clone(socket))?);
         }
@@ -64,9 +64,9 @@ impl EndSocket {
 
     /// Ends the stream from this end.
     pub(super) fn finish(&mut self) -> io::Result<()> {
-        if let (Some(socket), false) = (&self.socket, self.finished) {
+        if let (Some(socket), false) = (&self.socket, self.is_finished) {
             shutdown(socket.as_raw_fd(), Shutdown::Write)?;
-            self.finished = true;
+            self.is_finished = true;
         }
         Ok(())
     }
@@ -75,7 +75,7 @@ impl EndSocket {
     pub(super) fn abandon(&mut self) -> io::Result<()> {
         if let Some(socket) = &self.socket {
             shutdown(socket.as_raw_fd(), Shutdown::Both)?;
-            self.finished = true;
+            self.is_finished = true;
         }
         Ok(())
     }
@@ -88,13 +88,13 @@ impl EndSocket {
     }
 
     /// Closes the end as soon as the stream towards it ends.
-    pub(super) fn close_after_the_other(
+    pub(super) fn close_after_peer(
         &mut self,
         readers: &Readers,
         connection: usize,
         end: End,
     ) -> io::Result<()> {
-        self.have_reader(readers, connection, end)?;
+        self.ensure_reader(readers, connection, end)?;
         (self.socket, self.reader) = (None, None);
         Ok(())
     }

@@ -23,21 +23,21 @@ impl EventLoop<'_> {
         }
         for number in 0..self.connections.len() {
             if self.connections[number].flow == due.flow {
-                self.switch_one(now, number, to, due.mode)?;
+                self.switch_connection(now, number, to, due.mode)?;
             }
         }
         Ok(())
     }
 
     /// Changes the congestion control of a connection, if its sender is there.
-    pub(super) fn switch_one(
+    pub(super) fn switch_connection(
         &mut self,
         now: Instant,
         number: usize,
         to: &'static str,
         mode: SwitchMode,
     ) -> io::Result<()> {
-        let Some(before) = self.view(number)? else {
+        let Some(before) = self.read_sender(number)? else {
             return Ok(());
         };
         let connection = &mut self.connections[number];
@@ -69,13 +69,13 @@ impl EventLoop<'_> {
             let Some(cap) = connection.cap.as_mut().filter(|cap| cap.stage_end() <= now) else {
                 continue;
             };
-            let goes_on = cap.advance();
+            let is_capped = cap.advance();
             match sender {
-                Some(socket) if goes_on => cap.apply(&socket)?,
+                Some(socket) if is_capped => cap.apply(&socket)?,
                 Some(socket) => options::cap_pacing_rate(&socket, u64::MAX)?,
                 None => {}
             }
-            if !goes_on {
+            if !is_capped {
                 connection.cap = None;
             }
         }
