@@ -17,7 +17,7 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.cli.json_schema import SCHEMAS, schema_of
 from celltcp.fidelity.packetdrill import PASSED, Outcome
-from celltcp.pcap.validation import document, validate
+from celltcp.pcap.validation import judgement_of, validate
 from celltcp.pcap.validation_cases import CASES
 from test_fidelity import judgement, outcome
 
@@ -106,7 +106,7 @@ def test_output_of_other_commands_fits() -> None:
         _fits("cca", _call("cca", *names, "--json"))
     _fits("kernel status", _call("kernel", "status", "--json"))
     _fits("fidelity packetdrill", [asdict(Outcome("a.pkt", PASSED))])
-    _fits("pcap validate", document(validate([replace(CASES[0], duration="2s")])))
+    _fits("pcap validate", judgement_of(validate([replace(CASES[0], duration="2s")])))
     judged = outcome(judgement("outage", "bbr", 9.0), judgement("outage", "cubic", 1.0, "outage"))
     _fits("fidelity", judged.to_json([]))
 

@@ -20,9 +20,9 @@ from celltcp.pcap import analyse
 from celltcp.pcap.comparison import compare_captures, rtts_ms
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.ground_truth import ground_truth_losses
-from celltcp.pcap.tags import read_tag_rules, tagged
-from celltcp.pcap.validation import document, validate
-from celltcp.pcap.validation_cases import CASES, Case, placed, random_cases
+from celltcp.pcap.tags import read_tag_rules, with_tags
+from celltcp.pcap.validation import judgement_of, validate
+from celltcp.pcap.validation_cases import CASES, Case, cases_at, random_cases
 from celltcp.pcap.validation_paths import path_cases
 
 #: Real captures of phones and browsers (test data of nDPI).
@@ -176,7 +176,7 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
     chosen = [
         case for case in CASES if case.name in ("overflow of a short buffer", "random loss under Reno")
     ]
-    outcome = document(validate(chosen))
+    outcome = judgement_of(validate(chosen))
     for kind in ("congestion", "random"):
         assert outcome["kinds"][kind]["true"] > 10
         assert outcome["kinds"][kind]["f1"] >= 0.9
@@ -190,7 +190,7 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
 def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer(count: int) -> None:
     """Overflow of shallow buffers at long RTTs, random losses beside delayed ACKs, and all between."""
     chosen = [each for each in path_cases(40, 3) if "1%" in each.set[3] or "0%" in each.set[3]][:count]
-    outcome = document(validate(chosen))
+    outcome = judgement_of(validate(chosen))
     assert len(outcome["groups"]) == 4
     for group, scores in outcome["groups"].items():
         for kind in ("congestion", "random"):
@@ -200,7 +200,7 @@ def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer(count: int) -> None:
 
 def f1_of_congestion(*names: str) -> tuple[int, float]:
     """Returns the number of true losses of congestion in cases of these names, and the F1 score."""
-    outcome = document(validate([case for case in CASES if case.name in names]))
+    outcome = judgement_of(validate([case for case in CASES if case.name in names]))
     score = outcome["kinds"]["congestion"]
     return score["true"], score["f1"]
 
@@ -314,9 +314,9 @@ def test_a_wait_for_a_path_that_stood_still_is_no_buffer(tmp_path: Path) -> None
 def test_captures_in_between_are_judged(celltcp) -> None:
     """Losses on both sides of the capture, and captures of cases drawn at random."""
     case = Case("both sides", "steady-20-68", "cubic", ("path.buffer=80packets",), "20s", 0.4, "0.1%")
-    (judged,) = validate(placed([case], "between"))
+    (judged,) = validate(cases_at([case], "between"))
     assert judged.outcome["place"]["place"] == "between"
-    outcome = document([judged])
+    outcome = judgement_of([judged])
     assert outcome["at"] == "between"
     for kind in ("congestion", "random"):
         assert outcome["kinds"][kind]["true"] >= 10
@@ -332,7 +332,7 @@ def test_captures_in_between_are_judged(celltcp) -> None:
 def test_cases_drawn_at_random_depend_on_seed_and_number_only() -> None:
     assert random_cases(5, 7)[:3] == random_cases(3, 7)
     assert random_cases(3, 7) != random_cases(3, 8)
-    for case in placed(random_cases(12, 3), "between"):
+    for case in cases_at(random_cases(12, 3), "between"):
         case.load()
 
 
@@ -370,7 +370,7 @@ NOTES = """start, end, address, rsrp, site
 def test_notes_tag_connections_by_time_and_address(capture: Path, tmp_path: Path) -> None:
     file = tmp_path / "notes.csv"
     file.write_text(NOTES)
-    (row,) = tagged(analyse(capture).connections, read_tag_rules(file)).to_dict("records")
+    (row,) = with_tags(analyse(capture).connections, read_tag_rules(file)).to_dict("records")
     assert (row["place"], row["site"], row["size"]) == ("mid", "A", "large")
     file.write_text(NOTES.replace("10.0.0.0/8", "10.0.0.300"))
     with pytest.raises(ct.CelltcpError, match=r"line 2: address: '10.0.0.300'; allowed: an address"):

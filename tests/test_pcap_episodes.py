@@ -12,7 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis import INTERVAL_COLUMNS, diagnoses, evidence
-from celltcp.pcap.diagnosis.episodes import Episode, episodes_of
+from celltcp.pcap.diagnosis.episodes import Episode, find_episodes
 
 FULL = "the queue beside it was full"
 USUAL = "the queue beside it was no longer than usual"
@@ -21,7 +21,7 @@ USUAL = "the queue beside it was no longer than usual"
 def episodes(*losses: tuple[float, int, str, float, float, str]) -> list[Episode]:
     """Returns the episodes of losses: time, first byte, kind, RTT, place in the queue, reason."""
     frame = pd.DataFrame(losses, columns=["t_s", "seq", "kind", "rtt_ms", "queue", "reason"])
-    return episodes_of(frame.assign(is_upstream=0), 50.0, (40.0, 10.0), 1_000.0)
+    return find_episodes(frame.assign(is_upstream=0), 50.0, (40.0, 10.0), 1_000.0)
 
 
 def test_losses_within_an_rtt_are_one_episode() -> None:
@@ -70,9 +70,9 @@ def test_the_episodes_of_a_connection_are_made_once(
 
     def counted(*of: Any, **options: Any) -> list[Episode]:
         calls.append(of)
-        return episodes_of(*of, **options)
+        return find_episodes(*of, **options)
 
-    monkeypatch.setattr(evidence, "episodes_of", counted)
+    monkeypatch.setattr(evidence, "find_episodes", counted)
     (sentence,) = diagnoses(result.connections, result.losses, result.intervals[INTERVAL_COLUMNS])
     assert "lost" in sentence
     assert len(calls) == 1

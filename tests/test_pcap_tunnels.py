@@ -37,16 +37,16 @@ def test_a_capture_without_tcp_says_what_it_has(celltcp, tmp_path: Path) -> None
 
 def test_what_is_sent_again_is_a_share_of_bytes(tmp_path: Path) -> None:
     from celltcp.pcap import analyse
-    from celltcp.pcap.tables import _again
+    from celltcp.pcap.tables import _retransmitted_percent
 
     capture(tmp_path / "x.pcap", [(time, ethernet(0x0800, packet)) for time, packet in download()])
     (row,) = analyse(tmp_path / "x.pcap").connections.to_dict("records")
     assert row["retransmissions_up"] + row["retransmissions_down"] == 2
-    assert _again(row) == "0.0"
+    assert _retransmitted_percent(row) == "0.0"
     again = [*download()[:6], (1.1015, tcp(False, 1500, 100, ACK, 1000)), *download()[6:]]
     capture(tmp_path / "y.pcap", [(time, ethernet(0x0800, packet)) for time, packet in again])
     (row,) = analyse(tmp_path / "y.pcap").connections.to_dict("records")
-    assert _again(row) == "33.3"
+    assert _retransmitted_percent(row) == "33.3"
 
 
 def test_records_out_of_order_and_steps_of_the_clock_are_printed(celltcp, tmp_path: Path) -> None:

@@ -235,8 +235,8 @@ def validate_command(
     has scores of its own.
     """
     from celltcp.pcap.tables import print_judgement
-    from celltcp.pcap.validation import cost_of, document, validate
-    from celltcp.pcap.validation_cases import CASES, placed, random_cases
+    from celltcp.pcap.validation import cost_of, judgement_of, validate
+    from celltcp.pcap.validation_cases import CASES, cases_at, random_cases
     from celltcp.pcap.validation_paths import path_cases
 
     check_json(json_file)
@@ -247,7 +247,7 @@ def validate_command(
         all_cases = random_cases(count, seed)
     elif paths:
         all_cases = path_cases(paths, seed)
-    chosen = [case for case in placed(all_cases, at) if cases is None or cases in case.name]
+    chosen = [case for case in cases_at(all_cases, at) if cases is None or cases in case.name]
     if not chosen:
         names = "; ".join(case.name for case in all_cases)
         raise click.ClickException(f"--cases: {cases!r} is in no name; allowed: {names}")
@@ -256,7 +256,7 @@ def validate_command(
         return
     with progress_bar("judging") as progress:
         validation = validate(chosen, cluster=cluster, progress=progress)
-    outcome = document(validation)
+    outcome = judgement_of(validation)
     print_result(lambda: outcome, json_file, lambda: print_judgement(outcome))
 
 
@@ -355,9 +355,9 @@ def _seconds(text: str, option_name: str) -> float:
 def _tagged(name: str, rules: list[Any]) -> pd.DataFrame:
     """Returns the tagged connections of a capture, or of all captures in a folder."""
     from celltcp.pcap import analyse
-    from celltcp.pcap.tags import tagged
+    from celltcp.pcap.tags import with_tags
 
     folder = Path(name)
     files = sorted(file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else [folder]
     captures = [str(file) for file in files if any(end in file.name for end in (".pcap", ".cap"))]
-    return tagged(analyse(captures or [name]).connections, rules)
+    return with_tags(analyse(captures or [name]).connections, rules)

@@ -44,12 +44,12 @@ def captures_in(folder: Path) -> list[Path]:
 def measure_agreement(
     files: Sequence[Path], progress: Callable[[float], None] | None = None
 ) -> AgreementOutcome:
-    """Counts what each capture has with each tool; captures without TCP are left out."""
+    """Compares the counts of the analysis with those of the tools; captures without TCP are skipped."""
     captures: list[CaptureCounts] = []
     threads = ThreadPoolExecutor(available_threads())
     try:
-        counted = threads.map(partial(external_counts, totals=True), files)
-        for index, (file, others) in enumerate(zip(files, counted, strict=True)):
+        counts_of_tools = threads.map(partial(external_counts, totals=True), files)
+        for index, (file, others) in enumerate(zip(files, counts_of_tools, strict=True)):
             if progress:
                 progress(index / len(files))
             own = _own_counts(file)
@@ -57,7 +57,7 @@ def measure_agreement(
                 captures.append({"file": str(file), "counts": own, "others": others})
     finally:
         threads.shutdown(cancel_futures=True)
-    return {"tools": _by_quantity(captures), "captures": captures}
+    return {"tools": _agreements(captures), "captures": captures}
 
 
 def _own_counts(file: Path) -> dict[str, int]:
@@ -69,12 +69,12 @@ def _own_counts(file: Path) -> dict[str, int]:
         if f"{name}_up" in rows
     }
     segments = int(analyses.summaries[0]["segments"])
-    # The columns of this name count segments with payload only.
+    # The columns `segments_up` and `segments_down` count segments with payload only.
     return {**sums, "connections": len(rows), "segments": segments}
 
 
-def _by_quantity(captures: Sequence[CaptureCounts]) -> list[ToolAgreement]:
-    """Returns for each tool and quantity in how many captures the counts are equal, and their sums."""
+def _agreements(captures: Sequence[CaptureCounts]) -> list[ToolAgreement]:
+    """Returns the number of captures with equal counts, and the sums, for each tool and quantity."""
     agreements: list[ToolAgreement] = []
     for tool in TOOLS:
         for quantity in QUANTITIES:

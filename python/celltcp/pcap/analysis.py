@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
-from celltcp.pcap.leftovers import with_leftovers
-from celltcp.pcap.tags import TagRule, tagged
+from celltcp.pcap.leftovers import reclassify_leftovers
+from celltcp.pcap.tags import TagRule, with_tags
 from celltcp.results.folder import CAPTURES, require_own
 from celltcp.results.folder_lock import check_files, check_links, locked_folder
 from celltcp.results.parquet_writer import GrowingTable
@@ -24,8 +24,8 @@ from celltcp.results.working import staging
 #: Names of the tables, in their order.
 TABLES = tuple(table.name for table in capture_tables())
 
-#: Records read at a time.
-_PIECE = 200_000
+#: Maximum number of records that are read before their tables are taken.
+MAX_RECORDS = 200_000
 
 #: Counts of repairs and omissions, with their descriptions.
 REPAIRS = {
@@ -123,27 +123,33 @@ class CaptureAnalyses:
         return data
 
 
-def of_connection(
+def connection_rows(
     table: pd.DataFrame, row: Mapping[Any, Any] | pd.Series, up: int | None = None
 ) -> pd.DataFrame:
-    """Returns the rows about a connection: of both directions, or of that from (1) or to the client."""
-    same = (table["file"] == row["file"]) & (table["connection"] == row["connection"])
-    selected: pd.DataFrame = table[same if up is None else same & (table["up"] == up)]
-    return selected
+    """Returns the rows of a table about a connection.
+
+    Args:
+        table: table with the columns `file`, `connection` and `up`.
+        row: row of the connection.
+        up: direction, 1 for data of the client and 0 for data of the server; both unless given.
+    """
+    is_connection = (table["file"] == row["file"]) & (table["connection"] == row["connection"])
+    rows: pd.DataFrame = table[is_connection if up is None else is_connection & (table["up"] == up)]
+    return rows
 
 
-class _Keeper:
-    """Destination of rows: memory, Parquet files, or both."""
+class _TableStore:
+    """Tables of the captures, in memory and as Parquet files; rows of segments are in one of them."""
 
     def __init__(self, out: Path | None, segments: bool) -> None:
         self.out = out
         self.names = [name for name in TABLES if segments or name != "segments"]
         self.batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self.names}
         self.schemas: dict[str, pa.Schema] = {}
-        self.growing: dict[str, GrowingTable] = {}
+        self.files: dict[str, GrowingTable] = {}
 
-    def keep(self, file: str, tables: dict[str, pa.RecordBatch]) -> None:
-        """Stores the rows of a piece of a capture."""
+    def add(self, file: str, tables: dict[str, pa.RecordBatch]) -> None:
+        """Stores rows of a capture."""
         for name in self.names:
             batch = _with_file(tables[name], file)
             self.schemas[name] = batch.schema
@@ -151,7 +157,7 @@ class _Keeper:
             if name != "segments" or self.out is None:
                 self.batches[name].append(batch)
             elif batch.num_rows:
-                self._table(name, batch.schema).write(batch)
+                self._file(name, batch.schema).write(batch)
 
     def close(self, notes: Sequence[TagRule] | None) -> dict[str, pa.Table]:
         """Closes the files and returns the tables in memory."""
@@ -161,28 +167,28 @@ class _Keeper:
             if batches
         }
         if "connections" in tables:
-            tables = with_leftovers(tables)
-            tables["connections"] = _diagnosed(tables)
+            tables = reclassify_leftovers(tables)
+            tables["connections"] = _with_diagnoses(tables)
         if notes is not None:
-            connections = tagged(tables["connections"].to_pandas(), list(notes))
+            connections = with_tags(tables["connections"].to_pandas(), list(notes))
             tables["connections"] = pa.Table.from_pandas(connections, preserve_index=False)
         for name, table in tables.items():
             if self.out is not None:
-                self._table(name, table.schema).write(table)
-        for growing in self.growing.values():
-            growing.close()
+                self._file(name, table.schema).write(table)
+        for file in self.files.values():
+            file.close()
         return tables
 
     def abandon(self) -> None:
         """Closes the files, whose folder is about to be removed."""
-        for growing in self.growing.values():
-            growing.abandon()
+        for file in self.files.values():
+            file.abandon()
 
-    def _table(self, name: str, schema: pa.Schema) -> GrowingTable:
-        if name not in self.growing:
+    def _file(self, name: str, schema: pa.Schema) -> GrowingTable:
+        if name not in self.files:
             assert self.out is not None
-            self.growing[name] = GrowingTable(self.out / f"{name}.parquet", schema)
-        return self.growing[name]
+            self.files[name] = GrowingTable(self.out / f"{name}.parquet", schema)
+        return self.files[name]
 
 
 def analyse(
@@ -196,10 +202,10 @@ def analyse(
     """Analyses captures: pcap or pcapng, plain, gzip or zstd.
 
     Args:
-        files: one or more; `-` is the standard input.
+        files: one capture or more; `-` is the standard input.
         out: folder for the tables as Parquet files.
         segments: whether to keep a row per TCP segment.
-        notes: tags of connections, which become columns of `connections`.
+        notes: rules for tags of connections, which become columns of `connections`.
         progress: called with the file and the number of records read.
 
     Raises:
@@ -212,42 +218,42 @@ def analyse(
         require_own(out, CAPTURES)
     analyses = [(name, CaptureAnalysis(name, segments=segments)) for name in names]
     if out is None:
-        return _read(analyses, _Keeper(None, segments), notes, progress)
+        return _read(analyses, _TableStore(None, segments), notes, progress)
     with locked_folder(out) as folder:
         tables = [f"{name}.parquet" for name in TABLES]
         check_links(folder, tables)
         check_files(folder, tables, "give another folder")
         with staging(folder) as staged:
-            result = _read(analyses, _Keeper(staged, segments), notes, progress)
+            result = _read(analyses, _TableStore(staged, segments), notes, progress)
             publish(staged, folder, CAPTURES, {"files": names})
     return result
 
 
 def _read(
     analyses: Sequence[tuple[str, CaptureAnalysis]],
-    keeper: _Keeper,
+    store: _TableStore,
     notes: Sequence[TagRule] | None,
     progress: Callable[[str, int], None] | None,
 ) -> CaptureAnalyses:
-    """Reads captures to their ends, piece by piece."""
+    """Reads captures to their ends."""
     summaries = []
     try:
         for file, analysis in analyses:
-            goes_on = True
-            while goes_on:
-                goes_on = analysis.advance(_PIECE)
-                keeper.keep(file, analysis.take_tables())
+            has_more = True
+            while has_more:
+                has_more = analysis.advance(MAX_RECORDS)
+                store.add(file, analysis.take_tables())
                 if progress:
                     progress(file, int(analysis.summary()["packets"]))
             summaries.append({"file": file, **analysis.summary()})
-        return CaptureAnalyses(summaries, keeper.close(notes))
+        return CaptureAnalyses(summaries, store.close(notes))
     except BaseException:
-        keeper.abandon()
+        store.abandon()
         raise
 
 
-def _diagnosed(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Adds the sentence about each connection as the last column."""
+def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Returns the table of connections with the diagnosis as the last column."""
     connections = tables["connections"]
     intervals = tables["intervals"].select(INTERVAL_COLUMNS)
     sentences = diagnoses(connections.to_pandas(), tables["losses"].to_pandas(), intervals.to_pandas())
@@ -263,7 +269,7 @@ def _packets_without_times(summary: Mapping[str, Any]) -> int:
 
 
 def _with_file(batch: pa.RecordBatch, file: str) -> pa.RecordBatch:
-    """Adds the name of the capture as the first column."""
+    """Returns rows with the name of their capture as the first column."""
     indices = np.zeros(batch.num_rows, np.int32)
     column = pa.DictionaryArray.from_arrays(indices, pa.array([file]))
     fields = [pa.field("file", column.type), *batch.schema]

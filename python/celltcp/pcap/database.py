@@ -1,4 +1,4 @@
-"""Database: the tables of captures in a file of DuckDB."""
+"""Tables of captures in a database file of DuckDB."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def require_duckdb() -> Any:
 
 
 def write_database(analyses: CaptureAnalyses, file: Path) -> Path:
-    """Adds the tables to those of a database; a capture of the same name is replaced.
+    """Adds the tables to those of a database file, and returns the file.
+
+    Rows of a capture of the same name are replaced.
 
     Raises:
         CelltcpError: if DuckDB is not installed, or the file is no database that can be written.

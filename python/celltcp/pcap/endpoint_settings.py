@@ -12,24 +12,25 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
-_LIMITED = 0.05
-#: Minimum confidence of a CCA that is written down.
-_LEAST_CONFIDENCE = 0.5
-#: Default of both buffers, bytes: the largest receive buffer and send buffer.
+_MIN_LIMITED_SHARE = 0.05
+#: Minimum confidence of a CCA for a scenario.
+_MIN_CONFIDENCE = 0.5
+#: Defaults of the maximum receive buffer and send buffer, bytes.
 _RECEIVE_BUFFER = 6 * 2**20
 _SEND_BUFFER = 4 * 2**20
-#: Memory of a packet per byte of payload at most: Linux counts buffers by memory.
-_OVERHEAD = 3
-#: IP and TCP headers without options, which the announced segment size leaves out of the packet.
+#: Maximum memory of a packet per byte of payload: Linux counts buffers by memory.
+_MEMORY_RATIO = 3
+#: IP and TCP headers without options, which are not part of the MSS, bytes.
 _HEADERS = 40
 #: Option of timestamps, which segments have beside their data, and the MSS where no SYN has one, bytes.
 _TIMESTAMPS_OPTION, _DEFAULT_MSS = 12, 1_460
-#: Minimum share of the time in pauses of an application, the number of pauses that are a pattern, and
-#: the intervals between data across a pause.
-_PAUSED = 0.3
-_TIMES = 3
-_GAP = 1.5
-#: Packet size and rate of the wired hop unless a scenario has others, bytes and Mbit/s.
+#: Minimum share of the time in pauses or turns of an application, and minimum number of them, at which
+#: the scenario has them.
+_MIN_PAUSED_SHARE = 0.3
+_MIN_PAUSES = 3
+#: Minimum time between intervals with data for a pause, intervals.
+_MIN_PAUSE_INTERVALS = 1.5
+#: Defaults of the MTU, bytes, and of the rate of the wired hop, Mbit/s.
 _MTU = 1_500
 _WIRED_MBPS = 1_000.0
 
@@ -37,13 +38,13 @@ _WIRED_MBPS = 1_000.0
 def endpoint_settings(
     row: Mapping[Hashable, Any], intervals: pd.DataFrame, capacity_mbps: float, rtt_ms: float
 ) -> str:
-    """Returns the parts of a scenario about the endpoints of a connection.
+    """Returns the parts of a scenario about the endpoints of a connection, as TOML.
 
-    Under these settings a sender can reach what the captured one did.
+    Under these settings a sender can reach the rate of the captured one.
 
     Args:
         row: the connection.
-        intervals: of its sender.
+        intervals: intervals of its sender.
         capacity_mbps: highest capacity of its path.
         rtt_ms: lowest RTT of the whole path.
     """
@@ -52,13 +53,13 @@ def endpoint_settings(
 
 
 def _mss(row: Mapping[Hashable, Any]) -> int | None:
-    """Returns the segment size that both sides allow."""
+    """Returns the MSS that both sides allow, bytes; None if neither is known."""
     sizes = [size for size in (row["mss_up"], row["mss_down"]) if not math.isnan(size)]
     return int(min(sizes)) if sizes else None
 
 
 def _wired(row: Mapping[Hashable, Any], capacity_mbps: float) -> str:
-    """Returns the packet size of the path, and a wired hop that is no narrower."""
+    """Returns the MTU of the path, and a wired hop of that MTU that is no bottleneck."""
     mtu = max((_mss(row) or 0) + _HEADERS, _MTU)
     lines = [] if mtu == _MTU else [f'mtu = "{mtu}B"']
     if mtu > _MTU or capacity_mbps > _WIRED_MBPS / 2:
@@ -92,15 +93,15 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int) -> str:
         segment = (mss or _DEFAULT_MSS) - (_TIMESTAMPS_OPTION if row["timestamps"] else 0)
         limit = segment * math.ceil(bytes_per_rtt / segment)
         lines.append(f'receive_window_max = "{limit}B" # for the limit of the sender: data per RTT')
-    elif row["window_limited"] >= _LIMITED and not math.isnan(window):
+    elif row["window_limited"] >= _MIN_LIMITED_SHARE and not math.isnan(window):
         share = 100 * row["window_limited"]
         lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
     if not math.isnan(window):
-        size = max(_OVERHEAD * window, _RECEIVE_BUFFER)
+        size = max(_MEMORY_RATIO * window, _RECEIVE_BUFFER)
         lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')
     # A capture at the receiver does not show what is in flight.
     flight = bytes_per_rtt if row["place"] == "receiver" else row["in_flight_max"]
-    size = max(_OVERHEAD * flight, _SEND_BUFFER)
+    size = max(_MEMORY_RATIO * flight, _SEND_BUFFER)
     lines.append(f'send_buffer_max = "{size:.0f}B" # for {flight} B in flight and more')
     return "".join(f"{line}\n" for line in lines)
 
@@ -108,9 +109,9 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int) -> str:
 def _flow(row: Mapping[Hashable, Any], workload: str) -> str:
     """Returns the flow with the sender's CCA and application; none where the capture shows neither."""
     lines = []
-    if row["cca"] != "unknown" and row["cca_confidence"] >= _LEAST_CONFIDENCE:
-        sure = f"with confidence {row['cca_confidence']:.2f}"
-        lines.append(f'cca = "{row["cca"]}" # of the captured sender, {sure}')
+    if row["cca"] != "unknown" and row["cca_confidence"] >= _MIN_CONFIDENCE:
+        confidence_text = f"with confidence {row['cca_confidence']:.2f}"
+        lines.append(f'cca = "{row["cca"]}" # of the captured sender, {confidence_text}')
     if workload:
         lines.append(workload)
     return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
@@ -118,26 +119,26 @@ def _flow(row: Mapping[Hashable, Any], workload: str) -> str:
 
 def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame) -> str:
     """Returns the application: one that answers or pauses for 30 % of the time, or one that ended."""
-    least_s = _PAUSED * row["download_s"]
-    count, asked_s, answered_s = row["turns_up"], row["turns_up_s"], row["turns_down_s"]
-    if row["direction"] == "down" and asked_s + answered_s >= least_s:
-        turns = max(count, row["turns_down"])
-        if turns >= _TIMES:
+    min_pauses_s = _MIN_PAUSED_SHARE * row["download_s"]
+    asked_s, answered_s = row["turns_up_s"], row["turns_down_s"]
+    if row["direction"] == "down" and asked_s + answered_s >= min_pauses_s:
+        turns = max(row["turns_up"], row["turns_down"])
+        if turns >= _MIN_PAUSES:
             request, response = (int(row[name]) // turns or 1 for name in ("bytes_up", "bytes_down"))
             return (
                 f'workload = {{ kind = "request-response", request = "{request}B", '
                 f'response = "{response}B", think = "{answered_s / turns:.3f}s", '
                 f'gap = "{asked_s / turns:.3f}s" }} # {turns} turns'
             )
-    if row[f"pauses_{row['direction']}_s"] >= least_s:
+    if row[f"pauses_{row['direction']}_s"] >= min_pauses_s:
         times = intervals.loc[intervals["bytes"] > 0, "t_s"].sort_values()
-        starts = times[times.diff().fillna(math.inf) > _GAP * INTERVAL_S]
-        if len(starts) > _TIMES:
-            period = float(starts.iloc[-1] - starts.iloc[0]) / (len(starts) - 1)
+        starts = times[times.diff().fillna(math.inf) > _MIN_PAUSE_INTERVALS * INTERVAL_S]
+        if len(starts) > _MIN_PAUSES:
+            period_s = float(starts.iloc[-1] - starts.iloc[0]) / (len(starts) - 1)
             sent = intervals.loc[intervals["t_s"] < starts.iloc[-1], "bytes"].sum()
             size = int(sent) // (len(starts) - 1)
             return (
-                f'workload = {{ kind = "frames", size = "{size}B", interval = "{period:.3f}s" }} '
+                f'workload = {{ kind = "frames", size = "{size}B", interval = "{period_s:.3f}s" }} '
                 f"# {len(starts)} times"
             )
     if row["ending"] in ("closed", "half-closed"):

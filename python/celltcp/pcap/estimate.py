@@ -13,35 +13,32 @@ from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
-from celltcp.pcap.analysis import CaptureAnalyses, of_connection
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.endpoint_settings import endpoint_settings
-from celltcp.pcap.leftovers import are_few
-from celltcp.pcap.opposite import opposite
-from celltcp.pcap.unmodelled import unmodelled
+from celltcp.pcap.leftovers import are_leftovers
+from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
+from celltcp.pcap.unmodelled import missing_properties
 from celltcp.scenarios.lower_bounds import LOWER_BOUND
 
-#: Headers of a full segment with timestamps, bytes.
+#: IP and TCP headers of a segment with timestamps, bytes.
 _HEADERS = 52
 
-#: Minimum delay of a queue over the lowest RTT at which the sender fills the path.
-_QUEUE_MS = 3.0
-_QUEUE_SHARE = 0.05
+#: Minimum delay beyond the lowest RTT, in ms and as a share of it, at which the sender fills the path.
+_MIN_QUEUE_MS = 3.0
+_MIN_QUEUE_SHARE = 0.05
 
-#: Maximum length of gaps between estimates that are filled, s.
-_BIN_S = 0.1
+#: Minimum share of the time in which the capacity is measured, for an estimate.
+_MIN_MEASURED_SHARE = 0.05
 
-#: Minimum measured share of the time for an estimate.
-_LEAST_MEASURED = 0.05
+#: Minimum number of losses by overflow that show the size of the buffer.
+_MIN_OVERFLOW_LOSSES = 3
 
-#: Losses of an overflow that show the size of the buffer.
-_LEAST_LOSSES = 3
+#: Smallest buffer of an estimate without an overflow: ten packets, bytes.
+_MIN_BUFFER_BYTES = 15_000.0
 
-#: Length of a simulation of a transfer with an end, in times of the captured one: others are slower.
-_LONGER = 3
-
-#: Minimum payload of a transfer that a path is estimated from, bytes.
-_LEAST_BYTES = 100_000
+#: Duration of a simulation of a transfer with an end, over that of the capture: other CCAs are slower.
+_DURATION_RATIO = 3
 
 
 @dataclass(frozen=True)
@@ -53,31 +50,32 @@ class PathEstimate:
     #: `down` if the server sent, `up` if the client did.
     direction: str
     rtt_ms: float
-    #: Start of each 100 ms since the first packet, s, and the capacity in it at the IP layer, Mbit/s.
+    #: Start of each interval of 100 ms since the first packet, s, and its capacity at the IP layer.
     times_s: NDArray[np.float64]
     capacity_mbps: NDArray[np.float64]
-    #: Whether the sender filled the path; elsewhere the capacity is interpolated.
+    #: Whether the sender filled the path in an interval; elsewhere the capacity is interpolated.
     is_measured: NDArray[np.bool_]
     buffer_bytes: float
-    #: Whether losses of an overflow show the buffer; otherwise it is the longest queue.
+    #: Whether an overflow at a known capacity shows the buffer; otherwise it is the longest queue.
     is_buffer_full: bool
-    #: Whether any overflow was seen, if only with an unknown capacity.
+    #: Whether an overflow was seen, even at an unknown capacity.
     has_overflow: bool
+    #: Share of the segments that are lost at random.
     random_loss: float
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
     endpoints: str
     #: Properties of the path in the capture that the scenario lacks.
     left_out: tuple[str, ...] = ()
-    #: Connection that sends the other way meanwhile, in whose queue the ACKs may wait; None without.
+    #: Connection that sends in the opposite direction, in whose queue the ACKs may wait; None without.
     opposite: int | None = None
 
     @property
     def mean_mbps(self) -> float:
-        """Mean capacity."""
+        """Mean capacity, Mbit/s."""
         return float(self.capacity_mbps.mean())
 
     @property
-    def measured(self) -> float:
+    def measured_share(self) -> float:
         """Share of the time in which the capacity could be measured."""
         return float(self.is_measured.mean())
 
@@ -92,7 +90,7 @@ class PathEstimate:
 
     @property
     def buffer_note(self) -> str:
-        """Certainty of the buffer, in words; empty if an overflow shows it."""
+        """Text about the certainty of the buffer; empty if an overflow shows it."""
         if self.is_buffer_full:
             return ""
         if self.opposite is not None:
@@ -108,7 +106,7 @@ class PathEstimate:
 
     @property
     def description(self) -> str:
-        """The path, and what of it is a lower bound; simulations repeat that as a warning."""
+        """Description of the scenario; simulations warn if it tells of lower bounds."""
         texts = [f"The path of connection {self.connection} in {Path(self.file).name}."]
         if not self.is_measured.any():
             texts.append(f"Its capacity {LOWER_BOUND}: {self._why_unmeasured}.")
@@ -120,9 +118,9 @@ class PathEstimate:
 
     @property
     def capacity_note(self) -> str:
-        """Time in which the capacity was measured, in words."""
+        """Text about the time in which the capacity was measured."""
         if self.is_measured.any():
-            return f"measured in {100 * self.measured:.0f} % of the time"
+            return f"measured in {100 * self.measured_share:.0f} % of the time"
         return f"at least: {self._why_unmeasured}"
 
     @property
@@ -138,58 +136,64 @@ def estimate_path(
     """Estimates the path of a transfer.
 
     Args:
-        analyses: of one or more captures.
-        connection: number of the transfer; the one with most payload unless given.
-        file: its capture; the first one unless a connection is not given either.
+        analyses: analyses of one or more captures.
+        connection: number of the connection; by default the one with most payload.
+        file: capture of the connection; by default the first one if `connection` is given, else all.
 
     Raises:
         CelltcpError: if there is no such transfer, or it is too small, or it has no RTT.
     """
-    row = _chosen(analyses, connection, file)
+    row = _transfer(analyses, connection, file)
     up = int(row["direction"] == "up")
     name = f"{row['file']}: connection {row['connection']}"
     payload = row["bytes_up"] if up else row["bytes_down"]
-    if payload < _LEAST_BYTES:
+    if payload < MIN_TRANSFER_BYTES:
         raise CelltcpError(
             f"{name}: {payload} bytes are too few for an estimate; allowed: 100 kB or more"
         )
     if np.isnan(row["rtt_min_ms"]) and np.isnan(row["far_rtt_min_ms"]):
         raise CelltcpError(f"{name}: has no RTT sample; allowed: captures with both directions")
 
-    rtt = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
-    intervals = of_connection(analyses.intervals, row, up)
-    losses = of_connection(analyses.losses, row, up)
-    own = Evidence(row, losses, of_connection(analyses.intervals, row)).episodes
-    # A queue in which ACKs wait is none of the data, even if these meet a full one now and then.
-    other = opposite(analyses.connections, row, intervals)
-    is_elsewhere = other is not None
-    fills = any(episode.queue == "full" for episode in own)
-    times, rate, is_measured = _capacity(intervals, losses, row, fills=fills, is_elsewhere=is_elsewhere)
-    buffer, is_full = 0.0, False
-    if not is_elsewhere:
-        buffer, is_full = _buffer(losses, intervals, row, times, rate)
+    rtt_ms = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
+    intervals = connection_rows(analyses.intervals, row, up)
+    losses = connection_rows(analyses.losses, row, up)
+    episodes = Evidence(row, losses, connection_rows(analyses.intervals, row)).episodes
+    # Delays may be those of ACKs in the queue of another transfer, even if the data fill a queue, too.
+    other = opposite_transfer(analyses.connections, row, intervals)
+    times_s, capacity_mbps, is_measured = _capacity(
+        intervals,
+        losses,
+        row,
+        has_full_queue=any(episode.queue == "full" for episode in episodes),
+        is_ack_queue=other is not None,
+    )
+    buffer_bytes, has_overflow = 0.0, False
+    if other is None:
+        buffer_bytes, has_overflow = _buffer(losses, intervals, row, times_s, capacity_mbps)
     segments = int(row["segments_up"] if up else row["segments_down"])
     return PathEstimate(
         str(row["file"]),
         int(row["connection"]),
         str(row["direction"]),
-        rtt,
-        times,
-        rate,
+        rtt_ms,
+        times_s,
+        capacity_mbps,
         is_measured,
-        buffer,
-        # A capacity of which only a lower bound is known gives no more of the buffer.
-        is_full and bool(is_measured.any()),
-        is_full,
-        (0 if are_few(own) else int((losses["kind"] == "random").sum())) / max(segments, 1),
-        endpoint_settings(row, intervals, float(rate.max()), rtt),
-        tuple(unmodelled(row)),
+        buffer_bytes,
+        # A lower bound of the capacity gives only a lower bound of the buffer.
+        has_overflow and bool(is_measured.any()),
+        has_overflow,
+        (0 if are_leftovers(episodes) else int((losses["kind"] == "random").sum())) / max(segments, 1),
+        endpoint_settings(row, intervals, float(capacity_mbps.max()), rtt_ms),
+        tuple(missing_properties(row)),
         None if other is None else int(other["connection"]),
     )
 
 
-def _chosen(analyses: CaptureAnalyses, connection: int | None, file: str | None) -> dict[Hashable, Any]:
-    """Returns the row of the transfer."""
+def _transfer(
+    analyses: CaptureAnalyses, connection: int | None, file: str | None
+) -> dict[Hashable, Any]:
+    """Returns the row of the connection whose path is estimated."""
     rows = analyses.connections
     if connection is not None or file is not None:
         rows = rows[rows["file"] == (file or analyses.summaries[0]["file"])]
@@ -203,58 +207,60 @@ def _chosen(analyses: CaptureAnalyses, connection: int | None, file: str | None)
 def _outages(
     acked: NDArray[np.float64],
     flight: NDArray[np.float64],
-    longest_ms: NDArray[np.float64],
+    max_rtt_ms: NDArray[np.float64],
     lowest_ms: float,
 ) -> NDArray[np.bool_]:
-    """Returns the stalls of the path: nothing arrived, and then all data that had waited.
+    """Returns which intervals are in outages: nothing arrived, and then all that had waited.
 
     Where windows pass in bursts, nothing arrives for most of an RTT either, but no data has waited.
 
     Args:
-        acked: bytes that were acknowledged in each interval.
-        flight: bytes in flight at most in each interval.
-        longest_ms: longest RTT in each interval.
-        lowest_ms: lowest RTT.
+        acked: acknowledged bytes of each interval.
+        flight: maximum in flight of each interval, bytes.
+        max_rtt_ms: longest RTT of each interval.
+        lowest_ms: lowest RTT of the path.
     """
-    still = np.zeros(len(acked), bool)
-    begin = 0
+    is_outage = np.zeros(len(acked), bool)
+    start = 0
     for index in range(1, len(acked) + 1):
-        if index < len(acked) and acked[index] == 0 and flight[begin] > 0:
+        if index < len(acked) and acked[index] == 0 and flight[start] > 0:
             continue
-        waited = (index - begin - 1) * _BIN_S * 1e3
-        longest = longest_ms[index] if index < len(acked) else 0.0
-        if waited and longest >= waited + lowest_ms / 2 and longest >= lowest_ms + waited / 2:
-            still[begin + 1 : index] = True
-        begin = index
-    return still
+        length_ms = (index - start - 1) * INTERVAL_S * 1e3
+        rtt_ms = max_rtt_ms[index] if index < len(acked) else 0.0
+        if length_ms and rtt_ms >= length_ms + lowest_ms / 2 and rtt_ms >= lowest_ms + length_ms / 2:
+            is_outage[start + 1 : index] = True
+        start = index
+    return is_outage
 
 
-def _queue_ms(intervals: pd.DataFrame, row: dict[Hashable, Any], *, least: bool = False) -> pd.Series:
+def _queue_ms(
+    intervals: pd.DataFrame, row: dict[Hashable, Any], *, is_minimum: bool = False
+) -> pd.Series:
     """Returns the delay beyond the lowest RTT, on the side of the capture where the queue is.
 
     Args:
-        intervals: of the transfer.
-        row: its connection.
-        least: whether the least delay of each interval is asked for, rather than the mean.
+        intervals: intervals of the transfer.
+        row: connection of the transfer.
+        is_minimum: whether to return the lowest delay of each interval instead of the mean.
     """
-    far = intervals["rtt_min_ms" if least else "rtt_mean_ms"] - row["far_rtt_min_ms"]
+    far = intervals["rtt_min_ms" if is_minimum else "rtt_mean_ms"] - row["far_rtt_min_ms"]
     near = intervals["near_rtt_mean_ms"] - row["near_rtt_min_ms"]
     delay: pd.Series = near if row["place"] == "receiver" else far
     return delay
 
 
-def _after_gaps(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> pd.Series:
-    """Returns which intervals have a delay of which at least half is a gap in the data before them.
+def _are_after_gaps(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> pd.Series:
+    """Returns for each interval whether a gap in the data before it makes half of its delay or more.
 
-    That is a wait for a path that stood still, or for ACKs that were lost then, in no queue.
+    Such data waited for the end of an outage, or for ACKs that were lost in it, and not in a queue.
     """
     passed = intervals["acked_bytes"]
     if row["place"] == "receiver":
         passed = intervals["bytes"] + intervals["retransmitted_bytes"]
     times = intervals["t_s"].sort_values()
     last = times.where(passed > 0).ffill().shift()
-    gap: pd.Series = times - last - _BIN_S
-    return (gap > _BIN_S / 2) & (2e3 * gap >= _queue_ms(intervals, row))
+    gap_s: pd.Series = times - last - INTERVAL_S
+    return (gap_s > INTERVAL_S / 2) & (2e3 * gap_s >= _queue_ms(intervals, row))
 
 
 def _capacity(
@@ -262,75 +268,79 @@ def _capacity(
     losses: pd.DataFrame,
     row: dict[Hashable, Any],
     *,
-    fills: bool,
-    is_elsewhere: bool,
+    has_full_queue: bool,
+    is_ack_queue: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Returns times, capacity, and where it was measured: the output of a queue is the capacity.
+    """Returns `times_s`, `capacity_mbps` and `is_measured` of an estimate.
+
+    The rate at which a queue sends is the capacity.
 
     Args:
-        intervals: of the transfer.
-        losses: of the transfer.
-        row: its connection.
-        fills: whether losses show that a queue was full.
-        is_elsewhere: whether the queue may be that of the ACKs.
+        intervals: intervals of the transfer.
+        losses: losses of the transfer.
+        row: connection of the transfer.
+        has_full_queue: whether losses show that a queue was full.
+        is_ack_queue: whether the queue may be that of the ACKs.
     """
-    count = int(intervals["t_s"].max() / _BIN_S + 0.5) + 1
-    places = (intervals["t_s"] / _BIN_S + 0.5).astype(int).to_numpy()
-    acked: NDArray[np.float64] = np.zeros(count)
-    queue: NDArray[np.float64] = np.full(count, np.nan)
-    limited, flight, longest = np.zeros(count, bool), np.zeros(count), np.zeros(count)
-    acked[places] = intervals["acked_bytes"].to_numpy(float)
-    queue[places] = _queue_ms(intervals, row, least=True).to_numpy(float)
+    count = int(intervals["t_s"].max() / INTERVAL_S + 0.5) + 1
+    indices = (intervals["t_s"] / INTERVAL_S + 0.5).astype(int).to_numpy()
+
+    def by_interval(values: pd.Series, fill: float = 0.0) -> NDArray[np.float64]:
+        result = np.full(count, fill)
+        result[indices] = values.to_numpy(float)
+        return result
+
+    acked = by_interval(intervals["acked_bytes"])
+    queue_ms = by_interval(_queue_ms(intervals, row, is_minimum=True), np.nan)
     # Close to the receiver nothing is in flight most of the time, whatever the sender does.
-    if not (fills and row["place"] == "receiver"):
-        limited[places] = intervals["is_limited"].to_numpy() == 1
-    flight[places] = intervals["in_flight_max"].to_numpy(float)
-    longest[places] = intervals["rtt_max_ms"].fillna(0.0).to_numpy(float)
-    lowest = float(np.nanmax([row["rtt_min_ms"], row["far_rtt_min_ms"]]))
+    is_limited = np.zeros(count, bool)
+    if not (has_full_queue and row["place"] == "receiver"):
+        is_limited = by_interval(intervals["is_limited"] == 1) > 0
+    lowest_ms = float(np.nanmax([row["rtt_min_ms"], row["far_rtt_min_ms"]]))
     mss = float(np.nanmax([np.nanmin([row["mss_up"], row["mss_down"], 1460.0]) - 12, 536.0]))
-    rate: NDArray[np.float64] = acked * 8e-6 / _BIN_S * (mss + _HEADERS) / mss
-    still = _outages(acked, flight, longest, lowest)
-    is_measured = ((queue > max(_QUEUE_MS, _QUEUE_SHARE * lowest)) | still) & ~limited
+    rate: NDArray[np.float64] = acked * 8e-6 / INTERVAL_S * (mss + _HEADERS) / mss
+    max_rtt_ms = by_interval(intervals["rtt_max_ms"].fillna(0.0))
+    is_outage = _outages(acked, by_interval(intervals["in_flight_max"]), max_rtt_ms, lowest_ms)
+    has_queue = queue_ms > max(_MIN_QUEUE_MS, _MIN_QUEUE_SHARE * lowest_ms)
+    is_measured = (has_queue | is_outage) & ~is_limited
     if row["place"] == "receiver":
-        # Nothing shows the least delay there: a queue that begins in an interval has not filled it.
+        # Delays there are means, so that a queue may have begun within its first interval.
         is_measured[1:] &= is_measured[:-1].copy()
     # The first and the last interval are not whole.
     is_measured[[0, -1]] = False
-    times = np.arange(count, dtype=np.float64) * _BIN_S
-    if is_measured.mean() < _LEAST_MEASURED or is_elsewhere:
+    times_s = np.arange(count, dtype=np.float64) * INTERVAL_S
+    if is_measured.mean() < _MIN_MEASURED_SHARE or is_ack_queue:
         is_measured[:] = False
         # A sender that never fills the path for long shows a lower bound: the rate that it has carried.
         # Slow start reaches it before its losses; after them, ACKs of what had arrived come at once.
-        first_loss = float(losses["t_s"].min()) if len(losses) else np.inf
-        before = rate[:-1][times[1:] <= first_loss]
-        usual = np.percentile(rate[rate > 0], 90) if (rate > 0).any() else 0.0
-        return times, np.full(count, max(before.max(initial=0.0), usual)), is_measured
-    filled = np.interp(times, times[is_measured], rate[is_measured])
-    return (
-        times,
-        np.where(is_measured, rate, np.maximum(filled, np.where(limited, rate, 0))),
-        is_measured,
-    )
+        first_loss_s = float(losses["t_s"].min()) if len(losses) else np.inf
+        before = rate[:-1][times_s[1:] <= first_loss_s]
+        p90 = np.percentile(rate[rate > 0], 90) if (rate > 0).any() else 0.0
+        return times_s, np.full(count, max(before.max(initial=0.0), p90)), is_measured
+    interpolated = np.interp(times_s, times_s[is_measured], rate[is_measured])
+    lower_bounds = np.maximum(interpolated, np.where(is_limited, rate, 0))
+    return times_s, np.where(is_measured, rate, lower_bounds), is_measured
 
 
 def _buffer(
     losses: pd.DataFrame,
     intervals: pd.DataFrame,
     row: dict[Hashable, Any],
-    times: NDArray[np.float64],
-    rate: NDArray[np.float64],
+    times_s: NDArray[np.float64],
+    capacity_mbps: NDArray[np.float64],
 ) -> tuple[float, bool]:
     """Returns the bytes that the queue holds, and whether an overflow shows them."""
     overflow = losses[(losses["kind"] == "congestion") & losses["rtt_ms"].notna()]
-    lowest = row["near_rtt_min_ms"] if row["place"] == "receiver" else row["far_rtt_min_ms"]
-    if len(overflow) >= _LEAST_LOSSES:
-        at = np.interp(overflow["t_s"], times, rate)
-        held = (overflow["rtt_ms"].to_numpy() - lowest) / 1e3 * at * 1e6 / 8
-        # Random losses are among them by mistake, beside a shorter queue.
-        return float(np.percentile(held, 75)), True
-    delay = _queue_ms(intervals, row)[~_after_gaps(intervals, row)].max()
-    most = 0.0 if np.isnan(delay) else float(delay) / 1e3 * float(rate.mean()) * 1e6 / 8
-    return max(most, 15_000.0), False
+    lowest_ms = row["near_rtt_min_ms"] if row["place"] == "receiver" else row["far_rtt_min_ms"]
+    if len(overflow) >= _MIN_OVERFLOW_LOSSES:
+        mbps = np.interp(overflow["t_s"], times_s, capacity_mbps)
+        queued_bytes = (overflow["rtt_ms"].to_numpy() - lowest_ms) / 1e3 * mbps * 1e6 / 8
+        # Some of these losses may be random ones at a shorter queue.
+        return float(np.percentile(queued_bytes, 75)), True
+    delay_ms = _queue_ms(intervals, row)[~_are_after_gaps(intervals, row)].max()
+    mean_mbps = float(capacity_mbps.mean())
+    longest_bytes = 0.0 if np.isnan(delay_ms) else float(delay_ms) / 1e3 * mean_mbps * 1e6 / 8
+    return max(longest_bytes, _MIN_BUFFER_BYTES), False
 
 
 def files_of_scenario(file: Path) -> tuple[Path, Path]:
@@ -360,16 +370,18 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     if path.opposite is not None:
         note = "one bandwidth-delay product, as its queue was not seen"
     elif not path.is_buffer_full:
-        seen = f"{path.buffer_bytes:.0f} B waited at most; no overflow was seen"
-        note = "at least: by overflow, beside a capacity that is one" if path.has_overflow else seen
+        note = f"{path.buffer_bytes:.0f} B waited at most; no overflow was seen"
+        if path.has_overflow:
+            note = "at least: by overflow, beside a capacity that is one"
     is_finite = "bytes = " in path.endpoints
-    whole = max(path.times_s[-1], 1.0)
-    longer = f" # the transfer took {whole:.1f}s" if is_finite else ""
-    left_out = "".join(f"# left out: {each}\n" for each in path.left_out)
+    transfer_s = max(path.times_s[-1], 1.0)
+    duration_s = _DURATION_RATIO * transfer_s if is_finite else transfer_s
+    duration_note = f" # the transfer took {transfer_s:.1f}s" if is_finite else ""
+    left_out = "".join(f"# left out: {text}\n" for text in path.left_out)
     text = (
         f'name = "{file.stem}"\n'
         f'description = "{path.description}"\n'
-        f'duration = "{_LONGER * whole if is_finite else whole:.1f}s"{longer}\n\n'
+        f'duration = "{duration_s:.1f}s"{duration_note}\n\n'
         "[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'

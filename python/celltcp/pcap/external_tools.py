@@ -1,4 +1,4 @@
-"""Other tools: counts of tshark and tcptrace in a capture, if they are installed."""
+"""Counts of tshark and tcptrace in a capture, if they are installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-#: Counts of tshark by the names of ours.
+#: Fields of tshark, or filters on them, by our names of the counts.
 _TSHARK = {
     "retransmissions": "tcp.analysis.retransmission",
     "duplicate_acks": "tcp.analysis.duplicate_ack",
@@ -16,7 +16,7 @@ _TSHARK = {
     "resets": "tcp.flags.reset == 1",
 }
 
-#: Filter of payload of other protocols, such as the header in an ICMP error.
+#: Filter for segments of TCP, without those that an ICMP error quotes.
 _SEGMENTS = "tcp and not icmp and not icmpv6"
 
 #: Time limit of a tool, s.
@@ -25,20 +25,20 @@ _TIMEOUT_S = 120
 
 def external_counts(capture: Path, totals: bool = False) -> dict[str, dict[str, int]]:
     """Returns the counts of each tool that is installed; `totals` adds connections and segments."""
-    result = {}
-    if shutil.which("tshark"):
-        result["tshark"] = _tshark(capture, totals)
-    if shutil.which("tcptrace"):
-        result["tcptrace"] = _tcptrace(capture, totals)
-    return {tool: counts for tool, counts in result.items() if counts}
+    tools = {"tshark": _tshark, "tcptrace": _tcptrace}
+    counts = {tool: count(capture, totals) for tool, count in tools.items() if shutil.which(tool)}
+    return {tool: count for tool, count in counts.items() if count}
 
 
 def _output(command: list[str]) -> str:
+    """Returns the output of a command; empty if it fails or takes too long."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout
+    return process.stdout
 
 
 def _tshark(capture: Path, totals: bool) -> dict[str, int]:
@@ -47,8 +47,8 @@ def _tshark(capture: Path, totals: bool) -> dict[str, int]:
     text = _output(["tshark", "-n", "-r", str(capture), "-Y", _SEGMENTS, "-T", "fields", *options])
     rows = [line.split("\t") for line in text.splitlines()]
     counts = {
-        name: sum(1 for row in rows if len(row) > place and row[place] not in ("", "0", "False"))
-        for place, name in enumerate(_TSHARK, 1)
+        name: sum(1 for row in rows if len(row) > column and row[column] not in ("", "0", "False"))
+        for column, name in enumerate(_TSHARK, 1)
     }
     if not totals:
         return counts

@@ -1,4 +1,4 @@
-"""Ground truth: the kind of each loss of a run, from the fates of its segments."""
+"""Ground truth: the kind of each loss of a run, from the table `fates` of its segments."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from celltcp._core import loss_kinds
 #: Kinds that the ground truth distinguishes.
 KINDS = tuple(loss_kinds())
 
-#: Minimum time without an arrival while segments wait on the path that is an outage, ns.
-_OUTAGE_NS = 200_000_000
+#: Minimum time without an arrival, while segments are on the path, of an outage, ns.
+_MIN_OUTAGE_NS = 200_000_000
 
 #: Fates that are losses.
 _LOST = ("overflow", "aqm", "policer", "loss", "radio", "mtu")
@@ -46,10 +46,9 @@ def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.D
             _discarded(seq, rows["len"].to_numpy(np.int64), sent, ended, arrived), "discarded", fate
         )
     outages = _outages(sent, ended, arrived)
-    again = _sent_again(seq)
+    following, previous = _same_start(seq, -1), _same_start(seq, 1)
     reported = rows["reported"].to_numpy(np.int64) - begin
     ends = seq + rows["len"].to_numpy(np.int64)
-    previous = _previous(seq)
     highest = np.maximum.accumulate(seq) if len(seq) else seq
     result: list[dict[str, Any]] = []
 
@@ -65,15 +64,15 @@ def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.D
 
     arrivals = np.sort(ended[arrived])
     by_arrival = np.flatnonzero(arrived)[np.argsort(ended[arrived], kind="stable")]
-    most_before = np.maximum.accumulate(seq[by_arrival]) if len(by_arrival) else by_arrival
+    highest_arrived = np.maximum.accumulate(seq[by_arrival]) if len(by_arrival) else by_arrival
     for index in np.flatnonzero(np.isin(fate, _LOST)).tolist():
-        repaired = again[index]
-        if repaired < 0:
+        repair = following[index]
+        if repair < 0:
             continue
-        inside = any(start <= ended[index] < end for start, end in outages)
-        if fate[index] == "radio" or inside:
+        is_in_outage = any(start <= ended[index] < end for start, end in outages)
+        if fate[index] == "radio" or is_in_outage:
             add(index, "outage")
-        elif reported[repaired] <= ends[index]:
+        elif reported[repair] <= ends[index]:
             add(index, "tail")
         else:
             add(index, "random" if fate[index] == "loss" else "congestion")
@@ -85,8 +84,8 @@ def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.D
     for index in by_arrival.tolist():
         if previous[index] >= 0 or order[index] == 0:
             continue
-        overtaken = most_before[order[index] - 1] > seq[index]
-        if overtaken and again[index] < 0 and highest[index] == seq[index]:
+        is_overtaken = highest_arrived[order[index] - 1] > seq[index]
+        if is_overtaken and following[index] < 0 and highest[index] == seq[index]:
             add(index, "reordering")
     return pd.DataFrame(result, columns=["seq", "len", "t_ns", "kind"])
 
@@ -103,20 +102,21 @@ def _discarded(
     The latest timestamp is that of the last segment that came in order or earlier. Linux accepts one
     that is up to a millisecond older.
     """
-    stamps = sent // 1_000_000
+    timestamps = sent // 1_000_000
     discarded = np.zeros(len(seq), bool)
     latest = expected = 0
+    # Ends of segments out of order, by their first bytes.
     ahead: dict[int, int] = {}
     indices = np.flatnonzero(arrived)
     for index in indices[np.argsort(ended[indices], kind="stable")].tolist():
-        first, stamp = int(seq[index]), int(stamps[index])
-        if latest - stamp > 1:
+        first, timestamp = int(seq[index]), int(timestamps[index])
+        if latest - timestamp > 1:
             discarded[index] = True
             continue
         if first > expected:
             ahead[first] = max(first + int(lengths[index]), ahead.get(first, 0))
             continue
-        latest = max(latest, stamp)
+        latest = max(latest, timestamp)
         expected = max(expected, first + int(lengths[index]))
         while (end := ahead.pop(expected, 0)) > expected:
             expected = end
@@ -126,38 +126,35 @@ def _discarded(
 def _outages(
     sent: NDArray[np.int64], ended: NDArray[np.int64], arrived: NDArray[np.bool_]
 ) -> list[tuple[int, int]]:
-    """Returns the times in which nothing arrived although segments were on the path."""
+    """Returns start and end, ns, of each time in which nothing arrived although segments were sent.
+
+    Args:
+        sent: departures of the segments, ns.
+        ended: arrivals or drops, ns.
+        arrived: whether each segment arrived.
+    """
     order = np.argsort(ended[arrived], kind="stable")
     times, departures = ended[arrived][order], sent[arrived][order]
-    gaps = np.flatnonzero(np.diff(times) >= _OUTAGE_NS)
-    least = (times - departures).min(initial=0)
+    gaps = np.flatnonzero(np.diff(times) >= _MIN_OUTAGE_NS)
+    min_delay_ns = (times - departures).min(initial=0)
     result = []
     for index in gaps.tolist():
-        last, departure, arrival = (
-            int(at) for at in (times[index], departures[index + 1], times[index + 1])
+        last_arrival, departure, arrival = (
+            int(t_ns) for t_ns in (times[index], departures[index + 1], times[index + 1])
         )
-        if departure <= last + _OUTAGE_NS // 4:
-            result.append((last, arrival))
-        elif arrival - departure >= _OUTAGE_NS + least:
+        if departure <= last_arrival + _MIN_OUTAGE_NS // 4:
+            result.append((last_arrival, arrival))
+        elif arrival - departure >= _MIN_OUTAGE_NS + min_delay_ns:
             result.append((departure, arrival))
     return result
 
 
-def _sent_again(seq: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns for each segment the next one that has the same first byte; -1 without one."""
-    following: dict[int, int] = {}
-    again = np.full(len(seq), -1, np.int64)
-    for index in range(len(seq) - 1, -1, -1):
-        again[index] = following.get(int(seq[index]), -1)
-        following[int(seq[index])] = index
-    return again
+def _same_start(seq: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+    """Returns the index of another segment with the same first byte, for each; -1 without one.
 
-
-def _previous(seq: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns for each segment the one before it that has the same first byte; -1 without one."""
-    last: dict[int, int] = {}
-    previous = np.full(len(seq), -1, np.int64)
-    for index, first in enumerate(seq.tolist()):
-        previous[index] = last.get(first, -1)
-        last[first] = index
-    return previous
+    Args:
+        seq: first bytes of the segments.
+        step: 1 for the previous such segment, -1 for the next one.
+    """
+    indices = pd.Series(np.arange(len(seq)))
+    return indices.groupby(seq).shift(step, fill_value=-1).to_numpy(np.int64)

@@ -1,4 +1,4 @@
-"""Leftovers: losses of a full queue that no RTT near them shows, next to others that do."""
+"""Leftovers: losses that belong to a full queue, although the RTT near them does not show it."""
 
 from __future__ import annotations
 
@@ -11,83 +11,82 @@ from numpy.typing import NDArray
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, records
 
-#: Minimum episodes of losses at a short queue at which they are random; fewer against those of a full
-#: queue look like leftovers of these, and so do some beside four times as many.
-_SEVERAL = 3
-_CLEARLY = 4
-#: Rule that tells their kind, in the column `reason`.
+#: Fewer episodes at a short queue than this are leftovers, if there are any at a full queue.
+_MIN_EPISODES = 3
+#: Minimum ratio of losses at a full queue to others at which the others are leftovers.
+_MIN_FULL_RATIO = 4
+#: Value of the column `reason` for leftovers.
 _REASON = "others of its round trip were lost in a full queue"
 
 
-def with_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Returns the tables with leftovers of full queues as congestion, in losses and in their counts.
+def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Returns the tables with leftovers as losses by congestion, and with their counts.
 
-    A few of them would be a rate of random loss that turns a comparison of CCAs round.
+    Taken for random losses, even a few would decide a comparison of CCAs on the estimated path.
     """
     columns = ("file", "connection", "losses_random", "losses_congestion")
     rows = zip(*(tables["connections"][name].to_pylist() for name in columns), strict=True)
-    mixed = {
+    mixed_keys = {
         (file, connection)
         for file, connection, random, congestion in rows
-        if 0 < _CLEARLY * random <= congestion
+        if 0 < _MIN_FULL_RATIO * random <= congestion
     }
-    if not mixed:
+    if not mixed_keys:
         return dict(tables)
     losses = tables["losses"].to_pandas()
     connections = tables["connections"].to_pandas()
     intervals = tables["intervals"].slice(0, 0).to_pandas()
-    places = losses.groupby(["file", "connection"], observed=True).indices
-    moved = np.zeros(len(losses), bool)
+    row_indices = losses.groupby(["file", "connection"], observed=True).indices
+    is_leftover = np.zeros(len(losses), bool)
     counts = np.zeros(len(connections), np.int64)
     for index, row in enumerate(records(connections)):
         key = (row["file"], row["connection"])
-        if key in mixed:
-            own = losses.iloc[places[key]]
-            chosen = _leftovers(Evidence(row, own, intervals))
-            moved[places[key]] = chosen
-            counts[index] = int(chosen.sum())
-    kind = np.where(moved, "congestion", losses["kind"].astype(str))
-    reason = np.where(moved, _REASON, losses["reason"].astype(str))
-    result = dict(tables)
-    result["losses"] = _replaced(tables["losses"], {"kind": kind, "reason": reason})
-    changed = {
+        if key in mixed_keys:
+            evidence = Evidence(row, losses.iloc[row_indices[key]], intervals)
+            is_leftover[row_indices[key]] = _find_leftovers(evidence)
+            counts[index] = int(is_leftover[row_indices[key]].sum())
+    kind = np.where(is_leftover, "congestion", losses["kind"].astype(str))
+    reason = np.where(is_leftover, _REASON, losses["reason"].astype(str))
+    changed_counts = {
         name: connections[name].to_numpy(np.int64) + sign * counts
         for name, sign in (("losses_random", -1), ("losses_congestion", 1))
     }
-    result["connections"] = _replaced(tables["connections"], changed)
-    return result
+    return {
+        **tables,
+        "losses": _with_columns(tables["losses"], {"kind": kind, "reason": reason}),
+        "connections": _with_columns(tables["connections"], changed_counts),
+    }
 
 
-def are_few(own: Sequence[Episode]) -> bool:
-    """Returns whether episodes at short queues are too few, against those of full ones, for a rate.
+def are_leftovers(episodes: Sequence[Episode]) -> bool:
+    """Returns whether the episodes at short queues of a connection are leftovers of full ones.
 
-    They look like leftovers of these.
+    They are then too few for a rate of random loss.
     """
-    full = [episode for episode in own if episode.queue == "full"]
-    short = [episode for episode in own if episode.queue == "short" and not episode.is_tail]
-    return bool(full) and (len(short) < _SEVERAL or len(full) >= _CLEARLY * len(short))
+    full = [episode for episode in episodes if episode.queue == "full"]
+    short = [episode for episode in episodes if episode.queue == "short" and not episode.is_tail]
+    return bool(full) and (len(short) < _MIN_EPISODES or len(full) >= _MIN_FULL_RATIO * len(short))
 
 
-def _leftovers(evidence: Evidence) -> NDArray[np.bool_]:
-    """Returns which losses of a connection are leftovers: few, in round trips of a full queue."""
-    own = evidence.episodes
-    if not are_few(own):
-        return np.zeros(len(evidence.losses), bool)
-    full = [episode for episode in own if episode.queue == "full"]
-    # Behind the capture, the RTT at a loss is that of its own time, and shows that it was random.
+def _find_leftovers(evidence: Evidence) -> NDArray[np.bool_]:
+    """Returns which losses of a connection are leftovers: few, during episodes at a full queue."""
     losses = evidence.losses
+    if not are_leftovers(evidence.episodes):
+        return np.zeros(len(losses), bool)
+    # For a loss after the capture the RTT of its own time is known, and shows that it was random.
     is_random = ((losses["kind"] == "random") & (losses["is_upstream"] == 1)).to_numpy()
-    times = evidence.losses["t_s"]
-    within = np.zeros(len(times), bool)
-    for episode in full:
-        within |= times.between(episode.start_s, episode.start_s + episode.span_s).to_numpy()
-    return within & is_random
+    is_during = np.zeros(len(losses), bool)
+    for episode in evidence.episodes:
+        if episode.queue == "full":
+            end_s = episode.start_s + episode.span_s
+            is_during |= losses["t_s"].between(episode.start_s, end_s).to_numpy()
+    return is_during & is_random
 
 
-def _replaced(table: pa.Table, columns: Mapping[str, NDArray[np.generic]]) -> pa.Table:
-    """Returns a table with other values in some columns."""
+def _with_columns(table: pa.Table, columns: Mapping[str, NDArray[np.generic]]) -> pa.Table:
+    """Returns a table with other values in some columns, of the same types."""
     for name, values in columns.items():
-        place = table.schema.get_field_index(name)
-        field = table.schema.field(place)
-        table = table.set_column(place, field, pa.array(values, field.type))
+        index = table.schema.get_field_index(name)
+        field = table.schema.field(index)
+        table = table.set_column(index, field, pa.array(values, field.type))
     return table

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
+from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
 
-#: Minimum payload of a transfer that a path is estimated from, bytes.
-_LEAST_BYTES = 100_000
 #: Name of a capture from the standard input, which no other command can read again.
 _STDIN = "-"
-#: Minimum share of the time of a limit that is worth acting on.
-_LIMITED = 0.5
-#: Buffer of a receiver for a byte of its window, and the largest one of Linux by default, bytes.
-_BUFFER, _DEFAULT = 2, 6 * 1024 * 1024
+#: Minimum share of the time under a limit that is worth acting on.
+_MIN_LIMITED_SHARE = 0.5
+#: Buffer of a receiver for each byte of its window, and the maximum buffer of Linux by default, bytes.
+_BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
 
-#: Step that tells limits of a sender apart.
+#: Step that shows which limit of a sender holds.
 _WHICH_LIMIT = (
     "# another CCA changes nothing where the send buffer or the application is the limit: a capture at "
     "the sender, or ss -ti there (sndbuf_limited, app_limited), tells which it is"
@@ -30,18 +29,18 @@ _WHICH_LIMIT = (
 
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
-    """Returns commands with comments for the transfer with most payload; none without such a one."""
+    """Returns commands with comments for the transfer with most payload; none without a transfer."""
     rows = [
         row
         for row in analyses.connections.to_dict("records")
-        if _payload(row) >= _LEAST_BYTES and row["rtt_min_ms"] > 0
+        if _payload(row) >= MIN_TRANSFER_BYTES and row["rtt_min_ms"] > 0
     ]
     if not rows:
         return []
     row = max(rows, key=_payload)
-    if row["limit_idle"] >= _LIMITED:
+    if row["limit_idle"] >= _MIN_LIMITED_SHARE:
         return []
-    if row["limit_receive_window"] >= _LIMITED:
+    if row["limit_receive_window"] >= _MIN_LIMITED_SHARE:
         return [_window_step(row)]
     if str(row["diagnosis"]).startswith(OWN_LIMIT):
         return [_buffer_step(row)]
@@ -53,28 +52,28 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         ["celltcp", "pcap", "to-scenario", str(row["file"]), "--connection", str(row["connection"])]
     )
     compare = "celltcp compare path.toml --cca cubic,bbr"
-    return [f"{path} --out path.toml", f"{compare}  # {_against(row)}"]
+    return [f"{path} --out path.toml", f"{compare}  # {_purpose(row)}"]
 
 
 def _payload(row: Mapping[Hashable, Any]) -> int:
     return int(row["bytes_up"] + row["bytes_down"])
 
 
-def _against(row: Mapping[Hashable, Any]) -> str:
-    """Returns what a comparison on the path of a transfer is for."""
+def _purpose(row: Mapping[Hashable, Any]) -> str:
+    """Returns the purpose of a comparison on the path of a transfer, as text."""
     if 2 * row["losses_random"] > row["losses"] and not str(row["cca"]).startswith("bbr"):
-        times = int(row["reductions"])
-        reduced = f", and {times} reductions of the window" if times else ""
+        reductions = int(row["reductions"])
+        reductions_text = f", and {reductions} reductions of the window" if reductions else ""
         return (
-            f"against {row['losses_random']} random losses{reduced}; BBR does not take them for "
-            f"congestion; Linux, {cca_line('bbr')}"
+            f"against {row['losses_random']} random losses{reductions_text}; BBR does not take them "
+            f"for congestion; Linux, {cca_line('bbr')}"
         )
     outages = "; without its outages, unless path.blackouts has them" if row["losses_outage"] else ""
     return f"whether another CCA would be better there{outages}"
 
 
 def _buffer_step(row: Mapping[Hashable, Any]) -> str:
-    """Returns the size that lets a sender go faster: its data per RTT in proportion to the rate."""
+    """Returns the step for a larger send buffer: data per RTT in proportion to the rate."""
     rate_mbps, rtt_ms = float(row["throughput_mbps"]), float(row["rtt_min_ms"])
     bytes_per_rtt = 125 * rate_mbps * rtt_ms
     return (
@@ -87,12 +86,12 @@ def _buffer_step(row: Mapping[Hashable, Any]) -> str:
 
 
 def _window_step(row: Mapping[Hashable, Any]) -> str:
-    """Returns the lines for a larger receive window."""
+    """Returns the step for a larger receive window: lines of Linux for twice the window."""
     side = "client" if row["direction"] == "down" else "server"
-    most = max(_DEFAULT, round(2 * _BUFFER * row["window_max"]))
-    lines = [linux_line(f"tcp.receive_buffer_max={most}B")]
+    buffer = max(_DEFAULT_MAX_BUFFER, round(2 * _BUFFER_RATIO * row["window_max"]))
+    lines = [linux_line(f"tcp.receive_buffer_max={buffer}B")]
     # Where both SYNs had a scale, the window has one already.
-    if not all(row[f"scale_{each}"] > 0 for each in ("client", "server")):
+    if not all(row[f"scale_{host}"] > 0 for host in ("client", "server")):
         lines.insert(0, linux_line("tcp.window_scale=true"))
     return (
         f"# against the receive window of the {side}; Linux, {'; '.join(lines)}; an application that "

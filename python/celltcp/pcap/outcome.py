@@ -46,9 +46,7 @@ class CaptureOutcome(TypedDict):
 
 
 def _connection_columns() -> Mapping[str, object]:
-    (table,) = (
-        capture_table for capture_table in capture_tables() if capture_table.name == "connections"
-    )
+    (table,) = (each for each in capture_tables() if each.name == "connections")
     texts = dict.fromkeys(("client", "server", "direction"), str)
     guesses = dict.fromkeys(("handshake", "ending", "place", "cca"), str | None)
     return {
@@ -98,7 +96,7 @@ class PlaceGuess(TypedDict):
 
 
 class CaseOutcome(TypedDict):
-    """Judgement of a case."""
+    """Results of a case and their errors."""
 
     name: str
     scenario: str

@@ -1,4 +1,4 @@
-"""Captures as a part of a report: connections, losses by kind, the longest wait."""
+"""Part of a report about captures: connections, losses by kind, the longest wait."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from celltcp.pcap.analysis import CaptureAnalyses, of_connection
+from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.next_steps import next_steps
-from celltcp.pcap.plots import AGAIN, KIND_COLOURS, LATE, NEW, draw_intervals, overview
+from celltcp.pcap.plots import KIND_COLOURS, LATE, NEW, RETRANSMITTED, draw_intervals, overview
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import figure
 
-#: Maximum of connections in the table.
-_MOST = 200
-#: Length of an interval of the analysis, s.
-_INTERVAL = 0.1
-
+#: Maximum number of connections in the table.
+_MAX_ROWS = 200
+#: Heading of each column, and whether it has numbers.
 _COLUMNS = (
     *(("file", False), ("no", True), ("client", False), ("server", False), ("MB", True), ("s", True)),
     *(("Mbit/s", True), ("least RTT ms", True), ("retransmitted", True), ("losses", True)),
@@ -33,12 +32,14 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
     files = [str(summary["file"]) for summary in analyses.summaries]
     rows = analyses.by_waiting_time()
     command = shlex.join(["celltcp", "pcap", "analyze", *files, "--out", "results"])
+    order = "The connections that waited longest come first."
+    more = f" The table has the first {_MAX_ROWS} of {len(rows)}." if len(rows) > _MAX_ROWS else ""
     return Part(
         title=f"Captures: {', '.join(files)}",
         question=f"What do {', '.join(files)} tell of connections, losses and the path?",
         findings=_findings(analyses),
         sections=(
-            Section("Connections", _connections(analyses), text=_told(len(rows))),
+            Section("Connections", _connections(analyses), text=(f"{order}{more}",)),
             *_next_steps(analyses),
             *_pictures(analyses),
             Section("Command that reproduces the results", code=f"{command}\n"),
@@ -51,22 +52,17 @@ def _next_steps(analyses: CaptureAnalyses) -> list[Section]:
     return [Section("What to try next", code="".join(f"{step}\n" for step in steps))] if steps else []
 
 
-def _told(count: int) -> tuple[str, ...]:
-    more = f" The table has the first {_MOST} of {count}." if count > _MOST else ""
-    return (f"The connections that waited longest come first.{more}",)
-
-
 def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:
     rows = analyses.by_waiting_time()
     if rows.empty:
         return (Finding("Connections", "none", "no TCP connection was found", state="undecided"),)
     kinds = analyses.losses["kind"].astype(str).value_counts()
-    losses = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    losses_text = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     worst = rows.iloc[0]
-    payload = float((rows["bytes_up"] + rows["bytes_down"]).sum()) / 1e6
+    payload_mb = float((rows["bytes_up"] + rows["bytes_down"]).sum()) / 1e6
     return (
-        Finding("Connections", str(len(rows)), f"{payload:.2f} MB of payload"),
-        Finding("Losses", str(int(kinds.sum())), losses or "none was found"),
+        Finding("Connections", str(len(rows)), f"{payload_mb:.2f} MB of payload"),
+        Finding("Losses", str(int(kinds.sum())), losses_text or "none was found"),
         Finding(
             "Longest wait",
             f"{worst['harm_s']:.2f} s",
@@ -93,9 +89,9 @@ def _connections(analyses: CaptureAnalyses) -> Table:
             "" if row["cca"] == "unknown" else str(row["cca"]),
             str(row["diagnosis"]),
         )
-        for row in analyses.by_waiting_time().head(_MOST).to_dict("records")
+        for row in analyses.by_waiting_time().head(_MAX_ROWS).to_dict("records")
     )
-    return Table(tuple(Column(name, is_number=number) for name, number in _COLUMNS), rows)
+    return Table(tuple(Column(name, is_number=is_number) for name, is_number in _COLUMNS), rows)
 
 
 def _pictures(analyses: CaptureAnalyses) -> list[Section]:
@@ -112,35 +108,35 @@ def _pictures(analyses: CaptureAnalyses) -> list[Section]:
 
 
 def _intervals(analyses: CaptureAnalyses) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Returns the intervals and the losses of the connection that waited longest."""
+    """Returns intervals and losses of the data of the connection that waited longest."""
     worst = analyses.by_waiting_time().iloc[0]
     up = int(worst["direction"] == "up")
-    tables = (analyses.intervals, analyses.losses)
-    intervals, losses = (of_connection(table, worst, up) for table in tables)
-    return intervals, losses
+    return (
+        connection_rows(analyses.intervals, worst, up),
+        connection_rows(analyses.losses, worst, up),
+    )
 
 
 def _chart(analyses: CaptureAnalyses) -> Chart:
-    result, losses = _intervals(analyses)
-    times = numbers(result["t_s"])
-    rate = 8e-6 / _INTERVAL
+    intervals, losses = _intervals(analyses)
+    times = numbers(intervals["t_s"])
+    mbps_per_byte = 8e-6 / INTERVAL_S
     rates = (
-        Series("new", NEW, numbers(result["bytes"]) * rate),
-        Series("again", AGAIN, numbers(result["retransmitted_bytes"]) * rate),
+        Series("new", NEW, numbers(intervals["bytes"]) * mbps_per_byte),
+        Series("again", RETRANSMITTED, numbers(intervals["retransmitted_bytes"]) * mbps_per_byte),
     )
-    delays = (
-        Series("capture to receiver", NEW, numbers(result["rtt_mean_ms"])),
-        Series("capture to sender", LATE, numbers(result["near_rtt_mean_ms"])),
+    rtts = (
+        Series("capture to receiver", NEW, numbers(intervals["rtt_mean_ms"])),
+        Series("capture to sender", LATE, numbers(intervals["near_rtt_mean_ms"])),
     )
-    places = np.searchsorted(times, numbers(losses["t_s"]), "right") - 1
+    interval_indices = (np.searchsorted(times, numbers(losses["t_s"]), "right") - 1).clip(0)
     counts = []
     for kind, colour in KIND_COLOURS.items():
-        mine = np.bincount(
-            places[(losses["kind"].astype(str) == kind).to_numpy()].clip(0), minlength=len(times)
-        ).astype(float)
-        if mine.any():
-            counts.append(Series(kind, colour, mine[: len(times)]))
-    panels = [Panel("throughput", "Mbit/s", rates, 2), Panel("RTT", "ms", delays, 1)]
+        is_kind = (losses["kind"].astype(str) == kind).to_numpy()
+        if is_kind.any():
+            count = np.bincount(interval_indices[is_kind], minlength=len(times)).astype(float)
+            counts.append(Series(kind, colour, count[: len(times)]))
+    panels = [Panel("throughput", "Mbit/s", rates, 2), Panel("RTT", "ms", rtts, 1)]
     if counts:
         panels.append(Panel("losses", "segments", tuple(counts), 0))
     return Chart(times, "time since the first packet", "s", tuple(panels), digits=1).thinned()

@@ -10,25 +10,25 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import CaptureAnalysis, CelltcpError
+from celltcp.pcap.analysis import MAX_RECORDS
 from celltcp.pcap.outcome import ResetConnection, SavingsOutcome
 
-#: Flags of TCP.
+#: Flag RST in the header of TCP.
 _RST = 0x04
-
-#: Records read at a time.
-_PIECE = 200_000
 
 
 @dataclass
 class ResetSavings:
     """Savings of a reset tracker in captures."""
 
-    #: Time from a RST at the capture to the first segment that a tracker drops, and to the last, s.
+    #: Times from a RST at the capture to the first segment that a tracker drops, and to the last, s.
     delay_s: float
     hold_s: float
     #: Payload from servers, of all connections.
     bytes_down: int = 0
+    #: Number of connections in the captures.
     all_connections: int = 0
+    #: Connections that their clients have reset.
     connections: list[ResetConnection] = field(default_factory=list)
     #: Captures that are broken: file, byte and reason.
     broken: list[tuple[str, int, str]] = field(default_factory=list)
@@ -74,8 +74,8 @@ def reset_savings(
 
     Args:
         files: captures; `-` is the standard input.
-        delay_s: time in which data still comes after a RST, since the base station learns of it later.
-        hold_s: time after which the tracker forgets a connection.
+        delay_s: time for which data still passes after a RST, as the base station gets the RST later.
+        hold_s: time after a RST for which the tracker drops data.
 
     Raises:
         CelltcpError: if a file cannot be opened, or the times are impossible.
@@ -87,47 +87,56 @@ def reset_savings(
     savings = ResetSavings(delay_s, hold_s)
     for name in files:
         _read(str(name), savings)
-    savings.connections.sort(key=lambda each: (-each.spared_bytes, -each.late_bytes, each.connection))
+    savings.connections.sort(
+        key=lambda reset: (-reset.spared_bytes, -reset.late_bytes, reset.connection)
+    )
     return savings
 
 
 def _read(file: str, savings: ResetSavings) -> None:
+    """Adds the connections of a capture."""
     analysis = CaptureAnalysis(file, segments=True)
-    result: dict[int, ResetConnection] = {}
-    goes_on = True
-    while goes_on:
-        goes_on = analysis.advance(_PIECE)
+    resets: dict[int, ResetConnection] = {}
+    has_more = True
+    while has_more:
+        has_more = analysis.advance(MAX_RECORDS)
         tables = analysis.take_tables()
-        _take_segments(tables["segments"].to_pandas(), file, savings, result)
+        _add_segments(tables["segments"].to_pandas(), file, savings, resets)
         for row in tables["connections"].to_pylist():
             savings.all_connections += 1
             savings.bytes_down += row["bytes_down"]
-            if each := result.get(row["connection"]):
-                each.client, each.server = row["client"], row["server"]
-                each.bytes_down = row["bytes_down"]
+            if reset := resets.get(row["connection"]):
+                reset.client, reset.server = row["client"], row["server"]
+                reset.bytes_down = row["bytes_down"]
     if broken := analysis.summary()["broken"]:
         savings.broken.append((file, *broken))
-    savings.connections += result.values()
+    savings.connections += resets.values()
 
 
-def _take_segments(
-    rows: pd.DataFrame, file: str, savings: ResetSavings, result: dict[int, ResetConnection]
+def _add_segments(
+    rows: pd.DataFrame, file: str, savings: ResetSavings, resets: dict[int, ResetConnection]
 ) -> None:
-    """Adds the segments of a piece, which are in the order of time."""
-    resets = rows[(rows["up"] == 1) & (rows["flags"] & _RST > 0)]
-    for number, group in resets.groupby("connection")["t_s"]:
-        each = result.setdefault(
-            int(str(number)), ResetConnection(file, int(str(number)), float(group.min()))
-        )
-        each.resets += len(group)
-    data = rows[(rows["up"] == 0) & (rows["len"] > 0) & rows["connection"].isin(list(result))]
-    for number, segments in data.groupby("connection"):
-        each = result[int(str(number))]
-        since = segments["t_s"].to_numpy(float) - each.reset_s
-        size = segments["len"].to_numpy(np.int64)
-        late = since > 0
-        spared = late & (since >= savings.delay_s) & (since <= savings.hold_s)
-        each.late_segments += int(late.sum())
-        each.late_bytes += int(size[late].sum())
-        each.spared_segments += int(spared.sum())
-        each.spared_bytes += int(size[spared].sum())
+    """Adds the segments of a part of a capture, which are in the order of time.
+
+    Args:
+        rows: rows of segments.
+        file: name of the capture.
+        savings: savings, whose times are used.
+        resets: connections of the capture that their clients have reset, by number; extended.
+    """
+    rst_rows = rows[(rows["up"] == 1) & (rows["flags"] & _RST > 0)]
+    for key, times in rst_rows.groupby("connection")["t_s"]:
+        number = int(str(key))
+        reset = resets.setdefault(number, ResetConnection(file, number, float(times.min())))
+        reset.resets += len(times)
+    data = rows[(rows["up"] == 0) & (rows["len"] > 0) & rows["connection"].isin(list(resets))]
+    for key, segments in data.groupby("connection"):
+        reset = resets[int(str(key))]
+        since_reset_s = segments["t_s"].to_numpy(float) - reset.reset_s
+        lengths = segments["len"].to_numpy(np.int64)
+        is_late = since_reset_s > 0
+        is_spared = is_late & (since_reset_s >= savings.delay_s) & (since_reset_s <= savings.hold_s)
+        reset.late_segments += int(is_late.sum())
+        reset.late_bytes += int(lengths[is_late].sum())
+        reset.spared_segments += int(is_spared.sum())
+        reset.spared_bytes += int(lengths[is_spared].sum())

@@ -17,10 +17,10 @@ from celltcp.present.section import Column, Table, number_columns, whole_percent
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.cca_mix import count_text
 
-#: Columns of a terminal that does not say how many it has.
+#: Width of a terminal that does not tell its own, characters.
 _WIDTH = 80
 
-#: Width of a pipe, in characters: all columns of the table fit.
+#: Width of a pipe, characters: all columns of the table fit.
 _PIPE_WIDTH = 1_000
 
 Row = dict[str, Any]
@@ -30,46 +30,38 @@ def _number(value: float, digits: int) -> str:
     return "" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _payload(row: Row) -> str:
-    return _number((row["bytes_up"] + row["bytes_down"]) / 1e6, 2)
+def _retransmitted_percent(row: Row) -> str:
+    """Returns the retransmitted share of the payload: a network card merges segments, but not bytes."""
+    retransmitted = row["retransmitted_bytes_up"] + row["retransmitted_bytes_down"]
+    passed = row["bytes_up"] + row["bytes_down"] + retransmitted
+    return _number(100 * retransmitted / passed, 1) if passed else ""
 
 
-def _again(row: Row) -> str:
-    """Returns the share of payload retransmitted: a network card merges segments, but not bytes."""
-    again = row["retransmitted_bytes_up"] + row["retransmitted_bytes_down"]
-    passed = row["bytes_up"] + row["bytes_down"] + again
-    return _number(100 * again / passed, 1) if passed else ""
-
-
-def _kinds(row: Row) -> str:
+def _losses(row: Row) -> str:
     """Returns the losses by kind, such as `12c 3r 1t`."""
     kinds = ("congestion", "random", "outage", "tail")
     counts = [(row[f"losses_{kind}"], kind[0]) for kind in kinds]
     return " ".join(f"{count}{letter}" for count, letter in counts if count)
 
 
-def _cca(row: Row) -> str:
-    return "" if row["cca"] == "unknown" else str(row["cca"])
-
-
-#: Heading, whether it is a number, and text of each column.
+#: For each column, by its heading: whether it has numbers, and a function for its text.
 _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "connection": (True, lambda row: str(row["connection"])),
     "server": (False, lambda row: _shortened(str(row["server"]), 21)),
-    "MB": (True, _payload),
+    "MB": (True, lambda row: _number((row["bytes_up"] + row["bytes_down"]) / 1e6, 2)),
     "s": (True, lambda row: _number(row["duration_s"], 1)),
     "Mbit/s": (True, lambda row: _number(row["throughput_mbps"], 2)),
     "min RTT\nms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
-    "sent\nagain %": (True, _again),
-    "losses": (True, _kinds),
+    "sent\nagain %": (True, _retransmitted_percent),
+    "losses": (True, _losses),
     "sent again\nin vain": (True, lambda row: str(row["spurious"] or "")),
     "resets": (True, lambda row: str(row["resets_up"] + row["resets_down"] or "")),
     "waited s": (True, lambda row: _number(row["harm_s"], 2)),
     "captured\nat": (False, lambda row: str(row["place"])),
-    "CCA": (False, _cca),
+    "CCA": (False, lambda row: "" if row["cca"] == "unknown" else str(row["cca"])),
 }
 
-#: Limits of a sender, as their columns are called.
+#: Headings of the limits of a sender, by the names in their columns `limit_*`.
 _LIMITS = {
     "idle": "idle",
     "receive_window": "receive window",
@@ -82,39 +74,39 @@ _LIMITS = {
 _DROPPABLE = ("captured\nat", "sent again\nin vain", "CCA", "s", "sent\nagain %", "min RTT\nms")
 
 
-def print_connections(analyses: CaptureAnalyses, most: int) -> None:
-    """Prints the connections, those that waited longest first; nothing if there are none."""
+def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
+    """Prints the connections, those that waited longest first; all of them if `max_rows` is 0."""
     rows: list[Row] = [
         {str(name): value for name, value in row.items()}
         for row in analyses.by_waiting_time().to_dict("records")
     ]
     if not rows:
         return
-    shown = rows[:most] if most else rows
-    several = len(analyses.summaries) > 1
-    Terminal(_PIPE_WIDTH).print_table(_table(shown, several))
-    if (limits := _limits_table(shown, several)) is not None:
+    shown = rows[:max_rows] if max_rows else rows
+    names_files = len(analyses.summaries) > 1
+    Terminal(_PIPE_WIDTH).print_table(_connections_table(shown, names_files))
+    if (limits := _limits_table(shown, names_files)) is not None:
         Terminal(_PIPE_WIDTH).print_table(limits)
     if len(shown) < len(rows):
         click.echo(f"{len(rows) - len(shown)} more connections: --rows 0")
-    if any(_kinds(row) for row in shown):
+    if any(_losses(row) for row in shown):
         click.echo("losses: c congestion, r random, o outage, t tail")
     for row in shown:
         if row["diagnosis"]:
-            file = f"{row['file']} " if several else ""
+            file = f"{row['file']} " if names_files else ""
             click.echo(f"{file}{row['connection']}: {row['diagnosis']}")
 
 
-def _table(rows: list[Row], several: bool) -> Table:
+def _connections_table(rows: list[Row], names_files: bool) -> Table:
     columns = [
         Column(name, is_number=is_number, no_wrap=True, name=name)
         for name, (is_number, _) in _COLUMNS.items()
     ]
     texts = [[text(row) for _, text in _COLUMNS.values()] for row in rows]
-    return _named(rows, several, columns, texts, droppable=_DROPPABLE)
+    return _table(rows, names_files, columns, texts, droppable=_DROPPABLE)
 
 
-def _limits_table(rows: list[Row], several: bool) -> Table | None:
+def _limits_table(rows: list[Row], names_files: bool) -> Table | None:
     """Returns the shares of the time under each limit; None unless a capture is that of a sender."""
     known = [row for row in rows if not math.isnan(row["limit_network"])]
     if not known:
@@ -124,22 +116,22 @@ def _limits_table(rows: list[Row], several: bool) -> Table | None:
         [str(row["connection"]), *whole_percents([row[f"limit_{name}"] for name in _LIMITS])]
         for row in known
     ]
-    return _named(known, several, columns, texts, title="What limited the senders, %")
+    return _table(known, names_files, columns, texts, title="What limited the senders, %")
 
 
-def _named(
-    rows: list[Row], several: bool, columns: Sequence[Column], texts: list[list[str]], **look: Any
+def _table(
+    rows: list[Row], names_files: bool, columns: Sequence[Column], texts: list[list[str]], **style: Any
 ) -> Table:
-    """Returns a table of connections, with the names of their files where there are several."""
-    if several:
+    """Returns a table of connections, with the names of their captures if `names_files`."""
+    if names_files:
         columns = (Column("file", no_wrap=True), *columns)
         files = [_shortened(str(row["file"]).rsplit("/", 1)[-1], 16) for row in rows]
         texts = [[file, *text] for file, text in zip(files, texts, strict=True)]
-    return Table(tuple(columns), tuple(map(tuple, texts)), frame="none", **look)
+    return Table(tuple(columns), tuple(map(tuple, texts)), frame="none", **style)
 
 
 def _shortened(text: str, length: int) -> str:
-    """Returns a text of no more than that length."""
+    """Returns a text with at most `length` characters; an ellipsis stands for what is cut off."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
@@ -153,10 +145,10 @@ def print_summaries(analyses: CaptureAnalyses) -> None:
             f"{count_text(count, 'connection')}"
         )
         if summary["left_out"]:
-            kinds = (f"{times} of {kind}" for kind, times in summary["left_out"].items())
-            click.echo(f"  no TCP, or none that is read: {', '.join(kinds)}")
-        for name, times in analyses.repairs(summary).items():
-            click.echo(f"  {times} {REPAIRS[name]}")
+            protocols = (f"{count} of {name}" for name, count in summary["left_out"].items())
+            click.echo(f"  no TCP, or none that is read: {', '.join(protocols)}")
+        for name, count in analyses.repairs(summary).items():
+            click.echo(f"  {count} {REPAIRS[name]}")
 
 
 def _share(value: float | None) -> str:
@@ -189,9 +181,8 @@ def print_judgement(outcome: JudgementOutcome) -> None:
     for case in outcome["cases"]:
         errors = (case["rtt_error"], case["capacity_error"], case["buffer_error"])
         texts = ("" if error is None else f"{100 * error:.1f}" for error in errors)
-        theirs = case["others"].get("tshark", {}).get("retransmissions")
-        counts = (case["counts"]["retransmissions"], "" if theirs is None else theirs)
-        cases.append((case["name"], *texts, *map(str, counts)))
+        tshark = case["others"].get("tshark", {}).get("retransmissions", "")
+        cases.append((case["name"], *texts, str(case["counts"]["retransmissions"]), str(tshark)))
     numbers = number_columns("RTT %", "capacity %", "buffer %", "again", "tshark")
     console.print_table(Table((Column("case", folds=True), *numbers), tuple(cases), frame="none"))
     click.echo(f"\n{outcome['packets_per_s']:.0f} packets per second")
@@ -203,21 +194,21 @@ def print_agreement(outcome: AgreementOutcome) -> None:
     numbers = number_columns("captures", "equal", "celltcp", "tool's")
     rows = tuple(
         (
-            each["tool"],
-            each["quantity"].replace("_", " "),
-            *map(str, (each["captures"], each["equal"], each["own"], each["theirs"])),
+            agreement["tool"],
+            agreement["quantity"].replace("_", " "),
+            *(str(agreement[name]) for name in ("captures", "equal", "own", "theirs")),
         )
-        for each in outcome["tools"]
+        for agreement in outcome["tools"]
     )
     console.print_table(Table((Column("tool"), Column("count"), *numbers), rows, frame="none"))
     click.echo()
     differing = []
     for capture in outcome["captures"]:
         own = capture["counts"]
-        for tool, theirs in capture["others"].items():
+        for tool, counts in capture["others"].items():
             texts = [
                 f"{name.replace('_', ' ')} {own[name]} ({count})"
-                for name, count in theirs.items()
+                for name, count in counts.items()
                 if own[name] != count
             ]
             if texts:
@@ -231,16 +222,14 @@ def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
     rows = []
     for group in groups:
         names = [group.tags.get(tag, "weighted" if tag == tags[0] else "") for tag in tags]
-        between = ""
-        if group.interval:
-            between = " to ".join(f"{100 * end:+.0f}" for end in group.interval)
+        interval = " to ".join(f"{100 * bound:+.0f}" for bound in group.interval or ())
         rows.append(
             (
                 *names,
                 *(str(count) for count in group.counts),
                 *(f"{rate:.2f}" for rate in group.throughput_mbps),
                 f"{100 * group.gain:+.0f}",
-                between,
+                interval,
                 *("" if rtt is None else f"{rtt:.1f}" for rtt in group.rtt_ms),
                 *(f"{100 * share:.2f}" for share in group.retransmitted),
             )
@@ -258,43 +247,39 @@ def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
     )
 
 
-#: Connections that are printed with what a tracker would have saved.
-_RESETS = 20
+#: Maximum number of connections that are printed with what a tracker would have saved.
+_MAX_RESETS = 20
 
 
-def print_resets(result: ResetSavings) -> None:
+def print_resets(savings: ResetSavings) -> None:
     """Prints what a reset tracker would have kept off the air, by connection and in all."""
-    late = [connection for connection in result.connections if connection.late_bytes]
-    rows = []
-    for reset_connection in late[:_RESETS]:
-        share = (
-            reset_connection.spared_bytes / reset_connection.bytes_down
-            if reset_connection.bytes_down
-            else math.nan
+    late = [connection for connection in savings.connections if connection.late_bytes]
+    rows = [
+        (
+            _shortened(connection.server, 24),
+            _number(connection.bytes_down / 1e6, 2),
+            str(connection.resets),
+            _number(connection.late_bytes / 1e3, 1),
+            _number(connection.spared_bytes / 1e3, 1),
+            f"{100 * (connection.spared_bytes / connection.bytes_down):.1f}"
+            if connection.bytes_down
+            else "",
         )
-        rows.append(
-            (
-                _shortened(reset_connection.server, 24),
-                _number(reset_connection.bytes_down / 1e6, 2),
-                str(reset_connection.resets),
-                _number(reset_connection.late_bytes / 1e3, 1),
-                _number(reset_connection.spared_bytes / 1e3, 1),
-                _number(100 * share, 1),
-            )
-        )
+        for connection in late[:_MAX_RESETS]
+    ]
     headings = ("MB", "RST", "late kB", "spared kB", "spared %")
     columns = (Column("server", no_wrap=True), *number_columns(*headings))
     if late:
         Terminal(_WIDTH).print_table(Table(columns, tuple(rows), frame="none"))
-    if len(late) > _RESETS:
-        click.echo(f"{len(late) - _RESETS} more connections: --json -")
+    if len(late) > _MAX_RESETS:
+        click.echo(f"{len(late) - _MAX_RESETS} more connections: --json -")
     click.echo(
-        f"{result.all_connections} connections, {len(result.connections)} reset by their clients, "
+        f"{savings.all_connections} connections, {len(savings.connections)} reset by their clients, "
         f"{len(late)} with data after that"
     )
     click.echo(
-        f"late {result.late_bytes / 1e3:.1f} kB of {result.bytes_down / 1e6:.2f} MB; "
-        f"a reset tracker would have spared {result.spared_bytes / 1e3:.1f} kB "
-        f"({100 * result.share:.2f} %) in "
-        f"{result.spared_segments} segments, and a RST for each"
+        f"late {savings.late_bytes / 1e3:.1f} kB of {savings.bytes_down / 1e6:.2f} MB; "
+        f"a reset tracker would have spared {savings.spared_bytes / 1e3:.1f} kB "
+        f"({100 * savings.share:.2f} %) in "
+        f"{savings.spared_segments} segments, and a RST for each"
     )

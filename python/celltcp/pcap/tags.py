@@ -1,4 +1,4 @@
-"""Tags of the connections of a capture, from a table next to it."""
+"""Tags of the connections of a capture, from a CSV file of the user."""
 
 from __future__ import annotations
 
@@ -12,48 +12,51 @@ import pandas as pd
 
 from celltcp._core import CelltcpError
 
-#: Columns that say which connections a row is about; all others are tags.
+#: Columns that select the connections of a row; all others are tags.
 _SELECTING = ("start", "end", "address")
 
-#: Last second of the year 2261: times in nanoseconds have 64 bits.
+#: Last second of the year 2261, since 1970: times in nanoseconds have 64 bits.
 _LATEST_S = 9_214_646_399
 
-#: Levels between near, mid and far in the cell, dBm (Kim 2016, table 4).
+#: Minimum RSRP near the base station, and maximum RSRP far from it, dBm (Kim 2016, table 4).
 _NEAR_DBM, _FAR_DBM = -80.0, -100.0
 
-#: Upper bounds of small and medium files, bytes (Kim 2016, §5.3.2).
-_SMALL, _LARGE = 1_500_000, 10_000_000
+#: Maximum size of small files, and minimum size of large files, bytes (Kim 2016, §5.3.2).
+_MAX_SMALL_BYTES, _MIN_LARGE_BYTES = 1_500_000, 10_000_000
 
 
 @dataclass(frozen=True)
 class TagRule:
-    """One row: a time range, addresses, and tags."""
+    """Row of the file: a time range, addresses, and tags."""
 
+    #: Time range in which connections start, ns since the Unix epoch; the end is not part of it.
     start_ns: int
     end_ns: int
+    #: Network of the address of the client or server; None for all addresses.
     network: Any
+    #: Values by tag.
     tags: dict[str, str]
 
-    def is_about(self, connection: pd.Series) -> bool:
-        """Whether the connection began in the time range and has the address."""
+    def matches(self, connection: pd.Series) -> bool:
+        """Returns whether the connection began in the time range and has the address."""
         if not self.start_ns <= connection["start_ns"] < self.end_ns:
             return False
         if self.network is None:
             return True
-        ends = (_address(connection["client"]), _address(connection["server"]))
-        return any(end in self.network for end in ends)
+        addresses = (_address(connection["client"]), _address(connection["server"]))
+        return any(address in self.network for address in addresses)
 
 
-def _address(end: str) -> Any:
-    """Returns the address of an end such as `10.0.0.1:443` or `[fd00::1]:443`."""
-    return ip_network(end.rsplit(":", 1)[0].strip("[]")).network_address
+def _address(endpoint: str) -> Any:
+    """Returns the address of an endpoint such as `10.0.0.1:443` or `[fd00::1]:443`."""
+    return ip_network(endpoint.rsplit(":", 1)[0].strip("[]")).network_address
 
 
 def read_tag_rules(file: Path) -> list[TagRule]:
-    """Reads a side table.
+    """Reads the rows of a CSV file.
 
     Raises:
-        CelltcpError: names file, row, column and what is allowed.
+        CelltcpError: if the file is no table of tags; with row, column and what is allowed.
     """
     try:
         table = pd.read_csv(file, dtype=str, skipinitialspace=True, keep_default_na=False)
@@ -63,15 +66,15 @@ def read_tag_rules(file: Path) -> list[TagRule]:
         raise CelltcpError(f"{file}: is no table: a row has more fields than there are columns")
     table = table.fillna("")
     table.columns = [str(name).strip() for name in table.columns]
-    if twice := sorted(set(table.columns[table.columns.duplicated()])):
-        raise CelltcpError(f"{file}: the column {twice[0]!r} is there twice")
+    if duplicates := sorted(set(table.columns[table.columns.duplicated()])):
+        raise CelltcpError(f"{file}: the column {duplicates[0]!r} is there twice")
     if not set(table.columns) - set(_SELECTING):
         raise CelltcpError(f"{file}: has no tags; allowed: columns beside start, end and address")
     rows = [{str(name): str(text) for name, text in row.items()} for row in table.to_dict("records")]
-    return [_note(file, number, row) for number, row in enumerate(rows, start=2)]
+    return [_tag_rule(file, number, row) for number, row in enumerate(rows, start=2)]
 
 
-def _note(file: Path, number: int, row: dict[str, str]) -> TagRule:
+def _tag_rule(file: Path, number: int, row: dict[str, str]) -> TagRule:
     where = f"{file}: line {number}"
     tags = {name: str(text).strip() for name, text in row.items() if name not in _SELECTING}
     if tags.get("rsrp") and not tags.get("place"):
@@ -118,28 +121,34 @@ def _date_ns(text: str) -> int | None:
 
 
 def _place(where: str, text: str) -> str:
+    """Returns the place in the cell for an RSRP in dBm."""
     try:
-        level = float(text)
+        rsrp_dbm = float(text)
     except ValueError:
-        level = math.nan
-    if not math.isfinite(level):
+        rsrp_dbm = math.nan
+    if not math.isfinite(rsrp_dbm):
         raise CelltcpError(f"{where}: rsrp: {text!r}; allowed: a level in dBm")
-    if level > _NEAR_DBM:
+    if rsrp_dbm > _NEAR_DBM:
         return "near"
-    return "mid" if level > _FAR_DBM else "far"
+    return "mid" if rsrp_dbm > _FAR_DBM else "far"
 
 
-def tagged(connections: pd.DataFrame, notes: list[TagRule]) -> pd.DataFrame:
-    """Adds the class `size` and the tags of the first note about each connection, empty without one."""
-    names = list(dict.fromkeys(name for note in notes for name in note.tags))
+def with_tags(connections: pd.DataFrame, rules: list[TagRule]) -> pd.DataFrame:
+    """Returns connections with the tag `size` and the tags of the first rule that matches each.
+
+    Tags are empty for a connection without a rule.
+    """
+    names = list(dict.fromkeys(name for rule in rules for name in rule.tags))
     rows = []
     for _, connection in connections.iterrows():
-        note = next((note for note in notes if note.is_about(connection)), None)
-        rows.append({name: note.tags.get(name, "") if note else "" for name in names})
+        tags_of_rule = next((rule.tags for rule in rules if rule.matches(connection)), {})
+        rows.append({name: tags_of_rule.get(name, "") for name in names})
     tags = pd.DataFrame(rows, index=connections.index, columns=names, dtype=str)
     if "size" not in tags:
         payload = connections[["bytes_up", "bytes_down"]].max(axis=1)
         tags["size"] = pd.cut(
-            payload, [-1, _SMALL, _LARGE - 1, float("inf")], labels=["small", "medium", "large"]
+            payload,
+            [-1, _MAX_SMALL_BYTES, _MIN_LARGE_BYTES - 1, float("inf")],
+            labels=["small", "medium", "large"],
         ).astype(str)
     return connections.drop(columns=[name for name in tags if name in connections]).join(tags)

@@ -29,7 +29,7 @@ _MSS_BYTES = 1_448
 
 
 def path_cases(count: int, seed: int) -> tuple[Case, ...]:
-    """Draws cases that cycle through low and high RTT, small and large buffer.
+    """Returns random cases that cycle through low and high RTT, small and large buffer.
 
     Each case depends only on the seed and its index.
     """
@@ -37,14 +37,14 @@ def path_cases(count: int, seed: int) -> tuple[Case, ...]:
 
 
 def _path_case(rng: random.Random, index: int) -> Case:
-    rtt_ms, rtt = _half(rng, _RTT_MS, index % 2)
-    buffer_bdp, buffer = _half(rng, _BUFFER_BDP, index // 2 % 2)
-    rate = rng.choice(_RATES_MBPS)
-    bdp = rate * 1e6 / 8 * rtt_ms / 1e3
+    rtt_ms, rtt_range = _draw_in_half(rng, _RTT_MS, index % 2)
+    buffer_bdps, buffer_range = _draw_in_half(rng, _BUFFER_BDP, index // 2 % 2)
+    rate_mbps = rng.choice(_RATES_MBPS)
+    bdp_bytes = rate_mbps * 1e6 / 8 * rtt_ms / 1e3
     changes = [
         f"path.rtt={rtt_ms:.2f}ms",
-        f'path.down={{ rate = "{rate}Mbit/s" }}',
-        f"path.buffer={max(round(buffer_bdp * bdp), _MIN_BUFFER_BYTES)}B",
+        f'path.down={{ rate = "{rate_mbps}Mbit/s" }}',
+        f"path.buffer={max(round(buffer_bdps * bdp_bytes), _MIN_BUFFER_BYTES)}B",
         f"path.loss={rng.choice(_LOSSES_PERCENT)}%",
         *rng.choice(_DELAYED_ACKS),
     ]
@@ -55,19 +55,19 @@ def _path_case(rng: random.Random, index: int) -> Case:
             f'response = "{size}B", think = "0ms", gap = "{gap}ms", jitter = 0, count = 3000 }}'
         )
     # Fast paths have as many packets in less time.
-    duration = "10s" if rate >= 50 else "20s"
+    duration = "10s" if rate_mbps >= 50 else "20s"
     return Case(
         f"path {index}",
         "steady-20-68",
         rng.choice(CCAS),
         tuple(changes),
         duration,
-        group=f"RTT {rtt} ms, buffer {buffer} BDP",
+        group=f"RTT {rtt_range} ms, buffer {buffer_range} BDP",
     )
 
 
-def _half(rng: random.Random, bounds: tuple[float, float], half: int) -> tuple[float, str]:
-    """Draws from the lower or the upper half of a range; returns the value and the name of the half."""
+def _draw_in_half(rng: random.Random, bounds: tuple[float, float], half: int) -> tuple[float, str]:
+    """Returns a random value of the lower (0) or upper (1) half of a range, and that half as text."""
     low, high = bounds
     middle = math.sqrt(low * high)
     low, high = ((low, middle), (middle, high))[half]

@@ -15,7 +15,7 @@ from celltcp.pcap.diagnosis.evidence import Evidence, records
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
-from celltcp.pcap.opposite import opposite
+from celltcp.pcap.opposite import opposite_transfer
 from celltcp.present.quantities import size_text
 
 __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
@@ -61,7 +61,7 @@ def _behind(connections: pd.DataFrame, row: dict[Hashable, Any], intervals: pd.D
     if not row["far_rtt_p50_ms"] + row["near_rtt_p50_ms"] > _QUEUED * row["rtt_min_ms"]:
         return ""
     own = intervals[intervals["up"] == (row["direction"] == "up")]
-    other = opposite(connections, row, own)
+    other = opposite_transfer(connections, row, own)
     if other is None:
         return ""
     return (

@@ -56,7 +56,7 @@ class Episode:
         return self.rtt_ms - self.lowest_ms
 
 
-def episodes_of(
+def find_episodes(
     losses: pd.DataFrame,
     rtt_ms: float,
     lowest_ms: tuple[float, float],

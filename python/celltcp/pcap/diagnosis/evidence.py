@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.episodes import Episode, episodes_of
+from celltcp.pcap.diagnosis.episodes import Episode, find_episodes
 
 #: Length of an interval, s.
 INTERVAL_S = 0.1
@@ -172,7 +172,7 @@ class Evidence:
         lowest_ms = self.row["far_rtt_min_ms"], self.row["near_rtt_min_ms"]
         is_beside_receiver = self.row["far_rtt_p50_ms"] < _BESIDE_MS
         is_ordered = _OVERTAKEN * self.row["reordered"] <= self.row["losses"]
-        return episodes_of(
+        return find_episodes(
             self.losses,
             rtt_ms,
             lowest_ms,
