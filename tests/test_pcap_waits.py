@@ -24,5 +24,5 @@ def test_a_receiver_is_silent_for_as_long_as_acks_queue(rtt_ms: int, is_told: bo
     losses = pd.DataFrame(
         {"kind": ["outage"], "repair": ["fast"], "t_s": [4.0], "repaired_s": [6.7], "is_upstream": [0]}
     )
-    times = [wait.seconds for wait in waits(Evidence(row, losses, pd.DataFrame()))]
+    times = [wait.time_s for wait in waits(Evidence(row, losses, pd.DataFrame()))]
     assert times == ([2.7] if is_told else [])

@@ -1,13 +1,10 @@
 """Diagnosis: one sentence for each connection about what it waited for, or what limits it.
 
-Rules go from faults that explain everything else over what the connection waited for to limits of its
-rate. A rule uses columns of the tables only, and claims nothing that they do not show.
+Rules for faults, which explain everything else, come first. Rules for waits follow, then those for
+limits of the rate. A rule uses the tables only, and claims nothing that they do not show.
 """
 
 from __future__ import annotations
-
-from collections.abc import Hashable
-from typing import Any
 
 import pandas as pd
 
@@ -29,11 +26,11 @@ INTERVAL_COLUMNS = [
     *("acked_bytes", "retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms"),
 ]
 
-#: Share of a connection's time, and least time, for which a wait is what matters most.
-_SHARE = 0.05
-#: Minimum median RTT at which ACKs or data wait, of the lowest one.
-_QUEUED = 2
-_LEAST_S = 0.1
+#: Minimum length of a wait that is named before limits: share of the time of the connection, and s.
+_MIN_WAIT_SHARE = 0.05
+#: Minimum ratio of the median RTT to the lowest one at which ACKs or data wait.
+_MIN_QUEUED_RATIO = 2
+_MIN_WAIT_S = 0.1
 
 
 def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.DataFrame) -> list[str]:
@@ -44,24 +41,26 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
         losses: rows of their losses.
         intervals: rows of their intervals.
     """
-    own = dict(iter(losses.groupby(["file", "connection"], observed=True)))
-    none = losses.iloc[:0]
-    places = intervals.groupby(["file", "connection"], observed=True).indices
+    loss_indices, interval_indices = (
+        table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
+    )
     sentences = []
     for row in records(connections):
         key = (row["file"], row["connection"])
-        times = intervals.iloc[places.get(key, [])]
-        sentence = _diagnosis(Evidence(row, own.get(key, none), times))
-        sentences.append("; ".join(filter(None, (sentence, _behind(connections, row, times)))))
+        evidence = Evidence(
+            row, losses.iloc[loss_indices.get(key, [])], intervals.iloc[interval_indices.get(key, [])]
+        )
+        texts = (_diagnosis(evidence), _ack_queue_text(connections, evidence))
+        sentences.append("; ".join(filter(None, texts)))
     return sentences
 
 
-def _behind(connections: pd.DataFrame, row: dict[Hashable, Any], intervals: pd.DataFrame) -> str:
-    """A transfer in the other direction, in whose queue the ACKs of this one wait."""
-    if not row["far_rtt_p50_ms"] + row["near_rtt_p50_ms"] > _QUEUED * row["rtt_min_ms"]:
+def _ack_queue_text(connections: pd.DataFrame, evidence: Evidence) -> str:
+    """Returns the transfer in whose queue the ACKs of a connection wait, as text; empty without."""
+    row = evidence.row
+    if not row["far_rtt_p50_ms"] + row["near_rtt_p50_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
         return ""
-    own = intervals[intervals["up"] == (row["direction"] == "up")]
-    other = opposite_transfer(connections, row, own)
+    other = opposite_transfer(connections, row, evidence.sender_intervals)
     if other is None:
         return ""
     return (
@@ -74,9 +73,9 @@ def _diagnosis(evidence: Evidence) -> str:
     if fault := next(filter(None, (rule(evidence) for rule in FAULTS)), ""):
         return fault
     limits = (rule(evidence) for rule in LIMITS)
-    longest = max(waits(evidence), key=lambda wait: wait.seconds, default=Wait(0.0, ""))
-    matters = longest.seconds >= max(_LEAST_S, _SHARE * evidence.row["duration_s"])
-    sentences = (longest.text if matters else "", *limits, longest.text)
+    longest = max(waits(evidence), key=lambda wait: wait.time_s, default=Wait(0.0, ""))
+    is_long = longest.time_s >= max(_MIN_WAIT_S, _MIN_WAIT_SHARE * evidence.row["duration_s"])
+    sentences = (longest.text if is_long else "", *limits, longest.text)
     sentence = next(filter(None, sentences), "")
-    # A few packets that the capture dropped hide nothing else.
+    # Packets that the capture dropped, and a reset, are named beside other findings.
     return "; ".join(filter(None, (dropped_by_the_capture(evidence), sentence, reset(evidence))))

@@ -10,22 +10,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-#: Minimum length of the queue at a loss, as a share of the longest one, at which it was full.
-_FULL = 0.75
-#: Minimum distance of episodes, RTTs: later losses have another cause.
-_APART = 1.25
-#: Maximum distance of close losses, segments.
-_CLOSE = 10
-#: Share of the lowest RTT, and time, ms, by which repairs come later without a queue: their sender
-#: waits for three duplicate ACKs.
-_REPAIR = 0.05
+#: Minimum queue at a loss, as a share of the longest one, at which it was full.
+_MIN_FULL_SHARE = 0.75
+#: Minimum time between episodes, RTTs: later losses have another cause.
+_MIN_DISTANCE_RTTS = 1.25
+#: Maximum distance of losses that are close, segments.
+_MAX_CLOSE_SEGMENTS = 10
+#: Maximum excess of the time of a repair over the lowest RTT without a queue: a share of it, and ms.
+#: The sender waits for three duplicate ACKs.
+_MAX_REPAIR_SHARE = 0.05
 _REPAIR_MS = 2.0
-#: Kinds of losses that have episodes.
+#: Kinds of losses that make episodes.
 _KINDS = ("congestion", "random", "tail")
-#: Reasons that the analysis gives for losses: at a full queue, and at one of the usual length.
+#: Values of the column `reason` of losses at a full queue, and at one of the usual length.
 _REASON_FULL = "the queue beside it was full"
 _REASON_USUAL = "the queue beside it was no longer than usual"
-#: Queues at losses: a loss with no RTT or at the end of a flight has an unknown one.
+#: Queues at losses. A loss without an RTT, or at the end of a flight, has an unknown one.
 _QUEUES = ("full", "short", "usual")
 _UNKNOWN = "unknown"
 
@@ -40,19 +40,19 @@ class Episode:
     span_s: float
     #: Number of losses within ten segments of the previous one.
     close: int
-    #: RTT near them, and the lowest one of their side of the capture, ms; NaN without a sample.
+    #: RTT at the losses, and the lowest one of their side of the capture; NaN without a sample.
     rtt_ms: float
     lowest_ms: float
-    #: Whether the capture was after the point of the losses.
+    #: Whether the segments were lost before the capture.
     is_upstream: bool
-    #: Queue at most of them: `full`, `usual`, `short` or `unknown`.
+    #: Queue at most of the losses: `full`, `usual`, `short` or `unknown`.
     queue: str
-    #: Whether most were at the end of a flight.
+    #: Whether most losses were at the end of a flight.
     is_tail: bool
 
     @property
     def delay_ms(self) -> float:
-        """Delay of the queue at them."""
+        """Delay of the queue at the losses."""
         return self.rtt_ms - self.lowest_ms
 
 
@@ -60,7 +60,7 @@ def find_episodes(
     losses: pd.DataFrame,
     rtt_ms: float,
     lowest_ms: tuple[float, float],
-    segment: float,
+    segment_bytes: float,
     *,
     has_repair_rtts: bool = False,
 ) -> list[Episode]:
@@ -68,36 +68,38 @@ def find_episodes(
 
     Args:
         losses: rows of losses of a connection.
-        rtt_ms: lowest RTT of the path; 0 without.
-        lowest_ms: lowest RTT from the capture to the receiver, and to the sender; NaN without.
-        segment: longest segment, bytes.
-        has_repair_rtts: whether the capture is beside the receiver, and has no other RTTs: a segment
-            that its sender repairs at once comes an RTT after the gap showed.
+        rtt_ms: lowest RTT of the path; 0 if it is not known.
+        lowest_ms: lowest RTTs from the capture to the receiver and to the sender; NaN if not known.
+        segment_bytes: length of the longest segment.
+        has_repair_rtts: whether to take the times of fast repairs as RTTs: beside the receiver, a
+            repair comes an RTT after the loss.
     """
-    # A repair that was lost, too, belongs to the first loss.
+    # The loss of a repair belongs to the first loss.
     own = losses[losses["kind"].isin(_KINDS)].sort_values("t_s").drop_duplicates("seq")
     if own.empty:
         return []
     times, rtts = own["t_s"].to_numpy(dtype=float), own["rtt_ms"].to_numpy(dtype=float)
-    apart = _APART * np.maximum(np.where(np.isnan(rtts), rtt_ms, rtts), rtt_ms) / 1e3
-    is_start = np.diff(times, prepend=-math.inf) > apart
+    min_distance_s = (
+        _MIN_DISTANCE_RTTS * np.maximum(np.where(np.isnan(rtts), rtt_ms, rtts), rtt_ms) / 1e3
+    )
+    is_start = np.diff(times, prepend=-math.inf) > min_distance_s
     queues = _queues(own)
     sequence = own["seq"].to_numpy(dtype=float)
-    is_close = np.abs(np.diff(sequence, prepend=math.inf)) <= _CLOSE * segment
+    is_close = np.abs(np.diff(sequence, prepend=math.inf)) <= _MAX_CLOSE_SEGMENTS * segment_bytes
     is_upstream, is_tail = own["is_upstream"].to_numpy(dtype=bool), (own["kind"] == "tail").to_numpy()
     repairs = _repairs_ms(own) if has_repair_rtts else np.full(len(own), math.nan)
     bounds = [*np.flatnonzero(is_start), len(own)]
-    result = []
+    episodes = []
     for start, end in itertools.pairwise(bounds):
         side = int(is_upstream[start:end].mean() > 0.5)
         rtt, lowest, queue = _median(rtts[start:end]), float(lowest_ms[side]), _UNKNOWN
         if math.isnan(rtt) and not math.isnan(repairs[start]):
             rtt = float(repairs[start])
-            is_short = rtt <= lowest * (1 + _REPAIR) + _REPAIR_MS
+            is_short = rtt <= lowest * (1 + _MAX_REPAIR_SHARE) + _REPAIR_MS
             queue = "short" if is_short else "usual"
             lowest = float(np.nanmin([lowest, *repairs]))
-        known = np.bincount(queues[start:end], minlength=len(_QUEUES) + 1)[: len(_QUEUES)]
-        result.append(
+        counts = np.bincount(queues[start:end], minlength=len(_QUEUES) + 1)[: len(_QUEUES)]
+        episodes.append(
             Episode(
                 count=int(end - start),
                 start_s=float(times[start]),
@@ -106,17 +108,17 @@ def find_episodes(
                 rtt_ms=rtt,
                 lowest_ms=lowest,
                 is_upstream=bool(side),
-                queue=_QUEUES[known.argmax()] if known.any() else queue,
+                queue=_QUEUES[counts.argmax()] if counts.any() else queue,
                 is_tail=bool(is_tail[start:end].mean() > 0.5),
             )
         )
-    return result
+    return episodes
 
 
 def _queues(losses: pd.DataFrame) -> NDArray[np.int64]:
-    """Returns the queue at each loss as a place in `_QUEUES`; their number where it is unknown."""
+    """Returns the queue at each loss as an index in `_QUEUES`, or their number if it is unknown."""
     reason = losses["reason"]
-    is_full = (reason == _REASON_FULL) | (losses["queue"] >= _FULL)
+    is_full = (reason == _REASON_FULL) | (losses["queue"] >= _MIN_FULL_SHARE)
     queue = np.where(is_full, _QUEUES.index("full"), _QUEUES.index("short"))
     queue = np.where(reason == _REASON_USUAL, _QUEUES.index("usual"), queue)
     is_unknown = losses["rtt_ms"].isna() | (losses["kind"] == "tail")
@@ -124,7 +126,7 @@ def _queues(losses: pd.DataFrame) -> NDArray[np.int64]:
 
 
 def _repairs_ms(losses: pd.DataFrame) -> NDArray[np.float64]:
-    """Returns the time until each loss before the capture was repaired at once; NaN for others."""
+    """Returns the time until the fast repair of each loss before the capture; NaN for others."""
     is_fast = (losses["repair"] == "fast") & (losses["is_upstream"] == 1)
     times = 1e3 * (losses["repaired_s"] - losses["t_s"])
     return times.where(is_fast).to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""Evidence: rows of one connection in the tables of a capture, and texts of quantities."""
+"""Evidence: rows of one connection in the tables of a capture, and quantities as text."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from celltcp.pcap.diagnosis.episodes import Episode, find_episodes
 
 #: Length of an interval, s.
 INTERVAL_S = 0.1
-#: Share of a transfer's time that counts as its start.
-_STARTUP = 0.1
-#: Minimum of the mean segment over the MSS in bulk transfers.
-_FULL = 0.9
-#: Maximum options of a segment, bytes.
-_OPTIONS = 40
-#: Segment size without an announced one, bytes.
-_DEFAULT = 536
-#: Segments of a message up to which its last one is seen among those of its size.
-_MESSAGE = 4
-#: Least RTTs to the sender that show them over time.
-_SAMPLES = 10
-#: Longest usual RTT to a receiver beside the capture, ms.
-_BESIDE_MS = 0.5
-#: Losses for each segment that is overtaken from which on their repairs show RTTs.
-_OVERTAKEN = 10
-#: Round trips, and least intervals, over which rates and peaks are taken.
-_ROUND_TRIPS = 2
-_BLOCK = 5
-#: Minimum number of events for listing their times.
-_SEVERAL = 2
-#: Spread of the times between events, as a share of their median, below which they are periodic.
-_PERIODIC = 0.2
+#: Share of the time of a transfer that counts as its start.
+_STARTUP_SHARE = 0.1
+#: Minimum mean length of the segments of a bulk transfer, as a share of the MSS.
+_MIN_FULL_SHARE = 0.9
+#: Maximum length of the options of a segment, bytes.
+_MAX_OPTIONS = 40
+#: MSS if none is announced, bytes.
+_DEFAULT_MSS = 536
+#: Maximum number of segments of messages whose last segments show among all.
+_MAX_MESSAGE_SEGMENTS = 4
+#: Minimum number of RTT samples to the sender that show its RTT over time.
+_MIN_SAMPLES = 10
+#: Maximum median RTT to a receiver beside the capture, ms.
+_MAX_BESIDE_MS = 0.5
+#: Minimum losses for each reordered segment at which repairs of losses show RTTs.
+_MIN_LOSS_RATIO = 10
+#: Length of a block of intervals over which rates and peaks are taken: RTTs, and minimum intervals.
+_BLOCK_RTTS = 2
+_MIN_BLOCK = 5
+#: Minimum number of events whose times are listed.
+_MIN_LISTED = 2
+#: Maximum range of the times between periodic events, as a share of their median.
+_MAX_PERIOD_RANGE = 0.2
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Evidence:
 
     @property
     def receiver(self) -> str:
-        """The other side."""
+        """Side that received most payload."""
         return "client" if self.sender == "server" else "server"
 
     @property
@@ -64,159 +64,173 @@ class Evidence:
         return bool(self.row["place"] == "sender")
 
     def turns_s(self, side: str) -> float:
-        """Time in which a side's application had received data and did not answer, s."""
+        """Returns the time in which an application had received data and did not answer, s."""
         return float(self.row["turns_up_s" if side == "client" else "turns_down_s"])
 
     def pauses_s(self, side: str) -> float:
-        """Time in which a side's application paused between two writes, s."""
+        """Returns the time in which an application paused between two writes, s."""
         return float(self.row["pauses_up_s" if side == "client" else "pauses_down_s"])
 
     @property
-    def bytes(self) -> int:
+    def payload_bytes(self) -> int:
         """Payload of the sender."""
         return int(self.row[f"bytes_{self.row['direction']}"])
 
-    def sends_full_segments(self, side: str) -> bool:
-        """Whether nearly all segments of a side have one and the same full size, as in bulk transfers.
+    @property
+    def announced_mss(self) -> list[float]:
+        """MSS that each side announced, bytes; empty without a handshake."""
+        sizes = (float(self.row[name]) for name in ("mss_up", "mss_down"))
+        return [size for size in sizes if not math.isnan(size)]
 
-        Options take some of the announced size. Without a handshake, the size is that of the longest
-        segment, unless it is below the default of the protocol (RFC 9293, section 3.7.1), or the last
-        segments of many messages are as long: those end where the application ends them.
+    def sends_full_segments(self, side: str) -> bool:
+        """Returns whether nearly all segments of a side have one full size, as in bulk transfers.
+
+        Options take some of the announced MSS. Without an announced one, the longest segment has the
+        full size. There are two exceptions: it is below the default MSS (RFC 9293, section 3.7.1), or
+        messages are so short that it may be the end of one.
         """
         direction, other = ("up", "down") if side == "client" else ("down", "up")
-        announced = [self.row[name] for name in ("mss_up", "mss_down")]
-        known = [float(size) for size in announced if not math.isnan(size)]
-        full = min(known) if known else float(self.row["segment_max"])
-        is_cut = _MESSAGE * self.row[f"segments_{other}"] < self.row[f"segments_{direction}"]
-        if not known and (full < _DEFAULT or not is_cut):
+        segments = self.row[f"segments_{direction}"]
+        full = min(self.announced_mss, default=float(self.row["segment_max"]))
+        has_long_messages = _MAX_MESSAGE_SEGMENTS * self.row[f"segments_{other}"] < segments
+        if not self.announced_mss and (full < _DEFAULT_MSS or not has_long_messages):
             return False
-        if direction == self.row["direction"] and self.row["segment_max"] < full - _OPTIONS:
+        if direction == self.row["direction"] and self.row["segment_max"] < full - _MAX_OPTIONS:
             return False
-        return bool(self.row[f"bytes_{direction}"] >= _FULL * self.row[f"segments_{direction}"] * full)
+        return bool(self.row[f"bytes_{direction}"] >= _MIN_FULL_SHARE * segments * full)
 
     @cached_property
-    def segment(self) -> float:
-        """Longest segment of the direction, at most the announced MSS, bytes."""
-        sizes = (float(self.row[name]) for name in ("segment_max", "mss_up", "mss_down"))
-        return min(size for size in sizes if not math.isnan(size))
+    def segment_bytes(self) -> float:
+        """Length of the longest segment of the sender, at most the announced MSS."""
+        return min([*self.announced_mss, float(self.row["segment_max"])])
+
+    @cached_property
+    def sender_intervals(self) -> pd.DataFrame:
+        """Intervals of the sender's direction."""
+        rows: pd.DataFrame = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
+        return rows
 
     @cached_property
     def steady(self) -> pd.DataFrame:
-        """Intervals of the sender's direction without the start and the last interval."""
-        of_sender = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
-        steady: pd.DataFrame = of_sender[of_sender["t_s"] >= of_sender["t_s"].max() * _STARTUP].iloc[
-            :-1
-        ]
+        """Intervals of the sender's direction, without those of the start and the last one."""
+        rows = self.sender_intervals
+        steady: pd.DataFrame = rows[rows["t_s"] >= rows["t_s"].max() * _STARTUP_SHARE].iloc[:-1]
         return steady
 
     @cached_property
-    def passed(self) -> pd.Series:
-        """Bytes of the sender in each interval from its first to its last one, in the order of time."""
-        own = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
-        places = (own["t_s"] / INTERVAL_S).round().astype(int)
-        bytes_ = pd.Series(own["bytes"].to_numpy(dtype=float), index=places)
-        if bytes_.empty:
-            return bytes_
-        passed: pd.Series = bytes_.reindex(range(places.min(), places.max() + 1), fill_value=0.0)
-        return passed
+    def bytes_by_interval(self) -> pd.Series:
+        """Bytes of the sender by number of the interval, from its first to its last one."""
+        numbers = (self.sender_intervals["t_s"] / INTERVAL_S).round().astype(int)
+        counts = pd.Series(self.sender_intervals["bytes"].to_numpy(dtype=float), index=numbers)
+        if counts.empty:
+            return counts
+        by_interval: pd.Series = counts.reindex(range(numbers.min(), numbers.max() + 1), fill_value=0.0)
+        return by_interval
 
     @cached_property
     def block(self) -> int:
-        """Number of intervals of a block, over which bursts once per RTT are even."""
-        rtt = self.rtt_ms
-        round_trips = 0 if math.isnan(rtt) else math.ceil(_ROUND_TRIPS * rtt / 1e3 / INTERVAL_S)
-        return max(_BLOCK, round_trips + 1)
+        """Number of intervals of a block, over which bursts that come once per RTT are even."""
+        rtts = math.ceil(_BLOCK_RTTS * self.rtt_or_zero_ms / 1e3 / INTERVAL_S)
+        return max(_MIN_BLOCK, rtts + 1)
 
     @cached_property
     def rounds(self) -> pd.DataFrame:
-        """Steady intervals as means over a block: the data of an RTT by Little's law, window, RTT.
+        """Steady intervals as means over a block: `flight` (bytes), `window` (bytes) and `rtt_ms`.
 
-        That is what the sender has in flight, wherever the capture is. Without timestamps, the RTT to
-        the sender is that of the handshake, which is the least.
+        The flight is the data of an RTT (Little's law), which the sender has in flight wherever the
+        capture is. Without timestamps, the RTT to the sender is that of the handshake, which is the
+        lowest.
         """
-        own, size = self.steady, self.block
-        if own.empty:
+        if self.steady.empty:
             return pd.DataFrame({"flight": [], "window": [], "rtt_ms": []})
-        times = (own["t_s"] / INTERVAL_S).round().astype(int)
-        own = own.set_index(times).reindex(range(times.min(), times.max() + 1))
-        window = own["window_min"].ffill()
-        least = self.row["near_rtt_min_ms"]
-        near = own["near_rtt_mean_ms"] if self.has_near_rtts else own["near_rtt_mean_ms"].fillna(least)
-        rtt = near.rolling(size, min_periods=1).mean()
+        numbers = (self.steady["t_s"] / INTERVAL_S).round().astype(int)
+        own = self.steady.set_index(numbers).reindex(range(numbers.min(), numbers.max() + 1))
+        near_ms = own["near_rtt_mean_ms"]
+        if not self.has_near_rtts:
+            near_ms = near_ms.fillna(self.row["near_rtt_min_ms"])
+        rtt_ms = near_ms.rolling(self.block, min_periods=1).mean()
         if self.row["place"] != "receiver":
-            rtt = rtt + own["rtt_mean_ms"].rolling(size, min_periods=1).mean()
-        passed = own["bytes"].fillna(0).rolling(size).mean()
-        flight = passed / INTERVAL_S * rtt / 1e3
-        return pd.DataFrame({"flight": flight, "window": window, "rtt_ms": rtt}).dropna(
-            subset=["flight", "rtt_ms"]
-        )
+            rtt_ms = rtt_ms + own["rtt_mean_ms"].rolling(self.block, min_periods=1).mean()
+        rate = own["bytes"].fillna(0).rolling(self.block).mean() / INTERVAL_S
+        columns = {"flight": rate * rtt_ms / 1e3, "window": own["window_min"].ffill(), "rtt_ms": rtt_ms}
+        return pd.DataFrame(columns).dropna(subset=["flight", "rtt_ms"])
 
     @property
     def has_near_rtts(self) -> bool:
-        """Whether RTTs to the sender are known over time, by its echoes of timestamps."""
-        return bool(self.row["near_rtt_samples"] >= _SAMPLES)
+        """Whether RTTs to the sender are known over time, from its echoes of timestamps."""
+        return bool(self.row["near_rtt_samples"] >= _MIN_SAMPLES)
 
     @cached_property
     def rtt_ms(self) -> float:
-        """Lowest RTT of the path, or of the side of the capture for which there is one; NaN without."""
+        """Lowest RTT of the path, else of a side of the capture that has samples; NaN without any."""
         row = self.row
         for name in ("rtt_min_ms", "far_rtt_min_ms", "near_rtt_min_ms"):
             if row[name] > 0:
                 return float(row[name])
         return float("nan")
 
+    @property
+    def rtt_or_zero_ms(self) -> float:
+        """The RTT `rtt_ms`; 0 if it is not known."""
+        return 0.0 if math.isnan(self.rtt_ms) else self.rtt_ms
+
     @cached_property
     def episodes(self) -> list[Episode]:
         """Episodes of all losses but those of outages, in the order of time."""
-        rtt_ms = 0.0 if math.isnan(self.rtt_ms) else self.rtt_ms
         lowest_ms = self.row["far_rtt_min_ms"], self.row["near_rtt_min_ms"]
-        is_beside_receiver = self.row["far_rtt_p50_ms"] < _BESIDE_MS
-        is_ordered = _OVERTAKEN * self.row["reordered"] <= self.row["losses"]
+        is_beside_receiver = self.row["far_rtt_p50_ms"] < _MAX_BESIDE_MS
+        is_ordered = _MIN_LOSS_RATIO * self.row["reordered"] <= self.row["losses"]
         return find_episodes(
             self.losses,
-            rtt_ms,
+            self.rtt_or_zero_ms,
             lowest_ms,
-            self.segment,
+            self.segment_bytes,
             has_repair_rtts=is_beside_receiver and is_ordered and not self.has_near_rtts,
         )
 
     @cached_property
     def timeouts(self) -> pd.DataFrame:
         """Losses that were repaired by time-out."""
-        lost = ~self.losses["kind"].isin(["spurious", "reordering"])
-        timeouts: pd.DataFrame = self.losses[lost & (self.losses["repair"] == "time-out")]
-        return timeouts
+        rows: pd.DataFrame = self.true_losses[self.true_losses["repair"] == "time-out"]
+        return rows
+
+    @cached_property
+    def true_losses(self) -> pd.DataFrame:
+        """Rows of segments that were lost, without spurious retransmissions and reordering."""
+        rows: pd.DataFrame = self.losses[~self.losses["kind"].isin(["spurious", "reordering"])]
+        return rows
 
 
 def records(frame: pd.DataFrame) -> list[dict[Hashable, Any]]:
-    """Returns the rows as dictionaries, by column: `to_dict` goes by row through over 100 columns."""
+    """Returns the rows as dictionaries, faster than `to_dict` for over 100 columns."""
     columns = [frame[name].tolist() for name in frame]
     return [dict(zip(frame, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def plural(count: int, name: str, plural_name: str = "") -> str:
-    """Returns a count with its noun."""
+    """Returns a count with its noun, as `1 segment` or `2 segments`."""
     return f"{count} {name if count == 1 else plural_name or name + 's'}"
 
 
-def moments(starts: list[float]) -> str:
-    """Returns the times of several events as words in commas, with their period if they have one."""
-    if len(starts) < _SEVERAL:
+def times_text(starts_s: list[float]) -> str:
+    """Returns the times of several events in parentheses, with their period if they have one."""
+    if len(starts_s) < _MIN_LISTED:
         return ""
-    first, *_, last = starts
-    if len(starts) == _SEVERAL:
-        return f" ({len(starts)} times, at {first:.3g} and {last:.3g} s)"
-    steps = sorted(later - earlier for earlier, later in itertools.pairwise(starts))
-    apart = steps[len(steps) // 2]
-    every = f"one every {apart:.3g} s, " if steps[-1] - steps[0] < _PERIODIC * apart else ""
-    return f" ({len(starts)} times, {every}from {first:.3g} to {last:.3g} s)"
+    first, *_, last = starts_s
+    if len(starts_s) == _MIN_LISTED:
+        return f" ({len(starts_s)} times, at {first:.3g} and {last:.3g} s)"
+    steps = sorted(later - earlier for earlier, later in itertools.pairwise(starts_s))
+    median = steps[len(steps) // 2]
+    is_periodic = steps[-1] - steps[0] < _MAX_PERIOD_RANGE * median
+    period_text = f"one every {median:.3g} s, " if is_periodic else ""
+    return f" ({len(starts_s)} times, {period_text}from {first:.3g} to {last:.3g} s)"
 
 
 def segments_were(count: int) -> str:
-    """Returns a count of segments with its verb."""
+    """Returns a count of segments with its verb, as `2 segments were`."""
     return f"{plural(count, 'segment')} {'was' if count == 1 else 'were'}"
 
 
-def seconds(value: float) -> str:
-    """Returns a time in s, or in ms if it is short."""
-    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
+def time_text(time_s: float) -> str:
+    """Returns a time as text in s, or in ms if it is short."""
+    return f"{time_s:.3g} s" if time_s >= 1 else f"{1e3 * time_s:.3g} ms"

@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, time_text
 from celltcp.present.quantities import size_text
 
-#: Pause after which devices in the middle may have forgotten a connection, s.
-_PAUSE_S = 60.0
-#: Largest difference of TTLs that a change of the route explains.
-_ROUTE = 3
-#: Shortest RTT of a side that is not in the machine of the capture, ms.
-_FAR_MS = 1.0
-#: Minimum number of times at which it is no accident.
-_SEVERAL = 3
-#: Maximum segment on Ethernet, bytes.
-_ETHERNET = 1_460
-#: Share of segments after their own ACKs that shows a fault where the handshake was not captured.
-_LATE = 0.1
+#: Minimum pause after which a device in between may have forgotten a connection, s.
+_MIN_PAUSE_S = 60.0
+#: Maximum difference of TTLs that a change of the route explains.
+_MAX_ROUTE_HOPS = 3
+#: Minimum RTT of a side that is in another machine than the capture, ms.
+_MIN_FAR_MS = 1.0
+#: Minimum number of events that are no accident.
+_MIN_COUNT = 3
+#: MSS on Ethernet, bytes.
+_ETHERNET_MSS = 1_460
+#: Minimum share of segments after their own ACKs in a capture without a handshake.
+_MIN_LATE_SHARE = 0.1
 
-#: Maximum of segments in flight of a sender that repairs one after the other.
-_REPAIRED = 2
+#: Maximum segments in flight of a sender that repairs one loss after the other.
+_MAX_REPAIR_SEGMENTS = 2
 
 
 def _forged_reset(evidence: Evidence) -> str:
@@ -33,32 +33,38 @@ def _forged_reset(evidence: Evidence) -> str:
     row = evidence.row
     side = row["ending"].removeprefix("reset by ")
     name = f"the {side}" if side in ("client", "server") else "one side"
-    after, pause = row["reset_after_ms"], row["longest_idle_s"]
-    ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
-    rtt = row["near_rtt_min_ms" if side == evidence.sender else "far_rtt_min_ms"]
-    if abs(ttl - usual) > _ROUTE:
-        reason = f"its TTL is {ttl:.0f}, that of {name} {usual:.0f}"
-    elif side in ("client", "server") and pause >= _PAUSE_S and after < rtt / 2 and rtt > _FAR_MS:
-        reason = f"the RTT to {name} is {rtt:.3g} ms"
+    after_ms, pause_s = row["reset_after_ms"], row["longest_idle_s"]
+    ttl, usual_ttl = row["reset_ttl"], row["reset_usual_ttl"]
+    rtt_ms = row["near_rtt_min_ms" if side == evidence.sender else "far_rtt_min_ms"]
+    is_early = after_ms < rtt_ms / 2 and rtt_ms > _MIN_FAR_MS
+    if abs(ttl - usual_ttl) > _MAX_ROUTE_HOPS:
+        reason = f"its TTL is {ttl:.0f}, that of {name} {usual_ttl:.0f}"
+    elif side in ("client", "server") and pause_s >= _MIN_PAUSE_S and is_early:
+        reason = f"the RTT to {name} is {rtt_ms:.3g} ms"
     else:
         return ""
-    soon = "" if math.isnan(after) else f" {seconds(after / 1e3)} after a packet of the other side"
-    why = f"; the connection had been idle for {seconds(pause)}" if pause >= _PAUSE_S else ""
+    after_text = ""
+    if not math.isnan(after_ms):
+        after_text = f" {time_text(after_ms / 1e3)} after a packet of the other side"
+    idle_text = ""
+    if pause_s >= _MIN_PAUSE_S:
+        idle_text = f"; the connection had been idle for {time_text(pause_s)}"
     return (
-        f"a device in between (NAT, firewall) sent the RST in the name of {name}{soon}: {reason}{why}"
+        f"a device in between (NAT, firewall) sent the RST in the name of {name}{after_text}: {reason}"
+        f"{idle_text}"
     )
 
 
 def _forgotten(evidence: Evidence) -> str:
     """Three retransmissions without any answer after a pause of a minute: a device forgot the state."""
     row = evidence.row
-    is_unanswered = row["unanswered_retransmissions"] >= _SEVERAL and not row["answers_after_idle"]
-    if row["longest_idle_s"] < _PAUSE_S or not is_unanswered:
+    is_unanswered = row["unanswered_retransmissions"] >= _MIN_COUNT and not row["answers_after_idle"]
+    if row["longest_idle_s"] < _MIN_PAUSE_S or not is_unanswered:
         return ""
     return (
-        f"after a pause of {seconds(row['longest_idle_s'])} nothing was answered any more "
+        f"after a pause of {time_text(row['longest_idle_s'])} nothing was answered any more "
         f"({plural(row['unanswered_retransmissions'], 'retransmission')} in "
-        f"{seconds(row['unanswered_s'])}, no RST): a device in between (NAT, firewall) has "
+        f"{time_text(row['unanswered_s'])}, no RST): a device in between (NAT, firewall) has "
         "forgotten the connection, or the host is gone"
     )
 
@@ -70,30 +76,32 @@ def _never_opened(evidence: Evidence) -> str:
         return "the server refused the connection: it answered the SYN by a RST"
     if row["packets_up"] != row["syns"] + row["resets_up"]:
         return ""
-    is_given_up = row["ending"] == "reset by client"
-    if row["handshake"] == "no ACK" and is_given_up:
+    is_reset = row["ending"] == "reset by client"
+    if row["handshake"] == "no ACK" and is_reset:
         return "the client did not open the connection: it answered the SYN-ACK by a RST"
     if row["handshake"] != "no SYN-ACK":
         return ""
-    if is_given_up:
+    if is_reset:
         return (
-            f"the client gave up after {seconds(row['duration_s'])}: no answer came to its "
+            f"the client gave up after {time_text(row['duration_s'])}: no answer came to its "
             f"{plural(row['syns'], 'SYN')}, and it sent a RST"
         )
-    wait = f" in {seconds(row['handshake_wait_s'])}" if row["handshake_wait_s"] else ""
-    return f"no answer came to {plural(row['syns'], 'SYN')}{wait}"
+    wait_text = f" in {time_text(row['handshake_wait_s'])}" if row["handshake_wait_s"] else ""
+    return f"no answer came to {plural(row['syns'], 'SYN')}{wait_text}"
 
 
 def _rewritten_sequence_numbers(evidence: Evidence) -> str:
     """SACK blocks outside of the window in three ACKs: a firewall rewrites headers only."""
     count = evidence.row["sack_outside"]
-    if count < _SEVERAL:
+    if count < _MIN_COUNT:
         return ""
     timeouts = len(evidence.timeouts)
-    effect = f"; {plural(timeouts, 'loss', 'losses')} had to wait for a time-out" if timeouts else ""
+    effect_text = (
+        f"; {plural(timeouts, 'loss', 'losses')} had to wait for a time-out" if timeouts else ""
+    )
     return (
         f"the SACK blocks of {plural(count, 'ACK')} lie outside of the window: a firewall rewrites "
-        f"sequence numbers but not SACK blocks{effect}"
+        f"sequence numbers but not SACK blocks{effect_text}"
     )
 
 
@@ -101,16 +109,15 @@ def _path_mtu(evidence: Evidence) -> str:
     """Path MTU: three retransmissions of long segments; short ones are acknowledged (RFC 2923)."""
     row = evidence.row
     acked, longest = row["segment_acked_max"], row["segment_max"]
-    announced = [row[name] for name in ("mss_up", "mss_down") if not math.isnan(row[name])]
     # Segments that the network card has yet to cut (TSO) are acknowledged in parts.
-    if longest > min(announced, default=_ETHERNET):
+    if longest > min(evidence.announced_mss, default=_ETHERNET_MSS):
         return ""
-    if row["oversize_retransmissions"] < _SEVERAL or not 0 < acked < longest:
+    if row["oversize_retransmissions"] < _MIN_COUNT or not 0 < acked < longest:
         return ""
     if row["harm_s"] < 0.1:
         return ""
     return (
-        f"waited {seconds(row['harm_s'])}: of the segments of {longest} bytes none was acknowledged "
+        f"waited {time_text(row['harm_s'])}: of the segments of {longest} bytes none was acknowledged "
         f"({plural(row['oversize_retransmissions'], 'retransmission')}), but shorter ones up to "
         f"{acked} bytes: a black hole of path MTU discovery, neither congestion nor radio"
     )
@@ -120,9 +127,9 @@ def _captured_late(evidence: Evidence) -> str:
     """Three segments that were captured after their own ACKs: a fault of the capture."""
     row = evidence.row
     late = row["captured_late"]
-    # Where the capture began later, few are retransmitted of what had arrived before.
-    is_few = late < _LATE * (row["segments_up"] + row["segments_down"])
-    if late < _SEVERAL or (row["handshake"] == "none" and is_few):
+    # If the capture began later, a few segments may be retransmissions of data that arrived before.
+    is_few = late < _MIN_LATE_SHARE * (row["segments_up"] + row["segments_down"])
+    if late < _MIN_COUNT or (row["handshake"] == "none" and is_few):
         return ""
     return (
         f"the capture has {plural(late, 'segment')} after their own ACKs: a fault of the "
@@ -137,14 +144,14 @@ def dropped_by_the_capture(evidence: Evidence) -> str:
     """
     row = evidence.row
     missed = row["missed_bytes"]
-    if row["is_one_way"] or not evidence.bytes:
+    if row["is_one_way"] or not evidence.payload_bytes:
         return ""
     duplicates = row["duplicate_acks_up"] + row["duplicate_acks_down"]
     if duplicates or missed < row["segment_max"]:
         return ""
-    # Where the capture began later, that may have been in flight before. A sender without SACK that
-    # repairs a segment each RTT has ACKs for much of it.
-    is_repairing = not row["sack"] and row["in_flight_max"] <= _REPAIRED * row["segment_max"]
+    # If the capture began later, the data may have been in flight before. ACKs also cover much of them
+    # where a sender without SACK repairs one segment each RTT.
+    is_repairing = not row["sack"] and row["in_flight_max"] <= _MAX_REPAIR_SEGMENTS * row["segment_max"]
     if row["handshake"] == "none" and (missed <= row["in_flight_max"] or is_repairing):
         return ""
     return (
@@ -156,28 +163,28 @@ def dropped_by_the_capture(evidence: Evidence) -> str:
 def _one_direction(evidence: Evidence) -> str:
     """Only data, or only ACKs, that were captured."""
     row = evidence.row
-    if row["is_one_way"] and row["missed_bytes"] > evidence.bytes:
+    if row["is_one_way"] and row["missed_bytes"] > evidence.payload_bytes:
         return (
             f"only ACKs were captured, not the {size_text(row['missed_bytes'])} that they acknowledge"
         )
-    if row["is_one_way"] and evidence.bytes:
+    if row["is_one_way"] and evidence.payload_bytes:
         return "only the data of one direction were captured, not their ACKs"
     return ""
 
 
 def reset(evidence: Evidence) -> str:
-    """The side that ended the connection by a RST, if its TTL is that of its other packets."""
+    """Returns the side that ended the connection by a RST, as text; empty if neither did."""
     row = evidence.row
     side = row["ending"].removeprefix("reset by ")
     if side not in ("client", "server"):
         return ""
-    ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
-    if math.isnan(usual):
+    ttl, usual_ttl = row["reset_ttl"], row["reset_usual_ttl"]
+    if math.isnan(usual_ttl):
         return f"a RST in the name of the {side} ended the connection"
-    if ttl != usual:
+    if ttl != usual_ttl:
         return (
             f"a RST in the name of the {side} ended the connection: its TTL is {ttl:.0f}, that of its "
-            f"other packets {usual:.0f}"
+            f"other packets {usual_ttl:.0f}"
         )
     return f"the {side} ended the connection by a RST, whose TTL is that of its other packets"
 

@@ -1,4 +1,4 @@
-"""Limits: the bound of the rate of a connection that waited for nothing."""
+"""Limits: what bounds the rate of a connection that waited for nothing."""
 
 from __future__ import annotations
 
@@ -6,90 +6,97 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, seconds, segments_were
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were, time_text
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.present.quantities import size_text
 
-#: Prefix of the sentence about a send buffer, or an application, that limits the rate.
+#: Beginning of the sentence about a send buffer, or an application, that limits the rate.
 OWN_LIMIT = "the send buffer of the "
-#: Prefix of the sentence where the capture does not show which of several limits of the sender holds.
+#: Beginning of the sentence where the capture does not show which limit of the sender holds.
 SOME_LIMIT = "either the send buffer, the application"
 #: Minimum payload for which a limit is named, bytes: less fits into the first windows.
-_LEAST_BYTES = 20_000
+_MIN_BYTES = 20_000
 #: Minimum share of the time at which a limit holds.
-_MOSTLY = 0.5
+_MIN_LIMITED_SHARE = 0.5
 #: Largest window without scale (RFC 7323 section 2.1), bytes.
-_UNSCALED = 65_535
-#: Share of a bound of the flight by which its peaks differ where an application writes at a rate.
-_NEARLY = 0.15
+_MAX_UNSCALED = 65_535
+#: Maximum distance of peaks of the flight from their bound where an application writes at a rate, as a
+#: share of the bound.
+_MAX_WRITE_RANGE = 0.15
 #: Maximum excess of an RTT without a queue over the lowest one, by jitter: a share of it, and ms.
-_JITTER = 0.05
-_JITTER_MS = 1.0
-#: Share of the intervals in which the path empties if nothing but the sender bounds the flight.
-_EMPTY = 0.8
-#: Maximum of bytes in flight at any time over those of a bound.
-_ONCE = 1.1
-#: Segments on the path by which the RTT of an empty path exceeds its lowest at most.
-_EMPTY_SEGMENTS = 1.5
-#: Share by which the data of an RTT differ where their rate is even, and by which the RTT then exceeds
-#: its lowest at most, with a time, ms.
-_EVEN = 0.4
-_NEAR = 0.25
-#: Minimum segments of such a flight, and most ones of the other side.
-_FLIGHT = 2
-_REQUESTS = 3
-#: Share by which they change from the first to the last third of the time at most.
-_TREND = 0.1
-_NEAR_MS = 2.0
-#: Minimum intervals of a flight that is constant.
-_INTERVALS = 10
-#: Share of the intervals in which a receive window that limits is reached.
-_FILLED = 0.8
-#: Share of a receive window that the data of an RTT fill where it limits, and of the rounds with that.
-_PER_RTT = 0.85
-_MOST_ROUNDS = 0.6
-#: Share of the receive window below which it does not limit.
-_BELOW = 0.8
-#: Minimum pauses of an application, and the intervals between data across one.
-_PAUSES = 5
-_GAP = 1.5
-#: Share of the time in which an application that is idle matters, if hardly anything else waits.
-_IDLE = 0.3
-#: Share of the time that other waits have at most beside it.
-_HARDLY = 0.1
-#: Minimum packets that came twice, and share of the packets below which not the capture has all twice.
-_TWICE = 3
-_TWICE_SHARE = 0.2
-#: Intervals of a window that grows, and how much larger than in the middle it is at the end.
-_GROWING = 4
-_GROWTH = 1.2
-#: Minimum marks of congestion at which a queue marks.
-_MARKS = 3
-#: Minimum delay of a queue that stands, ms, and intervals in which it is seen.
-_QUEUE_MS = 5.0
-_QUEUE_INTERVALS = 3
-#: Multiple of the lowest RTT at which a queue stands, and a smaller one if the RTT changes steadily, as
-#: a queue does, not as jitter: minimum delay, ms, intervals, and correlation of the RTTs of neighbours.
-_QUEUED = 2.0
-_STEADILY_QUEUED = 1.2
-_STEADY_MS = 10.0
-_STEADY_INTERVALS = 20
-_CORRELATION = 0.8
-#: Minimum delay of ACKs in a queue: ms, share of the lowest RTT, and of the queues of both directions.
-#: The clock of a host may be wrong by a share; the delay is a multiple of that.
-_ACKS_MS = 10.0
-_ACKS_SHARE = 0.5
-_CLOCK = 1e-4
-_SURELY = 4
+_MAX_JITTER_SHARE = 0.05
+_MAX_JITTER_MS = 1.0
+#: Minimum share of the intervals with an empty path where only the sender bounds the flight.
+_MIN_EMPTY_SHARE = 0.8
+#: Maximum ratio of the largest flight to its bound.
+_MAX_PEAK_RATIO = 1.1
+#: Maximum delay of an empty path beyond its lowest RTT, segments.
+_MAX_EMPTY_SEGMENTS = 1.5
+#: Maximum range of the data of an RTT at an even rate, as a share of their median.
+_MAX_EVEN_RANGE = 0.4
+#: Maximum excess of an RTT near the lowest one: a share of it, and ms.
+_MAX_NEAR_SHARE = 0.25
+#: Minimum segments in flight at an even rate, and maximum segments of the receiver.
+_MIN_EVEN_SEGMENTS = 2
+_MAX_REQUESTS = 3
+#: Maximum change of the flight from the first to the last third of the time, as a share of it.
+_MAX_TREND = 0.1
+_MAX_NEAR_MS = 2.0
+#: Minimum number of intervals that show a limit.
+_MIN_INTERVALS = 10
+#: Minimum share of the intervals in which a bound of the flight is reached.
+_MIN_FILLED_SHARE = 0.8
+#: Minimum share of a receive window that the data of an RTT fill, and of the rounds in which they do.
+_MIN_FILL = 0.85
+_MIN_FILLED_ROUNDS = 0.6
+#: Share of the receive window up to which it does not limit the flight.
+_MAX_WINDOW_SHARE = 0.8
+#: Minimum number of pauses of an application, and minimum time between its data for one, intervals.
+_MIN_PAUSES = 5
+_MIN_PAUSE_INTERVALS = 1.5
+#: Minimum share of the time in which an application is idle, if other waits are short.
+_MIN_IDLE_SHARE = 0.3
+#: Maximum share of the time of waits that are short.
+_MAX_OTHER_SHARE = 0.1
+#: Minimum number of packets that came twice, and the share of packets from which on the capture has all
+#: twice.
+_MIN_DUPLICATES = 3
+_ALL_DUPLICATES_SHARE = 0.2
+#: Minimum intervals of a window that grows, and minimum ratio of its end to its middle.
+_MIN_GROWING = 4
+_MIN_GROWTH = 1.2
+#: Minimum number of marks of congestion at which a queue marks.
+_MIN_MARKS = 3
+#: Minimum delay of a standing queue, ms, and intervals in which it is seen.
+_MIN_QUEUE_MS = 5.0
+_MIN_QUEUE_INTERVALS = 3
+#: Minimum ratio of the RTT to the lowest one for a standing queue.
+_MIN_QUEUE_RATIO = 2.0
+#: Thresholds for an RTT that changes steadily, as a queue does and jitter does not: ratio to the lowest
+#: RTT, delay, ms, number of intervals, and correlation of the RTTs of neighbours.
+_MIN_STEADY_RATIO = 1.2
+_MIN_STEADY_MS = 10.0
+_MIN_STEADY_INTERVALS = 20
+_MIN_CORRELATION = 0.8
+#: Minimum delay of ACKs in a queue: ms, and share of the lowest RTT and of the delay of both queues.
+_MIN_ACKS_MS = 10.0
+_MIN_ACKS_SHARE = 0.5
+#: Relative error of the clock of a host, and minimum ratio of the delay of ACKs to that error.
+_CLOCK_ERROR = 1e-4
+_MIN_CLOCK_RATIO = 4
 
 
 def _late_client(evidence: Evidence) -> str:
     """The application of the client: 30 % of the time pass before it goes on after the server."""
-    if not (late := late_application(evidence, "client")):
-        return ""
-    losses = loss_limit(evidence)
-    return late + (f"; in the rest, {losses}" if losses else "")
+    late_text = late_application(evidence, "client")
+    return _with_losses(evidence, late_text) if late_text else ""
+
+
+def _with_losses(evidence: Evidence, text: str) -> str:
+    """Returns a sentence with that about the losses in the rest of the time."""
+    losses_text = loss_limit(evidence)
+    return text + (f"; in the rest, {losses_text}" if losses_text else "")
 
 
 def _receive_window(evidence: Evidence) -> str:
@@ -102,54 +109,53 @@ def _receive_window(evidence: Evidence) -> str:
     window = row["window_max"]
     if math.isnan(window) or _waits_for_application(evidence):
         return ""
-    is_full = row["window_limited"] >= _MOSTLY
+    is_full = row["window_limited"] >= _MIN_LIMITED_SHARE
     if not is_full and not _fills_window(evidence):
         return ""
     scale = row[f"scale_{evidence.receiver}"]
-    unscaled = row["handshake"] == "whole" and not scale > 0 and window <= _UNSCALED
-    why = f", which has {_without_scale(scale)}," if unscaled else ""
-    rtt = evidence.rtt_ms
-    median = row["far_rtt_p50_ms"]
-    rate = "" if math.isnan(rtt) else f" of {max(rtt, median) if median > 0 else rtt:.3g} ms"
-    grown = _grown_from(evidence)
-    size = (
-        f"{size_text(grown)} at first, growing to {size_text(window)}," if grown else size_text(window)
+    scale_text = ""
+    if row["handshake"] == "whole" and not scale > 0 and window <= _MAX_UNSCALED:
+        scale_text = f", which has {'no window scale' if math.isnan(scale) else 'a window scale of 0'},"
+    rtt_ms, median_ms = evidence.rtt_ms, row["far_rtt_p50_ms"]
+    rtt_text = ""
+    if not math.isnan(rtt_ms):
+        rtt_text = f" of {max(rtt_ms, median_ms) if median_ms > 0 else rtt_ms:.3g} ms"
+    size = size_text(window)
+    if first := _first_window(evidence):
+        size = f"{size_text(first)} at first, growing to {size},"
+    text = (
+        f"the receive window of the {evidence.receiver}{scale_text} limits the rate: {size} per RTT"
+        f"{rtt_text}"
     )
-    limits = f"the receive window of the {evidence.receiver}{why} limits the rate: {size}"
     if not is_full and not evidence.is_at_sender:
-        return f"{limits} per RTT{rate}, which is about what passed"
-    share = 100 * row["window_limited"]
-    return f"{limits} per RTT{rate}, full in {share:.0f} % of the time with data in flight"
+        return f"{text}, which is about what passed"
+    return f"{text}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
 
 
-def _grown_from(evidence: Evidence) -> float:
-    """Returns the first window of a receiver that only ever opens it further; zero if it does not.
+def _first_window(evidence: Evidence) -> float:
+    """Returns the first window of a receiver that never makes it smaller; 0 for others.
 
-    Its autotuning follows the data, so that the last window says nothing of the rate before.
+    The window then follows the data (autotuning), so that the last one did not limit the rate before.
     """
-    own = evidence.intervals[evidence.intervals["up"] == (evidence.row["direction"] == "up")]
-    windows = own["window_min"].dropna()
-    if len(windows) < _GROWING or not windows.is_monotonic_increasing:
+    windows = evidence.sender_intervals["window_min"].dropna()
+    if len(windows) < _MIN_GROWING or not windows.is_monotonic_increasing:
         return 0.0
     first, middle = float(windows.iloc[0]), float(windows.iloc[len(windows) // 2])
-    # A window that has its size from early on is that size.
-    return first if first > 0 and evidence.row["window_max"] >= _GROWTH * middle else 0.0
+    # A window that has reached its size by the middle does not count as growing.
+    return first if first > 0 and evidence.row["window_max"] >= _MIN_GROWTH * middle else 0.0
 
 
 def _fills_window(evidence: Evidence) -> bool:
+    """Returns whether the data of most intervals reach the receive window."""
     steady, rounds = evidence.steady, evidence.rounds
     if not evidence.is_at_sender:
-        # The receiver acknowledges after two segments, so that they are missing in the RTT.
-        filled = rounds["flight"] + 2 * evidence.segment >= _PER_RTT * rounds["window"]
-        return len(rounds) >= _INTERVALS and bool(filled.mean() >= _MOST_ROUNDS)
-    if len(steady) < _INTERVALS:
+        # Two segments more are in flight than the RTT shows, as the receiver delays its ACKs.
+        is_filled = rounds["flight"] + 2 * evidence.segment_bytes >= _MIN_FILL * rounds["window"]
+        return len(rounds) >= _MIN_INTERVALS and bool(is_filled.mean() >= _MIN_FILLED_ROUNDS)
+    if len(steady) < _MIN_INTERVALS:
         return False
-    is_full = steady["in_flight_max"] + evidence.segment > steady["window_min"]
-    return bool(is_full.mean() >= _FILLED)
-
-
-def _without_scale(scale: float) -> str:
-    return "no window scale" if math.isnan(scale) else "a window scale of 0"
+    is_full = steady["in_flight_max"] + evidence.segment_bytes > steady["window_min"]
+    return bool(is_full.mean() >= _MIN_FILLED_SHARE)
 
 
 def _paused_application(evidence: Evidence) -> str:
@@ -157,26 +163,27 @@ def _paused_application(evidence: Evidence) -> str:
 
     A path that stands still makes few pauses, and data are retransmitted after them.
     """
-    row, own = evidence.row, evidence.intervals
-    paused = evidence.pauses_s(evidence.sender)
-    if evidence.is_at_sender or not paused >= _MOSTLY * row["download_s"]:
+    row, own = evidence.row, evidence.sender_intervals
+    paused_s = evidence.pauses_s(evidence.sender)
+    if evidence.is_at_sender or not paused_s >= _MIN_LIMITED_SHARE * row["download_s"]:
         return ""
-    times = own.loc[(own["up"] == (row["direction"] == "up")) & (own["bytes"] > 0), "t_s"]
-    count = int((times.sort_values().diff() > _GAP * INTERVAL_S).sum())
-    # ACKs may wait for as long as they did at other times, before they reach the sender. That is not
-    # known without RTTs to it.
-    if not paused >= count * row["near_rtt_p95_ms"] / 1e3:
+    times = own.loc[own["bytes"] > 0, "t_s"]
+    count = int((times.sort_values().diff() > _MIN_PAUSE_INTERVALS * INTERVAL_S).sum())
+    # A pause as short as a usual delay of ACKs may be a wait for them. Without RTTs to the sender, that
+    # delay is not known.
+    if not paused_s >= count * row["near_rtt_p95_ms"] / 1e3:
         return ""
-    if count < _PAUSES or row["losses"] + row["spurious"] >= count:
+    if count < _MIN_PAUSES or row["losses"] + row["spurious"] >= count:
         return ""
     return (
         f"the application of the {evidence.sender} limits the rate: it paused for "
-        f"{seconds(paused)} ({plural(count, 'time')}) when all of its data were acknowledged"
+        f"{time_text(paused_s)} ({plural(count, 'time')}) when all of its data were acknowledged"
     )
 
 
 def _waits_for_application(evidence: Evidence) -> bool:
-    return evidence.is_at_sender and bool(evidence.row["application_limited"] >= _MOSTLY)
+    """Returns whether a capture at the sender shows that its application is the limit."""
+    return evidence.is_at_sender and bool(evidence.row["application_limited"] >= _MIN_LIMITED_SHARE)
 
 
 def _application(evidence: Evidence) -> str:
@@ -189,17 +196,16 @@ def _application(evidence: Evidence) -> str:
 def _idle_application(evidence: Evidence) -> str:
     """The application: idle in the largest share of the time, or in 30 % beside 10 % of other waits."""
     row = evidence.row
-    idle = row["limit_idle"]
-    waits = row["limit_receive_window"] + row["limit_recovery"] + row["limit_wait"]
-    is_largest = idle > max(waits, row["limit_network"])
-    if not (is_largest or (idle >= _IDLE and waits < _HARDLY)):
+    idle_share = row["limit_idle"]
+    wait_share = row["limit_receive_window"] + row["limit_recovery"] + row["limit_wait"]
+    is_largest = idle_share > max(wait_share, row["limit_network"])
+    if not (is_largest or (idle_share >= _MIN_IDLE_SHARE and wait_share < _MAX_OTHER_SHARE)):
         return ""
-    losses = loss_limit(evidence)
-    return _idle_text(evidence, idle) + (f"; in the rest, {losses}" if losses else "")
+    return _with_losses(evidence, _idle_text(evidence, idle_share))
 
 
 def _idle_text(evidence: Evidence, share: float) -> str:
-    """Names the side whose application let more time pass, the sender unless it was the other one."""
+    """Returns the sentence about the side whose application was idle for longer."""
     times = {
         evidence.sender: evidence.turns_s(evidence.sender) + evidence.pauses_s(evidence.sender),
         evidence.receiver: evidence.turns_s(evidence.receiver),
@@ -221,37 +227,40 @@ def _send_buffer(evidence: Evidence) -> str:
     that the RTT stays above its lowest. Where a sender had more in flight before, or its bounds differ
     a little, it stands beside the buffer and the application.
     """
-    if evidence.row["losses"] or len(evidence.steady) < _INTERVALS:
+    if evidence.row["losses"] or len(evidence.steady) < _MIN_INTERVALS:
         return ""
     return _constant_flight(evidence) or _even_rate(evidence)
 
 
 def _constant_flight(evidence: Evidence) -> str:
     """A bound that the flight comes up to at the sender."""
-    row, steady, size = evidence.row, evidence.steady, evidence.block
+    row, steady, block = evidence.row, evidence.steady, evidence.block
     window = row["window_max"]
     if not evidence.is_at_sender:
         return ""
-    bound, segment = float(steady["in_flight_max"].max()), evidence.segment
-    peaks = steady["in_flight_max"].rolling(size, min_periods=1).max()
-    grown = peaks.cummax() >= bound - segment
-    if grown.sum() < _INTERVALS or grown.mean() < _MOSTLY or bound > _BELOW * window:
+    bound, segment = float(steady["in_flight_max"].max()), evidence.segment_bytes
+    peaks = steady["in_flight_max"].rolling(block, min_periods=1).max()
+    # Intervals after the flight has first come up to its bound.
+    has_grown = peaks.cummax() >= bound - segment
+    is_grown_long = has_grown.sum() >= _MIN_INTERVALS and has_grown.mean() >= _MIN_LIMITED_SHARE
+    if not is_grown_long or bound > _MAX_WINDOW_SHARE * window:
         return ""
-    lowest = steady["rtt_min_ms"].rolling(size, min_periods=1).min()[grown]
-    delay = lowest - row["far_rtt_min_ms"]
-    empty_ms = _EMPTY_SEGMENTS * 8e-3 * segment / row["throughput_mbps"]
-    is_empty = (delay < empty_ms).mean() >= _EMPTY
-    reached = peaks[grown]
-    is_bound = is_empty and (reached >= bound - 2 * segment).mean() >= _FILLED
-    if not is_bound or row["in_flight_max"] > _ONCE * bound:
+    lowest_ms = steady["rtt_min_ms"].rolling(block, min_periods=1).min()[has_grown]
+    delay_ms = lowest_ms - row["far_rtt_min_ms"]
+    empty_ms = _MAX_EMPTY_SEGMENTS * 8e-3 * segment / row["throughput_mbps"]
+    is_empty = (delay_ms < empty_ms).mean() >= _MIN_EMPTY_SHARE
+    later_peaks = peaks[has_grown]
+    is_bound = is_empty and (later_peaks >= bound - 2 * segment).mean() >= _MIN_FILLED_SHARE
+    if not is_bound or row["in_flight_max"] > _MAX_PEAK_RATIO * bound:
         # Jitter of the path lets the lowest RTTs of intervals differ.
-        near_ms = max(empty_ms, _JITTER * row["far_rtt_min_ms"] + _JITTER_MS)
-        is_about = (reached >= bound - max(_NEARLY * bound, 2 * segment)).mean() >= _FILLED
-        if not is_about or (delay < near_ms).mean() < _EMPTY:
+        near_ms = max(empty_ms, _MAX_JITTER_SHARE * row["far_rtt_min_ms"] + _MAX_JITTER_MS)
+        is_near = later_peaks >= bound - max(_MAX_WRITE_RANGE * bound, 2 * segment)
+        is_empty = (delay_ms < near_ms).mean() >= _MIN_EMPTY_SHARE
+        if is_near.mean() < _MIN_FILLED_SHARE or not is_empty:
             return ""
-        unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
+        window_text = ", a receive window of unknown scale" if math.isnan(window) else ""
         return (
-            f"{SOME_LIMIT}{unknown} or a CCA that keeps its window limits "
+            f"{SOME_LIMIT}{window_text} or a CCA that keeps its window limits "
             f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss"
         )
     if math.isnan(window):
@@ -270,66 +279,68 @@ def _even_rate(evidence: Evidence) -> str:
     """The same data in each RTT, which is near its lowest: no queue, and no window that grows."""
     row, rounds = evidence.row, evidence.rounds
     window = row["window_max"]
-    if len(rounds) < _INTERVALS or (row["place"] == "receiver" and not evidence.has_near_rtts):
+    if len(rounds) < _MIN_INTERVALS or (row["place"] == "receiver" and not evidence.has_near_rtts):
         return ""
-    if evidence.pauses_s(evidence.sender) > _HARDLY * row["download_s"]:
+    if evidence.pauses_s(evidence.sender) > _MAX_OTHER_SHARE * row["download_s"]:
         return ""
     low, flight, high = rounds["flight"].quantile([0.1, 0.5, 0.9])
     # Short flights, and answers to requests, wait for the other side in each RTT.
     other = "up" if row["direction"] == "down" else "down"
-    if flight < _FLIGHT * evidence.segment or row[f"segments_{other}"] > _REQUESTS:
+    if flight < _MIN_EVEN_SEGMENTS * evidence.segment_bytes or row[f"segments_{other}"] > _MAX_REQUESTS:
         return ""
     third = len(rounds) // 3
     first, last = rounds["flight"].iloc[:third].mean(), rounds["flight"].iloc[-third:].mean()
-    is_even = high - low <= max(_EVEN * flight, 2 * evidence.segment)
-    if not is_even or abs(last - first) > max(_TREND * flight, evidence.segment):
+    is_even = high - low <= max(_MAX_EVEN_RANGE * flight, 2 * evidence.segment_bytes)
+    if not is_even or abs(last - first) > max(_MAX_TREND * flight, evidence.segment_bytes):
         return ""
-    is_near = rounds["rtt_ms"].median() <= (1 + _NEAR) * evidence.rtt_ms + _NEAR_MS
-    if high > _BELOW * window or not (is_near or _empties(evidence)):
+    is_near = rounds["rtt_ms"].median() <= (1 + _MAX_NEAR_SHARE) * evidence.rtt_ms + _MAX_NEAR_MS
+    if high > _MAX_WINDOW_SHARE * window or not (is_near or _empties(evidence)):
         return ""
-    unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
-    known = "" if unknown else f", and the receive window is {size_text(window)}"
+    unknown_text = ", a receive window of unknown scale" if math.isnan(window) else ""
+    window_text = "" if unknown_text else f", and the receive window is {size_text(window)}"
     # The lowest RTT of a capture that begins later may be that of a queue.
-    queue = ", a path whose queue keeps its length" if row["handshake"] == "none" else ""
+    queue_text = ", a path whose queue keeps its length" if row["handshake"] == "none" else ""
     return (
-        f"{SOME_LIMIT}{unknown}{queue} or a CCA that keeps its window limits "
+        f"{SOME_LIMIT}{unknown_text}{queue_text} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
-        f"{evidence.rtt_ms:.3g} ms, nothing is lost{known}"
+        f"{evidence.rtt_ms:.3g} ms, nothing is lost{window_text}"
     )
 
 
 def _empties(evidence: Evidence) -> bool:
-    """Whether the queues of bursts are gone within two RTTs, on both sides of a capture."""
+    """Returns whether the queues of bursts are gone within two RTTs, on both sides of a capture."""
     row = evidence.row
     near_ms, lowest_ms = row["near_rtt_p50_ms"], row["near_rtt_min_ms"]
-    if row["place"] == "receiver" or not near_ms <= (1 + _NEAR) * lowest_ms + _NEAR_MS:
+    if row["place"] == "receiver" or not near_ms <= (1 + _MAX_NEAR_SHARE) * lowest_ms + _MAX_NEAR_MS:
         return False
-    lowest = evidence.steady["rtt_min_ms"].rolling(evidence.block, min_periods=1).min()
-    delay = lowest - row["far_rtt_min_ms"]
-    return bool((delay < _JITTER * row["far_rtt_min_ms"] + _JITTER_MS).mean() >= _EMPTY)
+    block_min_ms = evidence.steady["rtt_min_ms"].rolling(evidence.block, min_periods=1).min()
+    delay_ms = block_min_ms - row["far_rtt_min_ms"]
+    return bool(
+        (delay_ms < _MAX_JITTER_SHARE * row["far_rtt_min_ms"] + _MAX_JITTER_MS).mean()
+        >= _MIN_EMPTY_SHARE
+    )
 
 
 def _duplicates(evidence: Evidence) -> str:
     """Packets that came twice, but not all of them: a device on the path sends them twice."""
     row = evidence.row
-    twice, packets = row["captured_twice"], row["packets_up"] + row["packets_down"]
-    if not _TWICE <= twice < _TWICE_SHARE * packets:
+    duplicates, packets = row["captured_twice"], row["packets_up"] + row["packets_down"]
+    if not _MIN_DUPLICATES <= duplicates < _ALL_DUPLICATES_SHARE * packets:
         return ""
     return (
-        f"{twice} of {packets + twice} packets came twice: a device on the path, or the capture, "
-        "duplicates them"
+        f"{duplicates} of {packets + duplicates} packets came twice: a device on the path, or the "
+        "capture, duplicates them"
     )
 
 
 def _offload(evidence: Evidence) -> str:
     """Segments above the announced size, which the network card cuts or has joined (TSO, GRO)."""
-    row = evidence.row
-    announced = [row[name] for name in ("mss_up", "mss_down") if not math.isnan(row[name])]
-    if not announced or row["segment_max"] <= min(announced):
+    longest, mss = evidence.row["segment_max"], min(evidence.announced_mss, default=math.inf)
+    if longest <= mss:
         return ""
     return (
-        f"segments of up to {row['segment_max']} bytes are those of the host (TSO, GRO): on the path "
-        f"none is longer than {min(announced):.0f} bytes"
+        f"segments of up to {longest} bytes are those of the host (TSO, GRO): on the path "
+        f"none is longer than {mss:.0f} bytes"
     )
 
 
@@ -339,12 +350,15 @@ def _marks(evidence: Evidence) -> str:
     marks, echoes = row["marked_packets"], row["congestion_echoes"]
     # Without a handshake, marks and echoes alone tell that ECN was agreed.
     is_agreed = row["ecn"] or row["handshake"] == "none"
-    if not is_agreed or max(marks, echoes) < _MARKS or row["losses"] > max(marks, echoes):
+    if not is_agreed or max(marks, echoes) < _MIN_MARKS or row["losses"] > max(marks, echoes):
         return ""
-    seen = (
-        f"{plural(marks, 'packet')} with the mark" if marks else f"{plural(echoes, 'echo', 'echoes')}"
+    marks_text = f"{plural(marks, 'packet')} with the mark"
+    if not marks:
+        marks_text = plural(echoes, "echo", "echoes")
+    return (
+        f"a queue on the path marks packets (ECN), to which the {evidence.sender} slows down: "
+        f"{marks_text}"
     )
-    return f"a queue on the path marks packets (ECN), to which the {evidence.sender} slows down: {seen}"
 
 
 def _queue_of_acks(evidence: Evidence) -> str:
@@ -354,25 +368,30 @@ def _queue_of_acks(evidence: Evidence) -> str:
     more than these is the delay of the answers.
     """
     row = evidence.row
-    side = {"client": "late_up_p50_ms", "server": "late_down_p50_ms"}
-    late, data = row[side[evidence.receiver]], row[side[evidence.sender]]
-    far = row["far_rtt_p50_ms"] - row["far_rtt_min_ms"]
-    near = row["near_rtt_p50_ms"] - row["near_rtt_min_ms"]
+    columns = {"client": "late_up_p50_ms", "server": "late_down_p50_ms"}
+    # Delays of ACKs and data before the capture, and of both directions beyond it.
+    late_ms, data_ms = row[columns[evidence.receiver]], row[columns[evidence.sender]]
+    far_ms = row["far_rtt_p50_ms"] - row["far_rtt_min_ms"]
+    near_ms = row["near_rtt_p50_ms"] - row["near_rtt_min_ms"]
     # An application that pauses answers later, too: by less than an RTT, or its pauses show.
-    waited = evidence.pauses_s(evidence.sender) + evidence.turns_s(evidence.sender)
-    is_bulk = evidence.sends_full_segments(evidence.sender) and waited <= _HARDLY * row["download_s"]
-    answers = near - data if is_bulk and near - data >= row["rtt_min_ms"] else 0.0
-    acks = late + answers
-    error = _CLOCK * 1e3 * row["duration_s"]
-    least = max(
-        _ACKS_MS, _ACKS_SHARE * row["rtt_min_ms"], _ACKS_SHARE * (far + answers), _SURELY * error
+    waited_s = evidence.pauses_s(evidence.sender) + evidence.turns_s(evidence.sender)
+    has_pauses = waited_s > _MAX_OTHER_SHARE * row["download_s"]
+    is_bulk = evidence.sends_full_segments(evidence.sender) and not has_pauses
+    answers_ms = near_ms - data_ms if is_bulk and near_ms - data_ms >= row["rtt_min_ms"] else 0.0
+    acks_ms = late_ms + answers_ms
+    min_acks_ms = max(
+        _MIN_ACKS_MS,
+        _MIN_ACKS_SHARE * row["rtt_min_ms"],
+        _MIN_ACKS_SHARE * (far_ms + answers_ms),
+        _MIN_CLOCK_RATIO * (_CLOCK_ERROR * 1e3 * row["duration_s"]),
     )
-    if row["place"] == "unknown" or not acks >= least:
+    if row["place"] == "unknown" or not acks_ms >= min_acks_ms:
         return ""
     limit = _receive_window(evidence) or loss_limit(evidence)
     return (
-        f"a queue stands on the path of the ACKs: in the median they wait {acks:.3g} ms, and the data "
-        f"{data + max(far - late, 0.0):.3g} ms" + (f"; {limit}" if limit else "")
+        f"a queue stands on the path of the ACKs: in the median they wait {acks_ms:.3g} ms, and the "
+        "data "
+        f"{data_ms + max(far_ms - late_ms, 0.0):.3g} ms" + (f"; {limit}" if limit else "")
     )
 
 
@@ -383,22 +402,24 @@ def _queue(evidence: Evidence) -> str:
     """
     row = evidence.row
     lowest = evidence.steady["rtt_min_ms"].dropna()
-    is_steady = len(lowest) >= _STEADY_INTERVALS and lowest.autocorr() >= _CORRELATION
-    times, more = (_STEADILY_QUEUED, _STEADY_MS) if is_steady else (_QUEUED, _QUEUE_MS)
-    least = max(times * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + more)
+    is_steady = len(lowest) >= _MIN_STEADY_INTERVALS and lowest.autocorr() >= _MIN_CORRELATION
+    min_ratio, min_ms = _MIN_QUEUE_RATIO, _MIN_QUEUE_MS
+    if is_steady:
+        min_ratio, min_ms = _MIN_STEADY_RATIO, _MIN_STEADY_MS
+    min_rtt_ms = max(min_ratio * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + min_ms)
     # Close to the receiver, RTTs are those of its delayed ACKs.
     if row["place"] == "receiver" or row["far_rtt_samples"] < 20:
         return ""
-    if not row["far_rtt_p50_ms"] > least:
+    if not row["far_rtt_p50_ms"] > min_rtt_ms:
         return ""
-    if evidence.pauses_s(evidence.sender) >= _IDLE * row["download_s"]:
+    if evidence.pauses_s(evidence.sender) >= _MIN_IDLE_SHARE * row["download_s"]:
         return ""
-    if len(lowest) < _QUEUE_INTERVALS or not lowest.median() > least:
+    if len(lowest) < _MIN_QUEUE_INTERVALS or not lowest.median() > min_rtt_ms:
         return ""
-    lost = f"{segments_were(row['losses'])} lost" if row["losses"] else "without loss"
+    lost_text = f"{segments_were(row['losses'])} lost" if row["losses"] else "without loss"
     return (
         f"a queue stands on the path: the RTT is {row['far_rtt_p50_ms']:.3g} ms in the median and "
-        f"{row['far_rtt_min_ms']:.3g} ms at least, {lost}"
+        f"{row['far_rtt_min_ms']:.3g} ms at least, {lost_text}"
     )
 
 
@@ -413,30 +434,30 @@ def _losses_and_offload(evidence: Evidence) -> str:
     return "; ".join(filter(None, (losses, losses and _offload(evidence))))
 
 
-def _enough(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
-    """Returns a rule for transfers only."""
+def _for_transfers(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
+    """Returns a rule that holds for connections with enough payload only."""
 
     @functools.wraps(rule)
-    def of_enough(evidence: Evidence) -> str:
-        return rule(evidence) if evidence.bytes >= _LEAST_BYTES else ""
+    def limited_rule(evidence: Evidence) -> str:
+        return rule(evidence) if evidence.payload_bytes >= _MIN_BYTES else ""
 
-    return of_enough
+    return limited_rule
 
 
 #: Rules in the order in which they are tried.
 LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _late_client,
-    _enough(one_a_round_trip),
-    _enough(_queue_of_acks),
-    _enough(_receive_window),
-    _enough(_idle_application),
-    _enough(_paused_application),
-    _enough(_marks),
-    _enough(overshoot),
+    _for_transfers(one_a_round_trip),
+    _for_transfers(_queue_of_acks),
+    _for_transfers(_receive_window),
+    _for_transfers(_idle_application),
+    _for_transfers(_paused_application),
+    _for_transfers(_marks),
+    _for_transfers(overshoot),
     _losses_and_offload,
-    _enough(_application),
-    _enough(_send_buffer),
-    _enough(_queue),
+    _for_transfers(_application),
+    _for_transfers(_send_buffer),
+    _for_transfers(_queue),
     unclear_losses,
     _duplicates,
     _offload,

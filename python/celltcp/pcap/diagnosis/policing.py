@@ -1,9 +1,9 @@
-"""Policer: losses of the excess over a constant rate, without a queue.
+"""Policer: a device that drops the excess over a constant rate, without a queue.
 
 A token bucket is empty whenever it drops a segment. So the bytes that passed between two drops are
 those of its rate (Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016). A sender
-that slows down below the rate lets the bucket fill: less than the rate passes until the next drop then,
-but never more. Within an episode of drops, the bucket stays empty.
+that slows down below the rate lets the bucket fill. Less than the rate, but never more, then passes
+until the next drop. Within an episode of drops, the bucket stays empty.
 """
 
 from __future__ import annotations
@@ -15,64 +15,66 @@ from numpy.typing import NDArray
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 
-#: Minimum losses without a queue, and least steps between them.
-_LOSSES = 20
-_STEPS = 8
-#: Segments of a step at the mean rate; losses within a step are a burst.
-_STEP = 10
-#: Minimum share of the losses in bursts: those at random stand alone.
-_BURSTS = 0.6
-#: Place in the queue, from 0 to 1, and share of the usual RTT up to which no queue stood. The usual RTT
-#: is the median, up to this share of the lowest one: jitter, and bursts in the queue of a faster link.
-_SHORT = 0.5
-_LOW = 1.25
-_USUAL = 1.35
-#: Minimum share of the losses at such RTTs.
-_LOW_SHARE = 0.15
-#: Share of the transfer over which the losses spread.
-_SPREAD = 0.5
-#: Largest deviation from the rate: of the mean over all steps, and of half of the steps.
-_MEAN = 0.05
-_HALF = 0.1
-#: Maximum step within an episode of drops, RTTs, and the largest deviation of half of these steps.
-_EPISODE = 1.5
-_HALF_WITHIN = 0.05
-#: Share of all steps that may pass more than the rate.
-_ABOVE = 0.15
-#: Steps within episodes that show a policer by themselves, however short the time of its drops.
-_MANY = 16
+#: Minimum number of losses without a queue, and of steps between them.
+_MIN_LOSSES = 20
+_MIN_STEPS = 8
+#: Segments that pass in a step at the mean rate; losses within a step are a burst.
+_STEP_SEGMENTS = 10
+#: Minimum share of the losses in bursts: random losses stand alone.
+_MIN_BURST_SHARE = 0.6
+#: Maximum place in the queue, from 0 to 1, of losses at a short queue.
+_MAX_SHORT_QUEUE = 0.5
+#: Maximum ratio of a low RTT to the usual one, and of the usual one to the lowest. The usual RTT is the
+#: median: it has jitter, and bursts in the queue of a faster link.
+_MAX_LOW_RATIO = 1.25
+_MAX_USUAL_RATIO = 1.35
+#: Minimum share of the losses at low RTTs.
+_MIN_LOW_SHARE = 0.15
+#: Minimum share of the time of the transfer over which the losses spread.
+_MIN_SPREAD_SHARE = 0.5
+#: Maximum relative deviation from the rate: of the mean over all steps, and of half of the steps.
+_MAX_MEAN_DEVIATION = 0.05
+_MAX_STEP_DEVIATION = 0.1
+#: Maximum length of a step within an episode of drops, RTTs, and maximum deviation of half of these
+#: steps.
+_MAX_EPISODE_RTTS = 1.5
+_MAX_EPISODE_DEVIATION = 0.05
+#: Maximum share of the steps in which more than the rate passes.
+_MAX_ABOVE_SHARE = 0.15
+#: Minimum number of steps within episodes that show a policer, however short the time of its drops.
+_MIN_EPISODE_STEPS = 16
 
 
 def policer(evidence: Evidence) -> str:
-    """Bursts of losses at low RTTs, between which one and the same rate passes."""
+    """Returns the sentence about a policer: bursts of losses at low RTTs, and one rate between them."""
     row = evidence.row
     if not evidence.is_at_sender:
         return ""
     lost = evidence.losses[evidence.losses["kind"].isin(["congestion", "random", "tail"])]
     lost = lost.sort_values(["t_s", "seq"])
-    usual = min(row["far_rtt_p50_ms"], _USUAL * row["far_rtt_min_ms"])
-    is_low = (lost["rtt_ms"] <= _LOW * usual).to_numpy()
-    is_short = lost["queue"].median() < _SHORT or not has_queue(
+    usual_ms = min(row["far_rtt_p50_ms"], _MAX_USUAL_RATIO * row["far_rtt_min_ms"])
+    is_low = (lost["rtt_ms"] <= _MAX_LOW_RATIO * usual_ms).to_numpy()
+    is_short = lost["queue"].median() < _MAX_SHORT_QUEUE or not has_queue(
         evidence, lost["rtt_ms"] - row["far_rtt_min_ms"]
     )
-    if is_low.sum() < max(_LOSSES, _LOW_SHARE * len(lost)) or not is_short:
+    if is_low.sum() < max(_MIN_LOSSES, _MIN_LOW_SHARE * len(lost)) or not is_short:
         return ""
-    times, passed = lost["t_s"].to_numpy()[is_low], _passed(lost)[is_low]
-    spread = float(times[-1] - times[0])
-    mean = float(passed[-1] - passed[0]) / spread if spread > 0 else 0.0
-    if mean <= 0:
+    times, passed = lost["t_s"].to_numpy()[is_low], _bytes_passed(lost)[is_low]
+    spread_s = float(times[-1] - times[0])
+    mean_rate = float(passed[-1] - passed[0]) / spread_s if spread_s > 0 else 0.0
+    if mean_rate <= 0:
         return ""
-    ends = _steps(times, _STEP * float(lost["len"].median()) / mean)
+    ends = _ends_of_steps(times, _STEP_SEGMENTS * float(lost["len"].median()) / mean_rate)
     lengths = np.diff(times[ends])
     rates = np.diff(passed[ends]) / lengths
-    if len(rates) < _STEPS or 1 - len(ends) / len(times) < _BURSTS:
+    if len(rates) < _MIN_STEPS or 1 - len(ends) / len(times) < _MIN_BURST_SHARE:
         return ""
-    within = rates[lengths <= _EPISODE * row["far_rtt_p50_ms"] / 1e3]
-    is_long = spread >= _SPREAD * row["download_s"]
+    within = rates[lengths <= _MAX_EPISODE_RTTS * row["far_rtt_p50_ms"] / 1e3]
+    is_long = spread_s >= _MIN_SPREAD_SHARE * row["download_s"]
     rate = _rate_within(within, rates)
-    if not rate or not (is_long or len(within) >= _MANY):
+    if not rate or not (is_long or len(within) >= _MIN_EPISODE_STEPS):
         # Without any step within an episode, the sender may have been below the rate all the time.
-        rate = _rate_of_all(rates, mean) if is_long and len(within) else 0.0
+        rate = _rate_of_all(rates, mean_rate) if is_long and len(within) else 0.0
     if not rate:
         return ""
     return (
@@ -81,23 +83,29 @@ def policer(evidence: Evidence) -> str:
     )
 
 
-def _rate_of_all(rates: NDArray[np.float64], mean: float) -> float:
+def _rate_of_all(rates: NDArray[np.float64], mean_rate: float) -> float:
     """Returns the rate that passed all the time, the same over steps; 0 if there is none."""
     low, rate, high = np.quantile(rates, (0.25, 0.5, 0.75))
-    is_constant = (1 - _HALF) * rate <= low and high <= (1 + _HALF) * rate
-    return float(rate) if is_constant and abs(mean - rate) <= _MEAN * rate else 0.0
+    is_constant = (1 - _MAX_STEP_DEVIATION) * rate <= low and high <= (1 + _MAX_STEP_DEVIATION) * rate
+    return float(rate) if is_constant and abs(mean_rate - rate) <= _MAX_MEAN_DEVIATION * rate else 0.0
 
 
 def _rate_within(within: NDArray[np.float64], rates: NDArray[np.float64]) -> float:
     """Returns the rate within episodes of drops, which is never exceeded; 0 if there is none."""
-    if len(within) < _STEPS:
+    if len(within) < _MIN_STEPS:
         return 0.0
     low, rate, high = np.quantile(within, (0.25, 0.5, 0.75))
-    is_constant = (1 - _HALF_WITHIN) * rate <= low and high <= (1 + _HALF_WITHIN) * rate
-    return float(rate) if is_constant and (rates > (1 + _HALF) * rate).mean() <= _ABOVE else 0.0
+    is_constant = (1 - _MAX_EPISODE_DEVIATION) * rate <= low and high <= (
+        1 + _MAX_EPISODE_DEVIATION
+    ) * rate
+    return (
+        float(rate)
+        if is_constant and (rates > (1 + _MAX_STEP_DEVIATION) * rate).mean() <= _MAX_ABOVE_SHARE
+        else 0.0
+    )
 
 
-def _passed(lost: pd.DataFrame) -> NDArray[np.float64]:
+def _bytes_passed(lost: pd.DataFrame) -> NDArray[np.float64]:
     """Returns the bytes that passed before each loss: sent ones and repairs, without lost ones."""
     lengths = lost["len"].to_numpy(dtype=float)
     repaired = lost["repaired_s"].fillna(np.inf).to_numpy()
@@ -109,10 +117,10 @@ def _passed(lost: pd.DataFrame) -> NDArray[np.float64]:
     return passed
 
 
-def _steps(times: NDArray[np.float64], step: float) -> list[int]:
-    """Returns the places of losses that are at least a step apart."""
+def _ends_of_steps(times: NDArray[np.float64], step_s: float) -> list[int]:
+    """Returns the indices of losses that are at least a step apart."""
     ends = [0]
     for index, time in enumerate(times):
-        if time - times[ends[-1]] >= step:
+        if time - times[ends[-1]] >= step_s:
             ends.append(index)
     return ends
