@@ -22,24 +22,24 @@ Number = TypeVar("Number", np.int64, np.float64)
 _ROWS = 1 << 15
 #: Minimum number of blocks for which threads are worth their start.
 _MIN_THREADED_BLOCKS = 64
-#: Maximum rows of a column that is its own sample, and the number of blocks in samples of longer ones.
-_MAX_UNSAMPLED_ROWS = 1 << 20
+#: Number of rows in a sample of a longer column, and number of its blocks.
+_SAMPLE_ROWS = 1 << 20
 _SAMPLE_BLOCKS = 256
 
 
 def map_blocks(count: int, work: Callable[[slice], T]) -> list[T]:
     """Returns the results of `work` for each block of `count` rows, in their order."""
-    blocks = [slice(begin, min(begin + _ROWS, count)) for begin in range(0, count, _ROWS)]
+    blocks = [slice(start, min(start + _ROWS, count)) for start in range(0, count, _ROWS)]
     if len(blocks) < _MIN_THREADED_BLOCKS:
         return [work(block) for block in blocks]
     # NumPy works without Python's lock. A thread has many blocks, as its start takes as long as one.
-    share = -(-len(blocks) // available_threads())
-    shares = [blocks[begin : begin + share] for begin in range(0, len(blocks), share)]
-    with ThreadPoolExecutor(len(shares)) as threads:
-        return list(chain.from_iterable(threads.map(lambda share: [*map(work, share)], shares)))
+    length = -(-len(blocks) // available_threads())
+    parts = [blocks[start : start + length] for start in range(0, len(blocks), length)]
+    with ThreadPoolExecutor(len(parts)) as threads:
+        return list(chain.from_iterable(threads.map(lambda part: [*map(work, part)], parts)))
 
 
-def holds(count: int, condition: Callable[[slice], NDArray[np.bool_]]) -> bool:
+def all_rows(count: int, condition: Callable[[slice], NDArray[np.bool_]]) -> bool:
     """Returns whether a condition holds in all of `count` rows."""
     return all(map_blocks(count, lambda rows: bool(condition(rows).all())))
 
@@ -55,19 +55,16 @@ def steps_of(values: NDArray[np.int64]) -> NDArray[np.int64]:
 def sample(values: NDArray[Number]) -> NDArray[Number]:
     """Returns a column, or a sample of its rows with nearly the same quantiles.
 
-    They are blocks of neighbours, as single rows at equal distances would see one phase of what is
-    periodic.
+    They are blocks of neighbours: single rows at equal distances would have one phase of a periodic
+    column.
     """
-    if len(values) <= _MAX_UNSAMPLED_ROWS:
+    if len(values) <= _SAMPLE_ROWS:
         return values
-    begins = np.linspace(
-        0, len(values) - _MAX_UNSAMPLED_ROWS // _SAMPLE_BLOCKS, _SAMPLE_BLOCKS, dtype=np.int64
-    )
-    return np.concatenate(
-        [values[begin : begin + _MAX_UNSAMPLED_ROWS // _SAMPLE_BLOCKS] for begin in begins.tolist()]
-    )
+    length = _SAMPLE_ROWS // _SAMPLE_BLOCKS
+    starts = np.linspace(0, len(values) - length, _SAMPLE_BLOCKS, dtype=np.int64)
+    return np.concatenate([values[start : start + length] for start in starts.tolist()])
 
 
-def joined(arrays: list[NDArray[Number]]) -> NDArray[Number]:
+def concatenate(arrays: list[NDArray[Number]]) -> NDArray[Number]:
     """Returns arrays one after another; a single one is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,16 +1,9 @@
-"""Errors about logs: one line with the ambiguity, and the option that resolves it."""
+"""Names of columns, fields or files in error messages about logs."""
 
 from __future__ import annotations
 
-from celltcp._core import CelltcpError
 
-
-def log_error(message: str) -> CelltcpError:
-    """Returns the error for a log that cannot be used as it is."""
-    return CelltcpError(message)
-
-
-def quoted_names(names: list[str], most: int = 12) -> str:
-    """Returns names in quotes, the first `most` of them."""
-    quoted = ", ".join(f'"{name}"' for name in names[:most])
-    return quoted if len(names) <= most else f"{quoted} and {len(names) - most} more"
+def quoted_names(names: list[str], max_count: int = 12) -> str:
+    """Returns the first `max_count` names in quotes, and the number of the others."""
+    quoted = ", ".join(f'"{name}"' for name in names[:max_count])
+    return quoted if len(names) <= max_count else f"{quoted} and {len(names) - max_count} more"

@@ -1,20 +1,21 @@
-"""Outputs of tools without rates: rejected, with a hint how to get a trace."""
+"""Outputs of tools that have no rates over time: errors that say how to get a trace."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 
 if TYPE_CHECKING:
     from celltcp.logs.source import Source
 
-_CAPTURES = tuple(
+#: First bytes of captures in pcap and pcapng.
+_CAPTURE_MAGICS = tuple(
     bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a")
 )
-#: Patterns of such outputs, and the advice for each.
-_LINES = (
+#: Patterns of lines of such outputs, and the message of the error for each.
+_PATTERNS = (
     (
         r"icmp_seq=\d+ .*time=|^rtt min/avg/max|^--- \w+ statistics from |\"msm_id\":",
         "output of ping or its like, which has RTTs and no rates: give the lowest RTT as path.rtt "
@@ -100,14 +101,14 @@ _LINES = (
 
 
 def reject_foreign(source: Source) -> None:
-    """Rejects files of known tools that have no rates over time.
+    """Rejects outputs of known tools that have no rates over time.
 
     Raises:
-        CelltcpError: with the way to a trace.
+        CelltcpError: if the file is one of these outputs; the message says how to get a trace.
     """
-    if source.magic.startswith(_CAPTURES):
-        raise log_error("a capture of packets: celltcp pcap trace FILE makes a scenario of it")
+    if source.magic.startswith(_CAPTURE_MAGICS):
+        raise CelltcpError("a capture of packets: celltcp pcap trace FILE makes a scenario of it")
     start = "\n".join(source.head.splitlines()[:20])
-    for pattern, message in _LINES:
+    for pattern, message in _PATTERNS:
         if re.search(pattern, start, re.MULTILINE | re.IGNORECASE):
-            raise log_error(message)
+            raise CelltcpError(message)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.blocks import holds, joined, map_blocks, sample, steps_of
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
+from celltcp.logs.blocks import all_rows, concatenate, map_blocks, sample, steps_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,7 +134,7 @@ class _Run(NamedTuple):
 
     def is_rising(self) -> bool:
         """Returns whether no two rows have the same time."""
-        return holds(len(self.steps), lambda rows: self.steps[rows] > 0)
+        return all_rows(len(self.steps), lambda rows: self.steps[rows] > 0)
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ class _Piece:
         before, after = self.starts[:-1], self.starts[1:]
         return (
             not _count_unknown(self.bps)
-            and holds(len(self.lengths), lambda rows: self.lengths[rows] > 0)
-            and holds(len(after), lambda rows: after[rows] - before[rows] <= self.lengths[:-1][rows])
+            and all_rows(len(self.lengths), lambda rows: self.lengths[rows] > 0)
+            and all_rows(len(after), lambda rows: after[rows] - before[rows] <= self.lengths[:-1][rows])
         )
 
 
@@ -159,7 +159,7 @@ def _runs_of(recording: Recording, values: NDArray[np.float64]) -> list[_Run]:
     """Returns the runs of a recording, each in the order of time."""
     ns = recording.ns
     whole = _Run.of(ns, values)
-    is_ordered = holds(len(whole.steps), lambda rows: whole.steps[rows] >= 0)
+    is_ordered = all_rows(len(whole.steps), lambda rows: whole.steps[rows] >= 0)
     if recording.runs is not None:
         bounds = np.flatnonzero(np.diff(recording.runs)) + 1
     elif is_ordered:
@@ -238,7 +238,7 @@ def _count_out_of_order(recording: Recording, runs: list[_Run]) -> int:
 
 def _usual_step(runs: list[_Run]) -> int:
     """Returns the usual distance between rows, ns."""
-    steps = sample(joined([run.steps for run in runs]))
+    steps = sample(concatenate([run.steps for run in runs]))
     steps = steps[steps > 0]
     return int(np.median(steps)) if len(steps) else _SINGLE_ROW_NS
 
@@ -281,13 +281,13 @@ def _run_rates(recording: Recording, run: _Run, usual_ns: int) -> _RunRates:
         falls &= ~wrapped
         amounts = np.where(wrapped, np.diff(values) + recording.counter_unit * 2**32, amounts)
         if not len(steps):
-            raise log_error("a counter of one row has no rate")
+            raise CelltcpError("a counter of one row has no rate")
         # Only the sum of the data in a hole is known, so that it has no rate.
         rates = np.where(steps > MIN_HOLE_STEPS * usual_ns, np.nan, amounts / (steps / 1e9))
         return _RunRates(_Piece(ns[:-1], steps, rates), int(falls.sum()))
     if recording.ends_at_row:
         if not len(steps):
-            raise log_error("one row alone has no interval that ends at it")
+            raise CelltcpError("one row alone has no interval that ends at it")
         rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
         return _RunRates(_Piece(ns[:-1], steps, rates), 0)
     longest = MIN_HOLE_STEPS * usual_ns
@@ -296,7 +296,7 @@ def _run_rates(recording: Recording, run: _Run, usual_ns: int) -> _RunRates:
         longest = usual_ns + usual_ns // 2
     last = int(steps[-1]) if len(steps) and steps[-1] <= longest else usual_ns
     lengths = np.append(steps, last)
-    if not holds(len(steps), lambda rows: steps[rows] <= longest):
+    if not all_rows(len(steps), lambda rows: steps[rows] <= longest):
         lengths = np.where(lengths > longest, usual_ns, lengths)
     rates = values / (lengths / 1e9) if recording.is_volume else values
     return _RunRates(_Piece(ns, lengths, rates), 0)
@@ -331,7 +331,7 @@ def _with_lengths(
     has_length = lengths > 0
     starts, lengths, values = recording.ns[has_length], lengths[has_length], values[has_length]
     if not len(starts):
-        raise log_error("no row has a length")
+        raise CelltcpError("no row has a length")
     rates = values / (lengths / 1e9) if recording.is_volume else values
     ends = starts + lengths
     # Tools round times: a row that ends near the start of the next one ends there.
@@ -403,10 +403,10 @@ def _concatenate(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: in
         rates.append(all_rates)
         count += len(all_lengths)
     if not lengths:
-        raise log_error("no row has a rate")
+        raise CelltcpError("no row has a rate")
     return Intervals(
-        lengths=joined(lengths),
-        bps=joined(rates),
+        lengths=concatenate(lengths),
+        bps=concatenate(rates),
         pieces=np.array(piece_starts, dtype=np.int64),
         step_ns=step_ns,
         runs=len(lengths),

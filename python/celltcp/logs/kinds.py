@@ -9,8 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from celltcp._core import trace_formats
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError, trace_formats
 from celltcp.logs.foreign import reject_foreign
 from celltcp.logs.formats.known_tables import TABLES
 
@@ -45,17 +44,19 @@ def read_recording(
         CelltcpError: if it cannot be read.
     """
     if not source.head.strip():
-        raise log_error("the file is empty")
-    # The engine reads files of mahimahi itself.
+        raise CelltcpError("the file is empty")
+    # The native engine reads files of mahimahi without this module.
     names = [name for name in trace_formats() if name != "mahimahi"]
     if requested_format in TABLES or requested_format in names:
         return _kind(requested_format).read(source, options, side)
     if requested_format is not None:
-        raise log_error(f"format: unknown {requested_format!r}; allowed: {', '.join(trace_formats())}")
+        raise CelltcpError(
+            f"format: unknown {requested_format!r}; allowed: {', '.join(trace_formats())}"
+        )
     if not (options.column or options.unit):
         reject_foreign(source)
     if "\0" in source.head and not _kind("spreadsheet").recognises(source):
-        raise log_error("is no text, and no spreadsheet or Parquet file")
+        raise CelltcpError("is no text, and no spreadsheet or Parquet file")
     if options.column or options.unit:
         # Options for columns and units are for tables: the file is read as one.
         names = ["spreadsheet", "json", "csv"]

@@ -1,4 +1,4 @@
-"""Log of a tool, read as the capacity of a link, with a summary of how it was read."""
+"""Reads logs of tools as the capacity of a link, each with a summary of how it was read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
 from celltcp.logs.plausibility import (
-    MAX_ACKS,
-    QUEUE_RTT_RATIO,
-    SAMPLE_NS,
-    check,
+    MAX_ACK_SHARE,
+    MIN_QUEUE_RTT_RATIO,
+    MIN_SAMPLE_NS,
+    check_rates,
     check_steps,
-    demand,
-    held_back,
+    demand_reason,
+    held_back_reason,
     idle_share,
-    unused_radio,
+    unused_radio_reason,
 )
 from celltcp.logs.source import Source
 from celltcp.logs.summaries import LIKE_DEMAND, NO_CAPACITY, SEPARATOR
+from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction
     from celltcp.logs.recording import Recording
 
-#: Share of the RTTs of a log that are lower than its base RTT, %.
+#: Percentile of the RTTs of a log that is its base RTT.
 BASE_RTT_PERCENTILE = 5
 
-#: Minimum share of the time without data that the summary of a load test has.
+#: Minimum share of the time without data that the summary of a load test mentions.
 _MIN_IDLE_SHARE = 0.01
 
 
@@ -50,19 +51,19 @@ class Log:
     #: Lengths of the intervals, ns, and their rates, bit/s.
     lengths: NDArray[np.uint64]
     bps: NDArray[np.uint64]
-    #: Indices of the first interval of each piece.
+    #: Indices of the first intervals of continuous pieces.
     pieces: list[int]
     #: Base RTT, ms; None without a column of RTTs.
     base_rtt_ms: float | None
     #: Whether the log has rates of both directions.
     has_both: bool
-    #: Share of the time, from 0 to 1, with an imputed rate: one held over a hole, or that of a sample.
+    #: Share of the time, from 0 to 1, whose rate was measured at another time.
     made_up: float
-    #: Reason why the rates look like the demand of an application, not like a capacity; None if not.
+    #: Reason why the rates look like the demand of an application; None if they look like a capacity.
     looks_like_demand: str | None
-    #: Times of transmission opportunities of 1500 bytes, ms, in logs that have them, not intervals.
+    #: Times of transmission opportunities of 1500 bytes, ms; None for logs with intervals.
     opportunities: list[int] | None = None
-    #: Reason why the rates are no capacity, such as a TCP test that may not have filled the link.
+    #: Reason why the rates are no capacity, such as a TCP test that left the link idle; None without.
     held_back: str | None = None
     #: Reason why the base RTT is too long; None if it is not.
     rtt_too_long: str | None = None
@@ -84,7 +85,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
 
     Args:
         path: the file.
-        given: options of the user by their names in a scenario: those of `ReadOptions`, and `format`.
+        given: options by their names in a scenario: those of `ReadOptions`, and `format`.
         side: direction of the link.
 
     Raises:
@@ -97,32 +98,31 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         return _opportunities_log(recording)
     intervals = intervals_of(recording, options.holes)
     check_steps(recording, intervals)
-    check(recording, intervals, is_unit_given=options.unit is not None)
-    held_back_reason = held_back(recording)
-    looks_like = (
-        demand(intervals, is_load_test=recording.is_load_test)
-        or unused_radio(recording)
-        or held_back_reason
+    check_rates(recording, intervals, is_unit_given=options.unit is not None)
+    held_back = held_back_reason(recording)
+    looks_like_demand = (
+        demand_reason(intervals, is_load_test=recording.is_load_test)
+        or unused_radio_reason(recording)
+        or held_back
         or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
     )
     return Log(
-        summary=_summary(recording, intervals, options, looks_like),
+        summary=_summary(recording, intervals, options, looks_like_demand),
         lengths=intervals.lengths.view(np.uint64),
         bps=_round(intervals.bps),
         pieces=intervals.pieces.tolist(),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
         made_up=_imputed_share(intervals, is_mean=recording.is_volume),
-        looks_like_demand=looks_like,
-        held_back="; ".join(reason for reason in (held_back_reason, recording.no_capacity) if reason)
-        or None,
+        looks_like_demand=looks_like_demand,
+        held_back="; ".join(filter(None, (held_back, recording.no_capacity))) or None,
         rtt_too_long=_rtt_too_long(recording),
         of_other_direction=_other_direction(recording, options, side),
     )
 
 
 def log_of_engine(path: str, options: str, side: Direction) -> Log:
-    """Returns a log for the engine.
+    """Reads a log for the native engine, which calls this; the summary is a single line.
 
     Args:
         path: the file.
@@ -164,35 +164,39 @@ def _round(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 def _imputed_share(intervals: Intervals, *, is_mean: bool) -> float:
-    """Returns the share of the time whose rate is that of another time."""
-    if intervals.step_ns >= SAMPLE_NS and not is_mean:
-        return 1 - SAMPLE_NS / 2 / intervals.step_ns
+    """Returns the share of the time whose rate was measured at another time.
+
+    Args:
+        intervals: intervals of the log.
+        is_mean: whether rates are means over their rows, even over long ones.
+    """
+    if intervals.step_ns >= MIN_SAMPLE_NS and not is_mean:
+        return 1 - MIN_SAMPLE_NS / 2 / intervals.step_ns
     return intervals.imputed_ns / max(intervals.length_ns, 1)
 
 
 def _base_rtt(recording: Recording) -> float | None:
-    if recording.rtt_ms is None:
-        return None
-    known = _known_rtts(recording)
-    if not len(known):
+    """Returns the base RTT, ms; None without a positive RTT."""
+    rtts_ms = _known_rtts(recording)
+    if not len(rtts_ms):
         return None
     if recording.is_load_test:
-        return float(min(known.min(), recording.lowest_rtt_ms or np.inf))
-    return float(np.percentile(known, BASE_RTT_PERCENTILE))
+        return float(min(rtts_ms.min(), recording.lowest_rtt_ms or np.inf))
+    return float(np.percentile(rtts_ms, BASE_RTT_PERCENTILE))
 
 
 def _known_rtts(recording: Recording) -> NDArray[np.float64]:
-    assert recording.rtt_ms is not None
-    return recording.rtt_ms[np.isfinite(recording.rtt_ms) & (recording.rtt_ms > 0)]
+    rtts_ms = np.empty(0) if recording.rtt_ms is None else recording.rtt_ms
+    return rtts_ms[np.isfinite(rtts_ms) & (rtts_ms > 0)]
 
 
 def _rtt_too_long(recording: Recording) -> str | None:
     """Returns the reason why the base RTT is too long: a queue stood during the whole test."""
-    base = _base_rtt(recording) if recording.is_load_test else None
-    if base is None or float(np.median(_known_rtts(recording))) <= QUEUE_RTT_RATIO * base:
+    base_ms = _base_rtt(recording) if recording.is_load_test else None
+    if base_ms is None or float(np.median(_known_rtts(recording))) <= MIN_QUEUE_RTT_RATIO * base_ms:
         return None
     return (
-        f"{base:.1f} ms is the lowest RTT under the test's own load, and a queue stood in it: "
+        f"{base_ms:.1f} ms is the lowest RTT under the test's own load, and a queue stood in it: "
         "--set path.rtt=RTT gives that of the idle link, as ping shows it"
     )
 
@@ -209,35 +213,29 @@ def _acks_reason(
     except CelltcpError:
         return None
     share = intervals.mean_bps / other_bps if other_bps > 0 else 1.0
-    if share >= MAX_ACKS:
+    if share >= MAX_ACK_SHARE:
         return None
     return f"its mean is {100 * share:.1f} % of the {other}link's, as that of the ACKs of a transfer is"
 
 
 def _other_direction(recording: Recording, options: ReadOptions, side: Direction) -> Direction | None:
+    """Returns the direction of the transfer if it is the only one, and differs from the link's."""
     is_chosen = options.direction is not None or recording.has_both
     return None if is_chosen or recording.direction == side else recording.direction
 
 
 def _summary(
-    recording: Recording, intervals: Intervals, options: ReadOptions, looks_like: str | None
+    recording: Recording, intervals: Intervals, options: ReadOptions, looks_like_demand: str | None
 ) -> str:
-    """Returns the summary of how a log was read, without mean and length."""
+    """Returns the summary of how a log was read."""
     parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
     if recording.is_rate_guess or recording.is_time_guess:
-        guessed = [
-            name
-            for name, is_guess in (
-                ("times", recording.is_time_guess),
-                ("rates", recording.is_rate_guess),
-            )
-            if is_guess
-        ]
-        parts.append(f"unit of {' and '.join(guessed)} assumed (--unit)")
+        names = ["times"] * recording.is_time_guess + ["rates"] * recording.is_rate_guess
+        parts.append(f"unit of {' and '.join(names)} assumed (--unit)")
     if not (recording.is_counter or recording.lengths is not None or intervals.rows == 1):
         verb = "ends" if recording.ends_at_row else "begins"
         parts.append(f"a rate is of the time that {verb} at its row (--rates-end-at-row)")
-    parts.append(f"{_count(intervals.rows, 'row')}, {_seconds(intervals.step_ns)} apart")
+    parts.append(f"{count_text(intervals.rows, 'row')}, {_time_text(intervals.step_ns)} apart")
     for count, text in (
         (intervals.without_rate, "without a rate"),
         (intervals.negative, "with a rate below zero"),
@@ -255,24 +253,24 @@ def _summary(
         share = intervals.hole_ns / (intervals.hole_ns + intervals.length_ns - intervals.imputed_ns)
         treatment = {"cut": "cut out", "hold": "held", "zero": "zero"}[options.holes]
         parts.append(
-            f"not measured: {_count(intervals.hole_count, 'hole')}, "
-            f"{_seconds(intervals.hole_ns)} in all ({_percent(share)}), the longest "
-            f"{_seconds(intervals.longest_hole_ns)}, {treatment} (--holes)"
+            f"not measured: {count_text(intervals.hole_count, 'hole')}, "
+            f"{_time_text(intervals.hole_ns)} in all ({_percent(share)}), the longest "
+            f"{_time_text(intervals.longest_hole_ns)}, {treatment} (--holes)"
         )
-    if intervals.step_ns >= SAMPLE_NS:
+    if intervals.step_ns >= MIN_SAMPLE_NS:
         role = "the mean of" if recording.is_volume else "a sample that stands for"
-        parts.append(f"each row is {role} {_seconds(intervals.step_ns)}")
-    rtt = _base_rtt(recording)
-    if rtt is not None:
+        parts.append(f"each row is {role} {_time_text(intervals.step_ns)}")
+    base_ms = _base_rtt(recording)
+    if base_ms is not None:
         source = f"the {BASE_RTT_PERCENTILE}th percentile of its rows, under their load"
         if recording.is_load_test:
             source = "the lowest under the load of the test"
-        parts.append(f"base RTT {rtt:.1f} ms, {source} (path.rtt)")
+        parts.append(f"base RTT {base_ms:.1f} ms, {source} (path.rtt)")
     idle = idle_share(intervals) if recording.is_load_test else 0.0
     if idle >= _MIN_IDLE_SHARE:
         parts.append(f"no data in {_percent(idle)} of the time, as in outages of the link")
-    if looks_like:
-        parts.append(f"{LIKE_DEMAND}{looks_like}")
+    if looks_like_demand:
+        parts.append(f"{LIKE_DEMAND}{looks_like_demand}")
     if recording.no_capacity:
         parts.append(f"{NO_CAPACITY}{recording.no_capacity}")
     return SEPARATOR.join([*parts, *recording.notes])
@@ -284,11 +282,7 @@ def _equal_times_text(recording: Recording) -> str:
     return "added up" if recording.is_volume else "averaged"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _seconds(ns: int) -> str:
+def _time_text(ns: int) -> str:
     return f"{ns / 1e9:.6g} s"
 
 

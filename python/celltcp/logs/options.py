@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.units import (
     RATE_UNITS,
     TIME_UNITS,
@@ -61,7 +61,7 @@ class ReadOptions:
             ("dates", options.dates or "dmy", DATES),
         ]:
             if value not in allowed:
-                raise log_error(f"{name}: unknown {value!r}; allowed: {', '.join(allowed)}")
+                raise CelltcpError(f"{name}: unknown {value!r}; allowed: {', '.join(allowed)}")
         options.units()
         options.step_ns()
         options.wanted_runs()
@@ -80,7 +80,7 @@ class ReadOptions:
             time, rate = time_unit(parts[0]), rate_unit(parts[1])
             if time and rate:
                 return time, rate
-        raise log_error(
+        raise CelltcpError(
             f"unit: unknown {self.unit!r}; allowed: {RATE_UNITS}, amounts ({VOLUME_UNITS}), "
             f"{TIME_UNITS}, or TIME,RATE such as ms,kbit/s"
         )
@@ -97,19 +97,19 @@ class ReadOptions:
         except ValueError:
             value = 0.0
         if unit is None or not 0 < value * unit.nanos < 1e18:
-            raise log_error(f"step: {self.step!r} is no time; allowed: above 0, such as 1s or 100ms")
+            raise CelltcpError(f"step: {self.step!r} is no time; allowed: above 0, such as 1s or 100ms")
         return round(value * unit.nanos)
 
     def wanted_runs(self) -> list[tuple[str, str]]:
-        """Returns columns and values of the rows to read: all of them hold."""
+        """Returns the conditions on the rows to read, as columns and values."""
         result: list[tuple[str, str]] = []
         for part in (self.run or "").split(",") if self.run is not None else []:
             column, equals, value = part.partition("=")
             if result and not equals:
-                # A comma of the value.
+                # The comma is part of the value.
                 result[-1] = result[-1][0], f"{result[-1][1]},{part}"
             elif column.strip() and value.strip():
                 result.append((column.strip(), value.strip()))
             else:
-                raise log_error(f"run: {self.run!r} is not COLUMN=VALUE, such as run_num=1")
+                raise CelltcpError(f"run: {self.run!r} is not COLUMN=VALUE, such as run_num=1")
         return result

@@ -39,7 +39,7 @@ class LeftOut(TypedDict):
 
     #: File.
     file: str
-    #: Why.
+    #: Error message.
     error: str
 
 
@@ -52,7 +52,8 @@ class TracesOutcome(TypedDict):
     left_out: list[LeftOut]
 
 
-_FIGURES = {
+#: Statistics of a filter, by their names in it.
+_STATISTICS = {
     "mean": "mean_mbps",
     "min": "min_mbps",
     "median": "p50_mbps",
@@ -66,9 +67,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_TERM = re.compile(
-    r"\s*(?P<figure>\w+)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[\d.]+)\s*(?P<unit>[\w/]*)\s*"
-)
+_TERM = re.compile(r"\s*(?P<name>\w+)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[\d.]+)\s*(?P<unit>[\w/]*)\s*")
 
 Filter = Callable[[TraceFigures], bool]
 
@@ -77,22 +76,22 @@ def filter_of(text: str | None) -> Filter:
     """Returns the filter of a text such as `mean<6Mbit/s and gap<2s`.
 
     Raises:
-        CelltcpError: if it is none.
+        CelltcpError: if a condition cannot be read.
     """
     terms = []
     for term in re.split(r"\band\b", text) if text else []:
         match = _TERM.fullmatch(term)
-        name = _FIGURES.get(match["figure"]) if match else None
+        name = _STATISTICS.get(match["name"]) if match else None
         if match is None or name is None:
             raise CelltcpError(
-                f"where: {term.strip()!r} is no condition; allowed: {', '.join(_FIGURES)} with <, <=, "
-                "> or >=, such as 'mean<6Mbit/s and gap<2s'"
+                f"where: {term.strip()!r} is no condition; allowed: {', '.join(_STATISTICS)} with <, "
+                "<=, > or >=, such as 'mean<6Mbit/s and gap<2s'"
             )
         scale = _scale(name, match["unit"])
         if scale is None:
             allowed = "a unit of rates, such as Mbit/s" if name.endswith("_mbps") else "s, ms or min"
             raise CelltcpError(
-                f"where: {match['unit']!r} is no unit of {match['figure']}; allowed: {allowed}"
+                f"where: {match['unit']!r} is no unit of {match['name']}; allowed: {allowed}"
             )
         terms.append((name, _OPERATORS[match["sign"]], float(match["number"]) * scale))
     return lambda statistics: all(
@@ -102,7 +101,7 @@ def filter_of(text: str | None) -> Filter:
 
 
 def _scale(name: str, unit: str) -> float | None:
-    """Returns the number of Mbit/s, or of seconds, in one of a unit."""
+    """Returns the Mbit/s, or the seconds, in a unit; None if it is no unit of the statistic."""
     if name.endswith("_mbps"):
         rate = rate_unit(unit or "Mbit/s")
         return None if rate is None or rate.is_volume else rate.bits / 1e6
@@ -113,21 +112,20 @@ def _scale(name: str, unit: str) -> float | None:
 def trace_statistics(file: str, trace: Trace) -> TraceFigures:
     """Returns the statistics of a trace."""
     rates = trace.rate_series(1.0)
-    middle = dict(trace.percentiles(1.0)).get(50, trace.mean_mbps)
     return {
         "file": file,
         "read_as": trace.how,
         "duration_s": trace.duration_s,
         "mean_mbps": trace.mean_mbps,
         "min_mbps": min(rates),
-        "p50_mbps": middle,
+        "p50_mbps": dict(trace.percentiles(1.0)).get(50, trace.mean_mbps),
         "max_mbps": max(rates),
         "longest_gap_s": trace.longest_gap_s,
     }
 
 
 def files_of(paths: Sequence[str]) -> list[str]:
-    """Returns files, those of folders among them, in the order of their names.
+    """Returns files in their order, with the traces in a folder in place of that, sorted.
 
     Raises:
         CelltcpError: if a folder has none.
@@ -137,8 +135,8 @@ def files_of(paths: Sequence[str]) -> list[str]:
         if not Path(path).is_dir():
             result.append(path)
             continue
-        inside = sorted(each for each in Path(path).rglob("*") if each.is_file())
-        names = [str(each) for each in inside if str(each).removesuffix(".gz").endswith(TRACE_ENDINGS)]
+        files = (str(file) for file in sorted(Path(path).rglob("*")) if file.is_file())
+        names = [file for file in files if file.removesuffix(".gz").endswith(TRACE_ENDINGS)]
         if not names:
             endings = ", ".join(TRACE_ENDINGS)
             raise CelltcpError(f"{path}: the folder holds no file that ends in {endings}")

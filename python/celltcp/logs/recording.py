@@ -1,4 +1,4 @@
-"""Recording: times and rates of a log, with gaps not yet interpreted."""
+"""Recording: times and rates of the rows of a log, before gaps between rows are interpreted."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ class Recording:
     kind: str
     #: Interpretation of the columns, for users; empty if the format implies it.
     columns: str
-    #: Time of each row, ns.
+    #: Time of each row, ns; the origin depends on the file.
     ns: NDArray[np.int64]
-    #: Rate, bit/s, or bits of the row if `is_volume`; NaN where none was measured.
+    #: Rate of each row, bit/s, or its bits if `is_volume`; NaN where none was measured.
     values: NDArray[np.float64]
     #: Length of each row, ns, if the format has it; a row is then the interval after its time.
     lengths: NDArray[np.int64] | None = None
+    #: Whether values are amounts of data, and whether these add up from row to row.
     is_volume: bool = False
     is_counter: bool = False
-    #: Bits in one of a counter's unit.
+    #: Bits in a unit of a counter.
     counter_unit: float = 8.0
     #: Whether a rate is that of the interval that ends at its row.
     ends_at_row: bool = False
-    #: Whether times are points of the calendar, so that rows out of order are sorted.
+    #: Whether times are dates, so that rows out of order are sorted.
     is_absolute: bool = False
     #: Number of the run of each row, of a log with several.
     runs: NDArray[np.int64] | None = None
@@ -45,10 +46,11 @@ class Recording:
     lowest_rtt_ms: float | None = None
     #: RTT of each row as window over rate, ms, where no RTT was measured.
     window_rtt_ms: NDArray[np.float64] | None = None
-    #: Retransmissions of TCP in each row, of tests whose sender reports them and is no BBR.
+    #: Retransmissions in each row of a TCP test; None if not reported, or under BBR.
     retransmissions: NDArray[np.float64] | None = None
     #: SINR or RSRP of each row, by name.
     radio: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    #: Direction of the logged transfer; None if unknown.
     direction: Direction | None = None
     #: Whether the file has rates of the other direction, too.
     has_both: bool = False

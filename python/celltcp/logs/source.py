@@ -6,24 +6,26 @@ import bz2
 import codecs
 import gzip
 import io
+import itertools
 import lzma
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from celltcp.logs.errors import log_error, quoted_names
+from celltcp._core import CelltcpError
+from celltcp.logs.errors import quoted_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Length of the first text, from which separators, names and formats are inferred, bytes.
-HEAD = 1 << 18
-#: Maximum text of a compressed file, bytes: some kilobytes can unpack to any length.
-MAX_UNPACKED = 1 << 30
+#: Length of the head of a file, from which separators, names and formats are inferred, bytes.
+HEAD_BYTES = 1 << 18
+#: Maximum length of the text of a compressed file, bytes: some kilobytes can unpack to any length.
+MAX_UNPACKED_BYTES = 1 << 30
 
-#: First bytes of compressed files, and the function that opens them.
-_PACKED: dict[bytes, Callable[[Path], Any]] = {
+#: Functions that open compressed files, by the first bytes of these.
+_OPENERS: dict[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
@@ -43,15 +45,15 @@ class Source:
     """File of a log."""
 
     path: Path
-    #: Bytes of a packed file, unpacked; `None` for one that is not packed.
+    #: Content of a compressed file; `None` for a plain one.
     unpacked: bytes | None
     #: Encoding of its text.
     encoding: str
     #: First bytes of the file.
     magic: bytes
-    #: Whole lines from the beginning.
+    #: First lines of the file, without the part of a line at the end.
     head: str
-    #: Whether these are all lines of the file.
+    #: Whether the head has all lines of the file.
     is_whole: bool
 
     @classmethod
@@ -63,12 +65,12 @@ class Source:
         """
         try:
             with path.open("rb") as file:
-                first = file.read(HEAD)
+                first = file.read(HEAD_BYTES)
             unpacked = _unpacked(path, first)
         except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-            raise log_error(getattr(error, "strerror", None) or str(error)) from None
-        start = first if unpacked is None else unpacked[:HEAD]
-        is_whole = len(start) < HEAD
+            raise CelltcpError(getattr(error, "strerror", None) or str(error)) from None
+        start = first if unpacked is None else unpacked[:HEAD_BYTES]
+        is_whole = len(start) < HEAD_BYTES
         encoding = _encoding(start, is_whole=is_whole)
         head = codecs.getincrementaldecoder(encoding)("replace").decode(start, final=is_whole)
         if not is_whole:
@@ -80,36 +82,27 @@ class Source:
         return io.BytesIO(self.unpacked) if self.unpacked is not None else self.path.open("rb")
 
     def text(self) -> str:
-        """Returns the whole text.
-
-        Raises:
-            CelltcpError: if it is no text.
-        """
+        """Returns the whole text; bytes that are no text are replaced."""
         if self.is_whole:
             return self.head
         with self.binary() as stream:
             return stream.read().decode(self.encoding, "replace")
 
-    def lines(self, most: int = 200) -> list[str]:
-        """Returns the first lines that are not empty and no comments."""
-        result = []
-        for line in self.head.splitlines():
-            if line.strip() and not line.lstrip().startswith("#"):
-                result.append(line)
-                if len(result) == most:
-                    break
-        return result
+    def lines(self, max_count: int = 200) -> list[str]:
+        """Returns the first lines of the head that are neither empty nor comments."""
+        lines = (line for line in self.head.splitlines() if line.strip())
+        return list(itertools.islice((line for line in lines if line.lstrip()[0] != "#"), max_count))
 
 
 def _unpacked(path: Path, first: bytes) -> bytes | None:
-    opener = next((opener for magic, opener in _PACKED.items() if first.startswith(magic)), None)
-    # The files of a spreadsheet are packed into one.
+    opener = next((opener for magic, opener in _OPENERS.items() if first.startswith(magic)), None)
+    # A spreadsheet is a zip file of several files, which pandas reads.
     if opener is None or is_spreadsheet(first):
         return None
     with opener(path) as stream:
-        content = bytes(stream.read(MAX_UNPACKED + 1))
-    if len(content) > MAX_UNPACKED:
-        raise log_error(f"is longer than {MAX_UNPACKED} bytes of text")
+        content = bytes(stream.read(MAX_UNPACKED_BYTES + 1))
+    if len(content) > MAX_UNPACKED_BYTES:
+        raise CelltcpError(f"is longer than {MAX_UNPACKED_BYTES} bytes of text")
     return content
 
 
@@ -125,21 +118,22 @@ def _by_arrow(path: Path, codec: Literal["lz4", "zstd"]) -> Any:
 
 
 def _only_member(path: Path) -> Any:
-    """Returns the file that is packed into one of zip.
+    """Returns a stream of the only file in a zip archive.
 
     Raises:
         CelltcpError: if there are several.
     """
-    with zipfile.ZipFile(path) as packed:
-        names = [each.filename for each in packed.infolist() if not each.is_dir()]
+    with zipfile.ZipFile(path) as archive:
+        names = [member.filename for member in archive.infolist() if not member.is_dir()]
         if len(names) != 1:
-            raise log_error(
+            raise CelltcpError(
                 f"{len(names)} files are packed into it, {quoted_names(names)}: unpack the log"
             )
-        return packed.open(names[0])
+        return archive.open(names[0])
 
 
 def _encoding(start: bytes, *, is_whole: bool) -> str:
+    """Returns the encoding of a text, by its first bytes."""
     for bom, encoding in _BOMS:
         if start.startswith(bom):
             return encoding

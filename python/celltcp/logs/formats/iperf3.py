@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.formats.report_lines import Interval, intervals_of, tool_of
 from celltcp.logs.formats.writes import Writes
 from celltcp.logs.recording import Recording
@@ -206,7 +206,7 @@ def of_intervals(kind: str, intervals: list[Interval], **known: object) -> Recor
         CelltcpError: if there is none.
     """
     if not intervals:
-        raise log_error(f"{kind}: no interval with a rate; -i 1 reports every second")
+        raise CelltcpError(f"{kind}: no interval with a rate; -i 1 reports every second")
     ns = np.array([interval.start_ns for interval in intervals], dtype=np.int64)
     ends = np.array([interval.end_ns for interval in intervals], dtype=np.int64)
     values = np.array([interval.bps for interval in intervals])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.errors import log_error, quoted_names
+from celltcp._core import CelltcpError
+from celltcp.logs.errors import quoted_names
 from celltcp.logs.formats.iperf3 import PAYLOAD, of_intervals, of_text
 from celltcp.logs.formats.report_lines import Interval
 from celltcp.logs.formats.writes import Writes
@@ -140,7 +141,7 @@ def _parsed(text: str) -> Any:
     except json.JSONDecodeError as error:
         whole = error
     except RecursionError:
-        raise log_error("JSON is nested too deeply") from None
+        raise CelltcpError("JSON is nested too deeply") from None
     rows = []
     for number, line in enumerate(text.split("\n"), 1):
         if record := line.strip(f" \t\r{_RECORD}"):
@@ -148,8 +149,8 @@ def _parsed(text: str) -> Any:
                 rows.append(json.loads(record))
             except (json.JSONDecodeError, RecursionError):
                 if number == 1 or not rows:
-                    raise log_error(f"is no JSON: {whole.msg} in line {whole.lineno}") from None
-                raise log_error(f"line {number} is no JSON, as the lines before are") from None
+                    raise CelltcpError(f"is no JSON: {whole.msg} in line {whole.lineno}") from None
+                raise CelltcpError(f"line {number} is no JSON, as the lines before are") from None
     return rows
 
 
@@ -198,7 +199,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         sent_again.append(float(of_sum.get("retransmits", np.nan)))
         in_flight = max(in_flight, 8 * sum(float(stream.get("snd_cwnd") or 0) for stream in streams))
     if not intervals and document.get("error"):
-        raise log_error(f"iperf3 reported an error: {document['error']}")
+        raise CelltcpError(f"iperf3 reported an error: {document['error']}")
     end_of = document.get("end") or {}
     # BBR fills a link without a queue.
     used = str(end_of.get("sender_tcp_congestion", ""))
@@ -267,7 +268,7 @@ def _flent(document: dict[str, Any], requested: Direction) -> Recording:
     sums = [name for name in fitting if name.lower().endswith("sum")]
     chosen = sums[:1] or fitting[:1]
     if not chosen:
-        raise log_error(f"flent's test has no {word}; it has {quoted_names(list(series))}")
+        raise CelltcpError(f"flent's test has no {word}; it has {quoted_names(list(series))}")
     # Series such as averages are no streams.
     streams = [
         name for name in fitting if not re.search(r"\b(?:avg|mean|median|min|max)\b", name, re.I)
@@ -297,7 +298,7 @@ def _starlink(history: dict[str, Any], requested: Direction) -> Recording:
     name = "downlinkThroughputBps" if requested == "down" else "uplinkThroughputBps"
     rates = _any(history, name)
     if not isinstance(rates, list) or not rates:
-        raise log_error(f"Starlink's history has no {name}")
+        raise CelltcpError(f"Starlink's history has no {name}")
     values = np.array([np.nan if rate is None else float(rate) for rate in rates])
     latency = _any(history, "popPingLatencyMs")
     rtt = np.array([np.nan if each is None else float(each) for each in latency]) if latency else None
@@ -332,7 +333,7 @@ def _prometheus(document: dict[str, Any]) -> dict[str, list[Any]] | None:
     series = data.get("result") or []
     if len(series) != 1:
         labels = [json.dumps(each.get("metric", {})) for each in series]
-        raise log_error(
+        raise CelltcpError(
             f"Prometheus returned {len(series)} series: query one of them by its labels"
             f"{f', such as {labels[0]}' if labels else ''}"
         )
@@ -373,7 +374,7 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     if rows is None:
         keys = list(document) if isinstance(document, dict) else []
         has = f"; it has {quoted_names(keys)}" if keys else ""
-        raise log_error(f"JSON without records of times and rates{has}")
+        raise CelltcpError(f"JSON without records of times and rates{has}")
     has_names = isinstance(rows, dict) or isinstance(rows[0], dict)
     if isinstance(rows, dict) or not has_names:
         frame = pd.DataFrame(rows)
@@ -400,7 +401,7 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
             options.run or known.runs.get(requested),
         )
         if missing := [name for name in column.split(",") if name not in names]:
-            raise log_error(f'{kind}: there is no "{missing[-1]}"')
+            raise CelltcpError(f'{kind}: there is no "{missing[-1]}"')
         unit = options.unit or known.unit
         options = dataclasses.replace(options, column=column, unit=unit, direction=None, run=run)
     dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)

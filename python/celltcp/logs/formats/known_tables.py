@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.table.dialect import SEPARATORS, split
 from celltcp.logs.table.reader import read_table
 
@@ -55,7 +55,7 @@ class KnownTable:
         name = self.rates[options.direction or side]
         names = self._names(source)
         if self.has_some and name not in names:
-            raise log_error(f"there is no column {name}")
+            raise CelltcpError(f"there is no column {name}")
         column = f"{self.time},{name}"
         options = dataclasses.replace(options, column=column, unit=self.unit, direction=None)
         given = {column.lower() for column, _ in options.wanted_runs()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.recording import Recording
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
     base = re.search(r"^# base timestamp: (\d+)", text, re.MULTILINE)
     moments = np.array(re.findall(r"^(\d+) # \d+", text, re.MULTILINE), dtype=np.int64)
     if not len(moments):
-        raise log_error("log of mm-link without an opportunity (#)")
+        raise CelltcpError("log of mm-link without an opportunity (#)")
     moments = np.sort(moments - (int(base[1]) if base else int(moments[0])))
     moments = moments[moments >= 0]
     if not len(moments) or moments[-1] < 1:
-        raise log_error("log of mm-link: a trace must last at least 1 ms")
+        raise CelltcpError("log of mm-link: a trace must last at least 1 ms")
     kind = "log of mahimahi's mm-link, its opportunities of 1500 bytes"
     return Recording(kind, "", moments, np.empty(0), opportunities=moments)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.recording import Recording
 from celltcp.logs.units import rate_unit
 
@@ -54,7 +54,7 @@ def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
         if len(row) == 2:
             unit = rate_unit(row[1].strip().replace("Kbits", "kbits"))
             if unit is None:
-                raise log_error(f'line {number}: "{row[1].strip()}" is no unit of a rate')
+                raise CelltcpError(f'line {number}: "{row[1].strip()}" is no unit of a rate')
             scale = unit.bits
         values.append(np.nan if value is None else value * scale)
     ns = np.arange(len(values), dtype=np.int64) * 10**9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.units import rate_unit
 
 if TYPE_CHECKING:
@@ -95,5 +95,5 @@ def _bits(text: str, tool: _Tool) -> float:
         return float(10 ** int(power[1]))
     unit = rate_unit(text.replace("Kbps", "kbps"))
     if unit is None or text.endswith("Bytes/s"):
-        raise log_error(f"{tool.kind}: the unit {text!r} is not read; -f m reports 10^6bits/s")
+        raise CelltcpError(f"{tool.kind}: the unit {text!r} is not read; -f m reports 10^6bits/s")
     return unit.bits

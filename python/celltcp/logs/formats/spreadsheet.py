@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
-from celltcp.logs.errors import log_error, quoted_names
+from celltcp.logs.errors import quoted_names
 from celltcp.logs.source import is_spreadsheet
 from celltcp.logs.table.dialect import Dialect
 from celltcp.logs.table.frames import FrameTable
@@ -46,12 +46,12 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     except CelltcpError:
         raise
     except ImportError as error:
-        raise log_error(
+        raise CelltcpError(
             f"a spreadsheet, which needs a further package: pip install openpyxl ({error})"
         ) from None
     except Exception as error:
         # Libraries raise errors of their own for damaged files.
-        raise log_error(
+        raise CelltcpError(
             f"{'Parquet' if is_parquet else 'spreadsheet'} cannot be read: {error}"
         ) from None
     return _first_sheet(
@@ -66,7 +66,7 @@ def _parquet(frame: pd.DataFrame, options: ReadOptions, side: Direction) -> Reco
         # pandas keeps the times of rows as their names.
         frame = frame.reset_index()
     if not len(frame):
-        raise log_error("the table is empty")
+        raise CelltcpError("the table is empty")
     names = []
     for name, column in list(frame.items()):
         is_length = pd.api.types.is_timedelta64_dtype(column)
@@ -99,4 +99,4 @@ def _first_sheet(
             others = quoted_names([other for other in sheets if other != name])
             kind["kind"] += f', sheet "{name}" and not {others}'
         return dataclasses.replace(recording, **kind)
-    raise max(errors, key=lambda each: each[0])[1] if errors else log_error("the table is empty")
+    raise max(errors, key=lambda each: each[0])[1] if errors else CelltcpError("the table is empty")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.recording import Recording
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     )
     used = used[used[name] > 0].sort_values("ts")
     if not len(used):
-        raise log_error(f"no connection with {name}")
+        raise CelltcpError(f"no connection with {name}")
     starts = np.round(used["ts"].to_numpy() * 1e6).astype(np.int64) * 1_000
     lengths = np.round(
         used["duration"].fillna(0).clip(lower=_UNKNOWN_DURATION_S).to_numpy() * 1e6

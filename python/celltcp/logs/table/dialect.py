@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.table.times import looks_like_time
 from celltcp.logs.table.values import GAP, MISSING, looks_like_number
 from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
@@ -82,7 +82,7 @@ def dialect_of(head: str) -> Dialect:
         if not (_COMMENT.match(line) or _BORDER.fullmatch(line))
     ]
     if not lines:
-        raise log_error("no line with a time and a rate")
+        raise CelltcpError("no line with a time and a rate")
     judged = [line for _, line in lines[:_JUDGED]]
     separator = stated[1] if stated else _separator(judged)
     rows = [(number, split(line, separator)) for number, line in lines[: 5 * _JUDGED]]
@@ -117,7 +117,7 @@ def dialect_of(head: str) -> Dialect:
         has_names = bool(names)
         names = names or [str(position + 1) for position in range(width)]
     if at >= len(rows):
-        raise log_error("no line with a time and a rate")
+        raise CelltcpError("no line with a time and a rate")
     if not has_names:
         _check_widths([len(fields) for _, fields in rows[at:]], width)
     values = [fields for _, fields in rows[at:]]
@@ -142,7 +142,7 @@ def _check_widths(widths: list[int], usual: int) -> None:
     """
     share = sum(width == usual for width in widths) / len(widths)
     if share < _SAME_WIDTH:
-        raise log_error(
+        raise CelltcpError(
             f"lines of several kinds, with {min(widths)} to {max(widths)} fields and no names: a file "
             "with the lines of one kind only can be read, by --column and --unit"
         )

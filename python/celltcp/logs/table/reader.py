@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import log_error, quoted_names
+from celltcp._core import CelltcpError
+from celltcp.logs.errors import quoted_names
 from celltcp.logs.recording import Recording
 from celltcp.logs.table.columns import Column, columns_of, durations, is_counter
 from celltcp.logs.table.dialect import Dialect, dialect_of
@@ -104,7 +105,7 @@ def understand(
     name = _name(dialect, roles.rate)
     unit = _unit(roles, rates, options, name)
     if unit is None and dialect.has_names:
-        raise log_error(missing_unit_error(columns[roles.rate].name))
+        raise CelltcpError(missing_unit_error(columns[roles.rate].name))
     if rates.strange_count:
         notes.append(f'{rates.strange_count} values such as "{rates.strange}" are no numbers')
     times, lengths, time_text = _times(frame, roles, dialect, options)
@@ -116,7 +117,7 @@ def understand(
     if chosen.is_volume and counter is None:
         counter = is_counter(rates.values, times)
         if counter is None:
-            raise log_error(
+            raise CelltcpError(
                 f"the amounts {name} rise in so few rows that they may add up or not: --counter or "
                 "--no-counter says it (counter in a scenario file)"
             )
@@ -134,7 +135,7 @@ def understand(
     if without_time:
         notes.append(f"{without_time} rows without a time left out")
     if without_time == len(frame):
-        raise log_error("no line with a time and a rate")
+        raise CelltcpError("no line with a time and a rate")
     # A slice copies nothing.
     timed = times.is_known if without_time else slice(None)
     runs = runs_of(frame, columns, roles, options, times, timed)
@@ -202,9 +203,9 @@ def _unit(roles: Roles, rates: Numbers, options: ReadOptions, name: str) -> Rate
     """
     given, beside = options.units()[1], rate_unit(rates.unit)
     if rates.is_scaled and given is not None:
-        raise log_error(f"unit: the values of {name} have units of their own: leave --unit out")
+        raise CelltcpError(f"unit: the values of {name} have units of their own: leave --unit out")
     if given is None and beside is None and rates.unit:
-        raise log_error(
+        raise CelltcpError(
             f'the values of {name} have "{rates.unit}" behind them, which is no unit of a rate: --unit '
             f"says it, such as {'MB/s' if rates.unit.startswith('M') else 'kB/s'} (unit in a scenario "
             f"file); allowed: {RATE_UNITS}, amounts of each row ({VOLUME_UNITS})"
@@ -235,7 +236,7 @@ def _decimal_note(
     if is_open and not is_given:
         factor = 1000 if are_decimals else 1 / 1000
         names = [unit.name, *(name for name in _names(unit) if _bits(name) == factor * unit.bits)]
-        raise log_error(
+        raise CelltcpError(
             f'numbers such as "{number}" may be {read} or {other} {unit.name}: '
             f"{' or '.join(f'--unit {name}' for name in names)} says it, as {read} is read (unit in a "
             "scenario file)"
@@ -265,7 +266,7 @@ def _check_durations(columns: list[Column], roles: Roles, times: Times, name: st
     taken = {position for position in (roles.time, roles.clock, roles.rate) if position is not None}
     other = durations(columns, taken, float(np.median(steps[steps > 0])) / 1e9)
     if other is not None:
-        raise log_error(
+        raise CelltcpError(
             f'the amounts {name} may be of the times in "{other}", which are shorter than those '
             "between rows: --column TIME,RATE with --unit names a column of rates, and --unit B says "
             "that they are of the time until the next row (column and unit in a scenario file)"
@@ -314,7 +315,9 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
     names = [name.lower() for name in dialect.names]
     for column, _ in options.wanted_runs():
         if column.lower() not in names:
-            raise log_error(f'run: unknown "{column}"; allowed: of {quoted_names(list(dialect.names))}')
+            raise CelltcpError(
+                f'run: unknown "{column}"; allowed: of {quoted_names(list(dialect.names))}'
+            )
         result.add(names.index(column.lower()))
     # Columns of few values may number the runs.
     for each in columns:
@@ -393,7 +396,7 @@ def _lengths_until(
     order = np.argsort(begins, kind="stable")
     is_late = np.diff(begins[order]) < 0.9 * used[order][:-1]
     if is_late.sum() > 0.05 * len(used):
-        raise log_error(
+        raise CelltcpError(
             f"rows until {_name(dialect, roles.end or 0)} are of the same time, as those of flows are: "
             "write the bytes of each second as a table, or give the length of a row as --step (step in "
             "a scenario file)"

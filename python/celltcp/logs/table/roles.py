@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celltcp.logs.errors import log_error, quoted_names
+from celltcp._core import CelltcpError
+from celltcp.logs.errors import quoted_names
 from celltcp.logs.table.columns import Column, ambiguous_text
 from celltcp.logs.table.time_column import clock_of, end_of, time_of
 from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, ROWS, TIME, UP, VOLUME
@@ -59,7 +60,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         why = "is given beside a column of the rate"
         if rate is None:
             why = "is given, but the columns have no names"
-        raise log_error(f"direction: {why}: leave it out")
+        raise CelltcpError(f"direction: {why}: leave it out")
     clock = duration = None
     if time is None and options.step is None:
         time, clock, duration = time_of(columns, dialect, rate)
@@ -71,10 +72,10 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
     if rate is None:
         rate = _rate(columns, dialect, taken, options, side)
     if time is None and duration is None and options.step is None:
-        raise log_error(_no_time(columns, dialect, rate))
+        raise CelltcpError(_no_time(columns, dialect, rate))
     chosen = columns[rate]
     if not chosen.is_number:
-        raise log_error(
+        raise CelltcpError(
             f'the column "{chosen.name}" has no rates: its first value is {chosen.sample!r}'
         )
     unit = rate_unit or _unit_of_rate(chosen)
@@ -112,7 +113,7 @@ def _unit_of_rate(column: Column) -> RateUnit | None:
     if column.is_of(RATE):
         return unit._replace(name=f"{unit.name}/s", is_volume=False)
     if unit.name.endswith("bit") and not column.is_of({"bits", "bit"}):
-        raise log_error(
+        raise CelltcpError(
             f'the column "{column.name}" may have {unit.name}/s or the {unit.name} of each row: --unit '
             f"{unit.name}/s or --unit {unit.name} says it (unit in a scenario file)"
         )
@@ -133,7 +134,7 @@ def _requested_columns(text: str | None, dialect: Dialect) -> tuple[int | None, 
         if word.isdigit() and 1 <= int(word) <= len(names):
             return int(word) - 1
         named = f", or of {', '.join(names)}" if dialect.has_names else ""
-        raise log_error(f'column: unknown "{word}"; allowed: numbers from 1 to {len(names)}{named}')
+        raise CelltcpError(f'column: unknown "{word}"; allowed: numbers from 1 to {len(names)}{named}')
 
     if dialect.has_names and text.strip().lower() in plain:
         return None, position(text)
@@ -184,8 +185,8 @@ def _rate(
         others = [column for column in columns if column.position not in taken and column.is_number]
         if len(others) == 1:
             return others[0].position
-        first = quoted_names([column.sample for column in columns], most=6)
-        raise log_error(
+        first = quoted_names([column.sample for column in columns], max_count=6)
+        raise CelltcpError(
             f"{len(columns)} columns without names, whose first row has {first}: --column TIME,RATE "
             "says which two, as numbers from 1, or --column RATE and --step the length of a row "
             "(column and step in a scenario file)"
@@ -197,14 +198,14 @@ def _rate(
     if fitting:
         result = fitting
     elif options.direction and not any(map(has_directions, columns)):
-        raise log_error(ambiguous_text(columns, "which column is of that direction"))
+        raise CelltcpError(ambiguous_text(columns, "which column is of that direction"))
     elif result and all(_direction(column) for column in result):
         if direction == "up":
-            raise log_error(
+            raise CelltcpError(
                 "no column has rates of the uplink: leave --uplink (path.up.trace) out, or "
                 "--direction down takes those of the downlink (direction in a scenario file)"
             )
-        raise log_error(
+        raise CelltcpError(
             "the rates are of the uplink: for uploads, --uplink FILE --set path.down=50Mbit/s; else "
             "--direction up takes them for the downlink (direction in a scenario file)"
         )
@@ -213,12 +214,12 @@ def _rate(
     if len(result) == 1:
         return result[0].position
     if not result:
-        raise log_error(
+        raise CelltcpError(
             f"none of the columns {quoted_names([column.name for column in columns])} is a rate or an "
             "amount of data by its name: --column TIME,RATE says it, by names or numbers from 1 "
             "(column in a scenario file)"
         )
-    raise log_error(ambiguous_text(columns, "which column has the rates"))
+    raise CelltcpError(ambiguous_text(columns, "which column has the rates"))
 
 
 def has_directions(column: Column) -> bool:

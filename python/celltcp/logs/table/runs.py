@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celltcp.logs.blocks import holds
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
+from celltcp.logs.blocks import all_rows
 from celltcp.logs.table.columns import Column, is_counter, may_identify_runs
 from celltcp.logs.table.roles import Roles, has_directions
 from celltcp.logs.table.times import Times, looks_like_time
@@ -90,7 +90,7 @@ def direction_of_rows(
             continue
         direction = options.direction or side
         if len(kinds[direction]) > 1:
-            raise log_error(_several_runs(column, kinds[direction], options))
+            raise CelltcpError(_several_runs(column, kinds[direction], options))
         return direction, f"{column.name}={kinds[direction][0]}"
     return None, None
 
@@ -135,7 +135,7 @@ def check_counters(
         if 1 < len(values) <= min(_MAX_DEVICES, len(codes) // 2) and all(
             is_counter(amounts[codes == code]) for code in range(len(values))
         ):
-            raise log_error(_several_runs(column, list(values), options))
+            raise CelltcpError(_several_runs(column, list(values), options))
 
 
 def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, options: ReadOptions) -> None:
@@ -159,7 +159,7 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
         if is_some and (codes == np.arange(len(codes)) % count).all():
             run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
             examples = ", ".join(map(str, values[:5]))
-            raise log_error(
+            raise CelltcpError(
                 f'the rows are of several series in turn, which "{column.name}" tells apart '
                 f"({examples}): --run {run} reads one of them, --column TIME,RATE all (run and column "
                 "in a scenario file)"
@@ -178,7 +178,7 @@ def only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.
         chosen = frame[(texts == value).to_numpy(dtype=bool, na_value=False)]
         if not len(chosen):
             known = [str(value) for value in texts.dropna().unique()[:12]]
-            raise log_error(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
+            raise CelltcpError(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
         frame = chosen.reset_index(drop=True)
     return frame
 
@@ -200,7 +200,7 @@ def runs_of(
 
     ns = times.ns[timed]
     after, before = ns[1:], ns[:-1]
-    if holds(len(after), lambda rows: after[rows] > before[rows]):
+    if all_rows(len(after), lambda rows: after[rows] > before[rows]):
         return None
     for column in columns:
         if column.position not in frame or column.position in (roles.time, roles.clock, roles.rate):
@@ -217,5 +217,5 @@ def runs_of(
         changes = int((np.diff(codes) != 0).sum())
         if changes == len(values) - 1:
             return np.asarray(codes, dtype=np.int64)
-        raise log_error(_several_runs(column, list(values), options))
+        raise CelltcpError(_several_runs(column, list(values), options))
     return None

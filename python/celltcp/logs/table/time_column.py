@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import log_error
+from celltcp._core import CelltcpError
 from celltcp.logs.table.columns import Column, ambiguous_text
 from celltcp.logs.table.times import (
     epoch_unit,
@@ -97,7 +97,7 @@ def time_of(
     if len(strictly) == 1:
         return strictly[0].position, None, None
     if rising:
-        raise log_error(
+        raise CelltcpError(
             f"{ambiguous_text(columns, 'which column has the times')}, or --step the length of a row"
         )
     return None, None, None

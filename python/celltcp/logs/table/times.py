@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from celltcp._core import CelltcpError
 from celltcp.logs.blocks import map_blocks
-from celltcp.logs.errors import log_error
 from celltcp.logs.table.values import numbers
 from celltcp.logs.units import TimeUnit
 
@@ -132,7 +132,7 @@ def read_times(
         texts = column.astype("string").str.strip().str.strip("\"'[]").str.removesuffix(":")
         sample = texts.dropna().head(50)
         if not len(sample):
-            raise log_error("no line with a time and a rate")
+            raise CelltcpError("no line with a time and a rate")
         if sample.map(looks_like_date).mean() > 0.5:
             return _dates(texts, dates)
         if sample.map(lambda text: bool(_TIME_OF_DAY.fullmatch(text))).mean() > 0.5:
@@ -141,7 +141,7 @@ def read_times(
     read = numbers(column, has_decimal_comma=has_decimal_comma)
     known = np.isfinite(read.values)
     if not known.any():
-        raise log_error(f"time {read.strange!r} is neither a number nor a date")
+        raise CelltcpError(f"time {read.strange!r} is neither a number nor a date")
     compact = _compact_dates(read.values, known)
     if unit is None and compact is not None:
         return compact
@@ -227,14 +227,14 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
     counts = {each: int(times.notna().sum()) for each, times in read.items()}
     most = max(counts.values())
     if not most:
-        raise log_error(
+        raise CelltcpError(
             f"time {first!r} is no date that is known; allowed: such as 2024-05-01 10:00:00"
         )
     left = [each for each, count in counts.items() if count == most]
     if len(left) > 1:
         left = _same_or_continuous(read, left)
         if len(left) > 1:
-            raise log_error(
+            raise CelltcpError(
                 f"the dates such as {first!r} leave open which is the day and which the month: --dates "
                 "dmy or --dates mdy says it (dates in a scenario file)"
             )
@@ -277,7 +277,7 @@ def _without_zone(texts: pd.Series) -> tuple[pd.Series, NDArray[np.int64] | int,
         return bare, 0, f" in {names[0]}"
     unknown = [name for name in names if name not in _ZONES]
     if unknown:
-        raise log_error(f"the zone {unknown[0]!r} of its times is not known beside {names[0]!r}")
+        raise CelltcpError(f"the zone {unknown[0]!r} of its times is not known beside {names[0]!r}")
     hours = np.asarray(zones.map(_ZONES).fillna(0), dtype=np.int64)
     return bare, hours, f" in {' and '.join(names)}"
 
@@ -357,7 +357,7 @@ def _check_minutes(parts: pd.DataFrame, ns: NDArray[np.int64]) -> None:
     """
     is_short = bool(parts["s"].isna().all() and parts["half"].isna().all())
     if is_short and len(ns) > 1 and ns[0] <= 60 * 10**9 and (np.diff(ns[:100]) == 60 * 10**9).all():
-        raise log_error(
+        raise CelltcpError(
             "times such as 00:01 may be hours and minutes, or minutes and seconds: --step 60s "
             "or --step 1s says how long a row lasts (step in a scenario file)"
         )

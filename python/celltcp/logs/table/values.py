@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.blocks import holds
+from celltcp.logs.blocks import all_rows
 from celltcp.logs.units import rate_unit
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         is_double = column.dtype == np.float64
         values = column.to_numpy() if is_double else column.to_numpy(np.float64, na_value=np.nan)
-        if not holds(len(values), lambda rows: np.isfinite(values[rows])):
+        if not all_rows(len(values), lambda rows: np.isfinite(values[rows])):
             values = np.where(np.isfinite(values), values, np.nan)
         return Numbers(values, "", None, 0)
     texts = column.astype("string").str.strip().str.replace(GAP, "", regex=True)
