@@ -362,9 +362,7 @@ def _alphartc(pattern: list[dict[str, Any]], direction: str) -> Recording:
 def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     import pandas as pd
 
-    from celltcp.logs.table.dialect import Dialect
-    from celltcp.logs.table.frames import FrameTable
-    from celltcp.logs.table.reader import understand
+    from celltcp.logs.table.reader import read_frame
 
     requested = options.direction or side
     rows = _rows_in(document, requested)
@@ -404,8 +402,7 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
             raise CelltcpError(f'{kind}: there is no "{missing[-1]}"')
         unit = options.unit or known.unit
         options = dataclasses.replace(options, column=column, unit=unit, direction=None, run=run)
-    dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
-    recording = understand(FrameTable(frame), dialect, options, side, kind)
+    recording = read_frame(frame, names, options, side, kind, has_names=has_names)
     if known is None:
         return recording
     both = {name for column in known.columns.values() for name in column.split(",")}

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError
 from celltcp.logs.errors import quoted_names
 from celltcp.logs.source import is_spreadsheet
-from celltcp.logs.table.dialect import Dialect
-from celltcp.logs.table.frames import FrameTable
-from celltcp.logs.table.reader import read_table, understand
+from celltcp.logs.table.reader import read_frame, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,8 +71,7 @@ def _parquet(frame: pd.DataFrame, options: ReadOptions, side: Direction) -> Reco
         if is_length:
             frame[name] = column.dt.total_seconds()
         names.append(f"{name} [s]" if is_length else str(name))
-    dialect = Dialect(",", tuple(names), True, 0, has_decimal_comma=False, has_comments=False)
-    return understand(FrameTable(frame), dialect, options, side, "Parquet")
+    return read_frame(frame, names, options, side, "Parquet")
 
 
 def _first_sheet(

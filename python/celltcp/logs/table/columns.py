@@ -1,4 +1,4 @@
-"""Columns of a table: their names in words, and the values of the first rows."""
+"""Columns of a table: the words of their names, and the values of the first rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.logs.errors import quoted_names
-from celltcp.logs.table.times import (
-    are_compact_dates,
-    looks_like_date,
-    looks_like_time,
-)
+from celltcp.logs.table.times import are_compact_dates, looks_like_date, looks_like_time
 from celltcp.logs.table.values import numbers
 from celltcp.logs.table.words import DELAY, DOWN, DURATION, OTHER, RATE, UP
 from celltcp.logs.units import rate_unit_in, time_unit_in, words_of
@@ -24,16 +20,18 @@ if TYPE_CHECKING:
     from celltcp.logs.table.dialect import Dialect
     from celltcp.logs.table.times import Times
 
-#: Minimum of rows for a counter: fewer values may rise by chance.
-_COUNTER_ROWS = 8
+#: Minimum number of rows for a counter: fewer values may rise by chance.
+_MIN_COUNTER_ROWS = 8
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of a table."""
 
+    #: Index in the table.
     position: int
     name: str
+    #: Words of the name; empty without names.
     words: frozenset[str]
     is_number: bool
     #: Whether it has dates, or times of day.
@@ -41,7 +39,9 @@ class Column:
     is_clock: bool
     #: Whether all rows have the same text.
     is_constant: bool
+    #: Numbers of the first rows.
     values: NDArray[np.float64] = field(repr=False, compare=False)
+    #: First text; empty without any.
     sample: str = ""
 
     @property
@@ -96,7 +96,7 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
 def is_counter(values: NDArray[np.float64], times: Times | None = None) -> bool | None:
     """Returns whether amounts are a counter, which falls at resets only; `None` if that may be chance.
 
-    Another run begins where the times fall.
+    If times are given, another run begins where they fall.
     """
     used = np.isfinite(values)
     if times is not None:
@@ -104,9 +104,9 @@ def is_counter(values: NDArray[np.float64], times: Times | None = None) -> bool 
         ns = times.ns[used]
         falls = np.flatnonzero(np.diff(ns) < 0) + 1
         if 2 * falls.size > ns.size:
-            # The newest row is the first.
+            # The newest row comes first.
             return is_counter(values[used][::-1])
-        if 0 < falls.size <= ns.size // _COUNTER_ROWS:
+        if 0 < falls.size <= ns.size // _MIN_COUNTER_ROWS:
             parts = [is_counter(part) for part in np.split(values[used], falls)]
             if False in parts or True in parts:
                 return False not in parts
@@ -119,15 +119,20 @@ def is_counter(values: NDArray[np.float64], times: Times | None = None) -> bool 
     are_resets = bool((after < 0.5 * before).all()) and len(after) <= max(1, known.size // 20)
     if not (steps > 0).any() or not are_resets:
         return False
-    if len(after) and known.size <= _COUNTER_ROWS:
+    if len(after) and known.size <= _MIN_COUNTER_ROWS:
         return False
-    return True if (steps > 0).sum() >= _COUNTER_ROWS - 1 else None
+    return True if (steps > 0).sum() >= _MIN_COUNTER_ROWS - 1 else None
 
 
-def durations(columns: list[Column], taken: set[int], step_s: float) -> str | None:
-    """Returns the name of a column with times that are much shorter than the distance of the rows.
+def short_duration_name(columns: list[Column], taken: set[int], step_s: float) -> str | None:
+    """Returns the name of a column with durations much shorter than the steps between rows.
 
     An amount of data then belongs to a short test and not to the time until the next row.
+
+    Args:
+        columns: columns of the table.
+        taken: positions of the columns that have another role.
+        step_s: usual time between rows.
     """
     for column in columns:
         is_time = column.is_of(DURATION - {"interval"} | {"elapsed"}) or "time" in column.words
@@ -145,9 +150,9 @@ def may_identify_runs(column: Column) -> bool:
     return not (column.is_of(OTHER | RATE | DOWN | UP) or rate_unit_in(column.name))
 
 
-def ambiguous_text(columns: list[Column], doubt: str) -> str:
-    """Returns the error text about a role that several columns may have."""
+def ambiguous_text(columns: list[Column], question: str) -> str:
+    """Returns the error message about a role that several columns may have."""
     return (
-        f"the columns {quoted_names([column.name for column in columns])} leave open {doubt}: --column "
-        "TIME,RATE says it, by names or numbers from 1 (column in a scenario file)"
+        f"the columns {quoted_names([column.name for column in columns])} leave open {question}: "
+        "--column TIME,RATE says it, by names or numbers from 1 (column in a scenario file)"
     )

@@ -1,4 +1,4 @@
-"""Reader of tables: reads the columns whose roles are needed, with pandas."""
+"""Reader of tables: finds the roles of columns, and reads those that are needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from celltcp._core import CelltcpError
 from celltcp.logs.errors import quoted_names
 from celltcp.logs.recording import Recording
-from celltcp.logs.table.columns import Column, columns_of, durations, is_counter
+from celltcp.logs.table.columns import Column, columns_of, is_counter, short_duration_name
 from celltcp.logs.table.dialect import Dialect, dialect_of
 from celltcp.logs.table.frames import FrameTable, TextTable
 from celltcp.logs.table.pairs import blocks_in, pairs_in
@@ -25,9 +25,9 @@ from celltcp.logs.table.runs import (
     only_run,
     runs_of,
 )
-from celltcp.logs.table.times import Times, combined, read_times
+from celltcp.logs.table.times import Times, join_dates_and_clocks, read_times
 from celltcp.logs.table.values import Numbers, numbers
-from celltcp.logs.units import RATE_UNITS, VOLUME_UNITS, RateUnit, rate_unit, time_unit
+from celltcp.logs.units import RATE_UNITS, VOLUME_UNITS, RateUnit, rate_unit, time_unit, time_unit_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,11 +35,9 @@ if TYPE_CHECKING:
 
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.source import Source
+    from celltcp.logs.table.runs import Rows
 
-    #: Choice of rows of an array.
-    Rows = NDArray[np.bool_] | slice
-
-#: Number of rows from which columns are interpreted.
+#: Number of first rows by which columns are interpreted.
 _SAMPLE = 2_000
 #: Minimum number of steps between rows for recognising a column of steps.
 _MIN_STEPS = 8
@@ -57,24 +55,47 @@ def read_table(
 
     Args:
         source: the file.
-        options: of a user.
+        options: options of the user.
         side: direction of the link.
-        idle: column and value of rows that are not of the load.
+        idle: column and value of rows without load.
 
     Raises:
-        CelltcpError: if it is none, or leaves something open.
+        CelltcpError: if the text is no table, or leaves something open.
     """
-    for pairs, kind in ((pairs_in, "pairs of names and values"), (blocks_in, "blocks of values")):
-        if (frame := pairs(source)) is not None:
-            names = tuple(map(str, frame.columns))
-            dialect = Dialect(" ", names, True, 0, has_decimal_comma=False, has_comments=False)
-            return understand(FrameTable(frame), dialect, options, side, kind)
+    for find, kind in ((pairs_in, "pairs of names and values"), (blocks_in, "blocks of values")):
+        if (frame := find(source)) is not None:
+            return read_frame(frame, list(map(str, frame.columns)), options, side, kind)
     dialect = dialect_of(source.head)
-    table = TextTable(source, dialect)
-    return understand(table, dialect, options, side, idle=idle)
+    return _interpret(TextTable(source, dialect), dialect, options, side, idle=idle)
 
 
-def understand(
+def read_frame(
+    frame: pd.DataFrame,
+    names: list[str],
+    options: ReadOptions,
+    side: Direction,
+    kind: str,
+    *,
+    has_names: bool = True,
+) -> Recording:
+    """Reads a table in memory.
+
+    Args:
+        frame: the table.
+        names: names of its columns; numbers from 1 without `has_names`.
+        options: options of the user.
+        side: direction of the link.
+        kind: format of the file, for users.
+        has_names: whether the columns have names.
+
+    Raises:
+        CelltcpError: if names and values leave something open.
+    """
+    dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
+    return _interpret(FrameTable(frame), dialect, options, side, kind)
+
+
+def _interpret(
     table: TextTable | FrameTable,
     dialect: Dialect,
     options: ReadOptions,
@@ -93,15 +114,17 @@ def understand(
     frame = table.read(positions, numeric=[column.position for column in columns if column.is_number])
     notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
     frame = first_table(frame, roles, dialect, notes)
-    direction, directed = direction_of_rows(frame, columns, roles, options, side)
-    if directed is not None:
-        options = dataclasses.replace(options, run=both_runs(options.run, directed))
-        notes.append(f"rows of {directed}")
-    rows = len(frame)
+    direction, direction_run = direction_of_rows(frame, columns, roles, options, side)
+    if direction_run is not None:
+        options = dataclasses.replace(options, run=both_runs(options.run, direction_run))
+        notes.append(f"rows of {direction_run}")
+    row_count = len(frame)
     frame = only_run(frame, options, dialect)
-    if len(frame) < rows:
-        notes.append(f"{rows - len(frame)} of {rows} rows left out, as they are not of {options.run}")
-    rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
+    if len(frame) < row_count:
+        notes.append(
+            f"{row_count - len(frame)} of {row_count} rows left out, as they are not of {options.run}"
+        )
+    rates = _numbers(frame, roles.rate, dialect)
     name = _name(dialect, roles.rate)
     unit = _unit(roles, rates, options, name)
     if unit is None and dialect.has_names:
@@ -109,12 +132,12 @@ def understand(
     if rates.strange_count:
         notes.append(f'{rates.strange_count} values such as "{rates.strange}" are no numbers')
     times, lengths, time_text = _times(frame, roles, dialect, options)
-    chosen = unit or RateUnit(1e6, "Mbit/s")
+    used_unit = unit or RateUnit(1e6, "Mbit/s")
     if (number := dialect.open_numbers.get(roles.rate)) is not None:
         is_given = options.unit is not None
-        notes.append(_decimal_note(number, dialect, chosen, rates.values, is_given=is_given))
-    counter = chosen.is_volume and options.counter
-    if chosen.is_volume and counter is None:
+        notes.append(_decimal_note(number, dialect, used_unit, rates.values, is_given=is_given))
+    counter = used_unit.is_volume and options.counter
+    if used_unit.is_volume and counter is None:
         counter = is_counter(rates.values, times)
         if counter is None:
             raise CelltcpError(
@@ -122,39 +145,39 @@ def understand(
                 "--no-counter says it (counter in a scenario file)"
             )
     if counter and lengths is not None:
-        # A counter has what came until the end of its row.
+        # A counter has the amount up to the end of its row.
         times, lengths = times._replace(ns=times.ns + lengths), None
-    if chosen.is_volume and counter is False and options.counter is None:
+    if used_unit.is_volume and counter is False and options.counter is None:
         check_counters(frame, columns, roles, rates.values, options)
-    if chosen.is_volume and not counter and options.unit is None:
+    if used_unit.is_volume and not counter and options.unit is None:
         _check_durations(columns, roles, times, name)
     ends_at_row = options.rates_end_at_row
-    if ends_at_row is None and chosen.is_volume and not counter and lengths is None:
+    if ends_at_row is None and used_unit.is_volume and not counter and lengths is None:
         ends_at_row = not options.run and _have_steps_before(columns, roles, times)
     without_time = int((~times.is_known).sum())
     if without_time:
         notes.append(f"{without_time} rows without a time left out")
     if without_time == len(frame):
         raise CelltcpError("no line with a time and a rate")
-    # A slice copies nothing.
+    # A slice copies no rows.
     timed = times.is_known if without_time else slice(None)
     runs = runs_of(frame, columns, roles, options, times, timed)
     check_turns(frame, columns, roles, options)
-    values = rates.values[timed] * chosen.bits
+    values = rates.values[timed] * used_unit.bits
     if idle is not None:
         values = _without_idle(values, frame, dialect, idle, timed, notes)
-    described = f"rate {name} in {chosen.name}"
-    if chosen.is_volume:
-        described = f"{'counter' if counter else 'amount of each row'} {name} in {chosen.name}"
+    rate_text = f"rate {name} in {used_unit.name}"
+    if used_unit.is_volume:
+        rate_text = f"{'counter' if counter else 'amount of each row'} {name} in {used_unit.name}"
     return Recording(
-        kind=kind or f"{dialect.title}",
-        columns=f"{time_text}, {described}",
+        kind=kind or dialect.title,
+        columns=f"{time_text}, {rate_text}",
         ns=times.ns[timed],
         values=values,
         lengths=None if lengths is None else lengths[timed],
-        is_volume=chosen.is_volume,
+        is_volume=used_unit.is_volume,
         is_counter=bool(counter),
-        counter_unit=chosen.bits,
+        counter_unit=used_unit.bits,
         ends_at_row=bool(ends_at_row),
         is_absolute=times.is_absolute,
         runs=runs,
@@ -164,7 +187,7 @@ def understand(
             for kind, position in roles.radio.items()
         },
         direction=roles.direction or direction,
-        has_both=roles.has_both or directed is not None,
+        has_both=roles.has_both or direction_run is not None,
         is_rate_guess=unit is None,
         is_time_guess=times.is_guess,
         notes=tuple(notes),
@@ -179,9 +202,9 @@ def _without_idle(
     timed: Rows,
     notes: list[str],
 ) -> NDArray[np.float64]:
-    """Returns rates without those of rows without load, such as of a ping.
+    """Returns rates without those of rows without load, such as those of a ping.
 
-    A rate of zero stays: without a load, or in an outage, a row looks alike.
+    Rates of zero stay, as a row without load looks like one in an outage.
     """
     column, value = idle
     position = dialect.names.index(column) if column in dialect.names else None
@@ -221,18 +244,18 @@ def _decimal_note(
     *,
     is_given: bool,
 ) -> str:
-    """Returns the statement of how numbers such as 12.500 were read, if no other shows the sign.
+    """Returns the note about how numbers such as 12.500 were read.
 
     Raises:
-        CelltcpError: if it may be decimals as well as thousands of a unit that is not given.
+        CelltcpError: if the sign may separate decimals or thousands, and no unit is given.
     """
     digits = re.sub(r"[.,]", "", number)
     decimal = f"{digits[:-3]}.{digits[-3:]}"
     are_decimals = dialect.has_decimal_comma == ("," in number)
     read, other = (decimal, digits) if are_decimals else (digits, decimal)
-    mean = float(np.nanmean(values[:_SAMPLE])) * unit.bits
-    mean_of_thousands = mean * 1000 if are_decimals else mean
-    is_open = unit.is_volume or (mean_of_thousands > _MAX_GROUPED_BPS) != are_decimals
+    mean_bps = float(np.nanmean(values[:_SAMPLE])) * unit.bits
+    grouped_bps = mean_bps * 1000 if are_decimals else mean_bps
+    is_open = unit.is_volume or (grouped_bps > _MAX_GROUPED_BPS) != are_decimals
     if is_open and not is_given:
         factor = 1000 if are_decimals else 1 / 1000
         names = [unit.name, *(name for name in _names(unit) if _bits(name) == factor * unit.bits)]
@@ -255,16 +278,16 @@ def _bits(name: str) -> float:
 
 
 def _check_durations(columns: list[Column], roles: Roles, times: Times, name: str) -> None:
-    """Rejects amounts of tests that have durations.
+    """Checks whether amounts may be those of tests with durations in another column.
 
     Raises:
-        CelltcpError: with the options that decide it.
+        CelltcpError: if so; the message names the options that decide it.
     """
     steps = np.diff(times.ns[:_SAMPLE])
     if roles.duration is not None or not (steps > 0).any():
         return
     taken = {position for position in (roles.time, roles.clock, roles.rate) if position is not None}
-    other = durations(columns, taken, float(np.median(steps[steps > 0])) / 1e9)
+    other = short_duration_name(columns, taken, float(np.median(steps[steps > 0])) / 1e9)
     if other is not None:
         raise CelltcpError(
             f'the amounts {name} may be of the times in "{other}", which are shorter than those '
@@ -274,7 +297,7 @@ def _check_durations(columns: list[Column], roles: Roles, times: Times, name: st
 
 
 def _have_steps_before(columns: list[Column], roles: Roles, times: Times) -> bool:
-    """Returns whether a column has the times since the row before: amounts are then of these."""
+    """Returns whether a column has the times since the previous row, which amounts then belong to."""
     count = min(len(times.ns), _SAMPLE)
     steps = np.diff(times.ns[:count]).astype(np.float64)
     if (
@@ -301,34 +324,29 @@ def _name(dialect: Dialect, position: int) -> str:
 
 
 def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: Dialect) -> set[int]:
-    """Returns the places of the columns that are read."""
-    given = (
-        roles.time,
-        roles.clock,
-        roles.duration,
-        roles.end,
-        roles.rate,
-        roles.delay,
-        *roles.radio.values(),
+    """Returns the positions of the columns to read."""
+    with_roles = (
+        *(roles.time, roles.clock, roles.duration, roles.end),
+        *(roles.rate, roles.delay, *roles.radio.values()),
     )
-    result = {position for position in given if position is not None}
+    result = {position for position in with_roles if position is not None}
     names = [name.lower() for name in dialect.names]
-    for column, _ in options.wanted_runs():
-        if column.lower() not in names:
+    for name, _ in options.wanted_runs():
+        if name.lower() not in names:
             raise CelltcpError(
-                f'run: unknown "{column}"; allowed: of {quoted_names(list(dialect.names))}'
+                f'run: unknown "{name}"; allowed: of {quoted_names(list(dialect.names))}'
             )
-        result.add(names.index(column.lower()))
-    # Columns of few values may number the runs.
-    for each in columns:
-        values = each.known if each.is_number else None
-        if each.position in result or each.is_date or each.is_clock:
+        result.add(names.index(name.lower()))
+    # Columns of texts or of whole numbers may have the numbers of runs.
+    for column in columns:
+        values = column.known if column.is_number else None
+        if column.position in result or column.is_date or column.is_clock:
             continue
         if values is not None and not dialect.has_names:
             continue
-        # Lines below the table may have other values.
+        # Some lines below the table may have other values.
         if values is None or (len(values) and (values % 1 == 0).mean() > 0.9):
-            result.add(each.position)
+            result.add(column.position)
     return result
 
 
@@ -354,7 +372,7 @@ def _times(
         return times, lengths, f"lengths of rows {_name(dialect, roles.duration)} in {unit.name}"
     column = frame[roles.time]
     if roles.clock is not None:
-        column = combined(column, frame[roles.clock])
+        column = join_dates_and_clocks(column, frame[roles.clock])
     times = read_times(
         column, roles.time_unit, dates=options.dates, has_decimal_comma=dialect.has_decimal_comma
     )
@@ -379,23 +397,22 @@ def _times(
 def _lengths_until(
     ends: pd.Series, times: Times, roles: Roles, dialect: Dialect, options: ReadOptions
 ) -> NDArray[np.int64] | None:
-    """Returns the lengths of rows with an end; `None` if most have none.
+    """Returns the lengths of rows with an end, ns; `None` if most have none.
 
     Raises:
-        CelltcpError: if rows are of the same time.
+        CelltcpError: if rows overlap.
     """
     read = read_times(
         ends, roles.time_unit, dates=options.dates, has_decimal_comma=dialect.has_decimal_comma
     )
     known = times.is_known & read.is_known
     lengths = np.where(known, read.ns - times.ns, 0)
-    begins = times.ns[lengths > 0]
-    used = lengths[lengths > 0]
-    if 2 * len(used) < len(lengths):
+    starts, positive = times.ns[lengths > 0], lengths[lengths > 0]
+    if 2 * len(positive) < len(lengths):
         return None
-    order = np.argsort(begins, kind="stable")
-    is_late = np.diff(begins[order]) < 0.9 * used[order][:-1]
-    if is_late.sum() > 0.05 * len(used):
+    order = np.argsort(starts, kind="stable")
+    is_overlapping = np.diff(starts[order]) < 0.9 * positive[order][:-1]
+    if is_overlapping.sum() > 0.05 * len(positive):
         raise CelltcpError(
             f"rows until {_name(dialect, roles.end or 0)} are of the same time, as those of flows are: "
             "write the bytes of each second as a table, or give the length of a row as --step (step in "
@@ -410,8 +427,6 @@ def _rtt(
     """Returns the RTT of each row, ms; `None` without a column or if its unit is open."""
     if roles.delay is None:
         return None
-    from celltcp.logs.units import time_unit_in
-
     name = columns[roles.delay].name
     unit = time_unit_in(name)
     values = _numbers(frame, roles.delay, dialect).values[timed]

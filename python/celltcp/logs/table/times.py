@@ -1,4 +1,4 @@
-"""Times of a table: numbers of a unit, times since 1970, dates, times of day."""
+"""Times in a table: numbers with a unit, times since 1970, dates, times of day."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ _DATE = re.compile(
 #: Dates without a year, as in syslog, and as dstat and Android's logcat write them.
 _WITHOUT_YEAR = r"^([A-Z][a-z]{2}) +(\d{1,2}) (?=\d{1,2}:)"
 _NUMBERS_WITHOUT_YEAR = r"^(\d{1,2})[-/.](\d{1,2})\.? +(?=\d{1,2}:)"
-#: Minimum fall of such a date at the end of a year.
+#: Minimum step back of dates without a year at the end of a year.
 _HALF_YEAR_NS = 183 * DAY_NS
 _TIME_OF_DAY = re.compile(
     r"(?:(?P<d>\d{1,5}) days? )?(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
 )
-#: Zones by name and their hours from UTC; others are dropped where they never change.
+#: Name of a time zone at the end of a text, and offsets of zones from UTC, hours.
 _ZONE = re.compile(r"\s*\(?\b(UTC|GMT|Z|[A-Z]{3,5})\)?$")
 _ZONES = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "MSK": 3, "EST": -5, "EDT": -4, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "JST": 9,
     "KST": 9, "HKT": 8, "SGT": 8, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "AKST": -9,
 }  # fmt: skip
-#: Sizes of times since 1970 in the years 2001 to 2065, by unit.
+#: Lowest numbers of times since 1970 in the years 2001 to 2065, and their units.
 _EPOCHS = [(10**9, TimeUnit(10**9, "s")), (10**12, TimeUnit(10**6, "ms"))]
 _EPOCHS += [(10**15, TimeUnit(1_000, "us")), (10**18, TimeUnit(1, "ns"))]
-#: Days in the years 1982 to 2064, as spreadsheets and MATLAB count, and Julian ones.
+#: Ranges of days in the years 1982 to 2064: of spreadsheets, of MATLAB, and Julian.
 _SERIAL = ((30_000.0, 60_000.0), (723_900.0, 753_900.0), (2_444_900.0, 2_475_900.0))
-#: Years 1980 to 2099 as digits of date and time in one number.
+#: Range of dates with times as digits of one number, for the years 1980 to 2099.
 _COMPACT = (19_800_101_000_000, 20_991_231_235_959)
 
 
 class Times(NamedTuple):
     """Times of the rows of a table."""
 
-    #: Times, ns; those that `is_known` leaves out have no meaning.
+    #: Times, ns; only those with `is_known` have a meaning.
     ns: NDArray[np.int64]
     is_known: NDArray[np.bool_]
     #: Unit or kind, for users.
     title: str
-    #: Whether they are points of the calendar, and not of a run.
+    #: Whether they are dates, and not times since the start of a run.
     is_absolute: bool
-    #: Whether the unit is unknown: neither name nor option has it, and the size does not show it.
+    #: Whether the unit is unknown: from name, option and size of the numbers.
     is_guess: bool
 
 
@@ -92,8 +92,8 @@ def has_time_of_day(text: str) -> bool:
     return bool(re.search(r"\d{1,2}:\d{2}|[ T_]\d{6}|_\d{1,2}\.\d{2}\.\d{2}", text))
 
 
-def _middle(values: NDArray[np.float64]) -> float:
-    """Returns the median of the known values, of many that of a sample; NaN without any."""
+def _median(values: NDArray[np.float64]) -> float:
+    """Returns the median of the known values, or of a sample of many values; NaN without any."""
     for part in (values[:: values.size // 100_000 + 1], values):
         known = part[np.isfinite(part)]
         if known.size:
@@ -103,8 +103,8 @@ def _middle(values: NDArray[np.float64]) -> float:
 
 def epoch_unit(values: NDArray[np.float64]) -> TimeUnit | None:
     """Returns the unit of times since 1970, by their size."""
-    middle = _middle(values)
-    return next((unit for size, unit in _EPOCHS if size <= middle < 3 * size), None)
+    median = _median(values)
+    return next((unit for lowest, unit in _EPOCHS if lowest <= median < 3 * lowest), None)
 
 
 def read_times(
@@ -118,8 +118,8 @@ def read_times(
 
     Args:
         column: texts or numbers.
-        unit: unit of numbers that name or option says.
-        dates: order of day and month, of dates that leave it open.
+        unit: unit of numbers, from the name or an option; `None` if unknown.
+        dates: order of day and month, for dates that leave it open.
         has_decimal_comma: whether a comma is the decimal sign.
 
     Raises:
@@ -146,24 +146,24 @@ def read_times(
     if unit is None and compact is not None:
         return compact
     by_size = epoch_unit(read.values)
-    middle = _middle(read.values)
-    are_days = unit is None and any(low < middle < high for low, high in _SERIAL)
+    median = _median(read.values)
+    are_days = unit is None and any(low < median < high for low, high in _SERIAL)
     if by_size is None and are_days and _are_fractions(read.values[known]):
         return Times(_scaled(read.values, DAY_NS), known, "days, as spreadsheets count", True, False)
-    chosen = by_size if by_size is not None and unit is None else unit or TimeUnit(10**9, "s")
-    title = f"{chosen.name} since 1970" if by_size is not None and unit is None else chosen.name
+    used = unit or by_size or TimeUnit(10**9, "s")
+    title = f"{used.name} since 1970" if unit is None and by_size is not None else used.name
     is_guess = unit is None and by_size is None
-    return Times(_scaled(read.values, chosen.nanos), known, title, by_size is not None, is_guess)
+    return Times(_scaled(read.values, used.nanos), known, title, by_size is not None, is_guess)
 
 
 def _scaled(values: NDArray[np.float64], nanos: int) -> NDArray[np.int64]:
-    """Returns values in ns; whole part and rest apart, as a double has 53 bits."""
+    """Returns values in ns. Whole part and fraction are scaled apart, as a double has 53 bits."""
     result = np.empty(len(values), dtype=np.int64)
 
     def scale(rows: slice) -> None:
         part = np.nan_to_num(values[rows], nan=0.0, posinf=0.0, neginf=0.0)
         if nanos == DAY_NS:
-            # A second is not a multiple of a day's double: to the millisecond.
+            # Fractions of a day are exact to about a millisecond.
             result[rows] = np.round(part * 86_400e3)
             result[rows] *= 10**6
             return
@@ -179,10 +179,10 @@ def _scaled(values: NDArray[np.float64], nanos: int) -> NDArray[np.int64]:
 
 
 def _are_fractions(values: NDArray[np.float64]) -> bool:
-    """Returns whether values are days with a time of day, in steps of less than an hour."""
+    """Returns whether days have times of day, in steps of less than an hour."""
     steps = np.diff(np.sort(values))
-    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
-    return bool((values % 1 > 0).any()) and usual < 1 / 24
+    usual_days = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
+    return bool((values % 1 > 0).any()) and usual_days < 1 / 24
 
 
 def _compact_dates(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Times | None:
@@ -203,6 +203,9 @@ def _ns(read: pd.Series) -> NDArray[np.int64]:
 
 
 def _dates(texts: pd.Series, order: str | None) -> Times:
+    """Returns the times of dates, in the order of day and month that fits most of them."""
+    import pandas as pd
+
     # Of times without a year only the differences count; a leap year has all dates.
     has_year = not re.match(f"{_WITHOUT_YEAR}|{_NUMBERS_WITHOUT_YEAR}", str(texts.dropna().iloc[0]))
     texts = texts.str.replace(_WITHOUT_YEAR, r"2024 \1 \2 ", regex=True)
@@ -225,43 +228,36 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
     orders = [order] if order else ["dmy", "mdy"] if numeric else ["ymd"]
     read = {each: _parse(cleaned, each) for each in orders}
     counts = {each: int(times.notna().sum()) for each, times in read.items()}
-    most = max(counts.values())
-    if not most:
+    max_count = max(counts.values())
+    if not max_count:
         raise CelltcpError(
             f"time {first!r} is no date that is known; allowed: such as 2024-05-01 10:00:00"
         )
-    left = [each for each, count in counts.items() if count == most]
-    if len(left) > 1:
-        left = _same_or_continuous(read, left)
-        if len(left) > 1:
+    fitting = [each for each, count in counts.items() if count == max_count]
+    is_same = len(fitting) > 1
+    if is_same:
+        fitting = _same_or_continuous(read, fitting)
+        if len(fitting) > 1:
             raise CelltcpError(
                 f"the dates such as {first!r} leave open which is the day and which the month: --dates "
                 "dmy or --dates mdy says it (dates in a scenario file)"
             )
-    chosen = read[left[0]]
-    is_same = len(counts) > 1 and sum(count == most for count in counts.values()) > 1
+    chosen = read[fitting[0]]
     known = chosen.notna().to_numpy(dtype=bool)
-    shifted = np.where(known, _ns(chosen.fillna(pd_epoch())), 0) - shift_h * 3600 * 10**9
+    shifted = np.where(known, _ns(chosen.fillna(pd.Timestamp(0))), 0) - shift_h * 3600 * 10**9
     ns: NDArray[np.int64] = np.asarray(shifted, dtype=np.int64)
     titles = {"dmy": "dates, day first", "mdy": "dates, month first"}
-    title = "dates" if is_same and order is None else titles.get(left[0], "dates")
+    title = "dates" if is_same else titles.get(fitting[0], "dates")
     return Times(ns if has_year else _with_years(ns, known), known, f"{title}{zone}", True, False)
 
 
 def _with_years(ns: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Returns times whose dates have no year, with a year more from each January on."""
+    """Returns times of dates without a year, with one more year after each step back of half a year."""
     positions = np.flatnonzero(known)
     falls = np.diff(ns[positions]) < -_HALF_YEAR_NS
     result = ns.copy()
     result[positions] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * 366 * DAY_NS
     return result
-
-
-def pd_epoch() -> pd.Timestamp:
-    """Returns the beginning of 1970."""
-    import pandas as pd
-
-    return pd.Timestamp(0)
 
 
 def _without_zone(texts: pd.Series) -> tuple[pd.Series, NDArray[np.int64] | int, str]:
@@ -283,7 +279,7 @@ def _without_zone(texts: pd.Series) -> tuple[pd.Series, NDArray[np.int64] | int,
 
 
 def _parse(texts: pd.Series, order: str) -> pd.Series:
-    """Returns dates by the format of the first; the rest by their own where it does not fit."""
+    """Returns dates by the format of the first one; those that do not fit by formats of their own."""
     import pandas as pd
     from pandas.tseries.api import guess_datetime_format
 
@@ -297,7 +293,7 @@ def _parse(texts: pd.Series, order: str) -> pd.Series:
         if form is not None and order == "mdy" and re.match(r"%d[-/.]%m", form):
             return pd.Series(pd.NaT, index=texts.index, dtype="datetime64[ns]")
         if form is not None and order == "dmy" and re.match(r"%m[-/.]%d", form):
-            # Only with the month first is the first text a date.
+            # The first text is a date only with the month first.
             return pd.Series(pd.NaT, index=texts.index, dtype="datetime64[ns]")
         read = pd.to_datetime(texts, format=form, errors="coerce", utc=True) if form else None
         if read is None or read.isna().sum() > texts.isna().sum():
@@ -313,7 +309,7 @@ def _parse(texts: pd.Series, order: str) -> pd.Series:
 
 
 def _same_or_continuous(read: dict[str, pd.Series], orders: list[str]) -> list[str]:
-    """Returns one order if both give the same differences, or if it alone leaves no hole of a day."""
+    """Returns one of two orders if both give equal steps, or if only it has steps of 0 to 24 h."""
     import pandas as pd
 
     steps = {order: read[order].diff().dropna() for order in orders}
@@ -330,6 +326,7 @@ def _same_or_continuous(read: dict[str, pd.Series], orders: list[str]) -> list[s
 
 
 def _times_of_day(texts: pd.Series) -> Times:
+    """Returns times of day, which go on after midnight."""
     parts = texts.str.extract(_TIME_OF_DAY)
     known = parts["m"].notna().to_numpy(dtype=bool)
 
@@ -342,18 +339,17 @@ def _times_of_day(texts: pd.Series) -> Times:
     fraction = parts["f"].fillna("0").str.ljust(9, "0").astype("int64").to_numpy()
     ns = (((part("d") * 24 + hours) * 60 + part("m")) * 60 + part("s")) * 10**9 + fraction
     _check_minutes(parts, ns)
-    # The clock of the wall begins anew at midnight.
-    known_places = np.flatnonzero(known)
-    falls = np.diff(ns[known_places]) < -DAY_NS // 2
-    ns[known_places] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * DAY_NS
+    indices = np.flatnonzero(known)
+    falls = np.diff(ns[indices]) < -DAY_NS // 2
+    ns[indices] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * DAY_NS
     return Times(np.asarray(ns, dtype=np.int64), known, "time of day", True, False)
 
 
 def _check_minutes(parts: pd.DataFrame, ns: NDArray[np.int64]) -> None:
-    """Rejects times such as 00:01 that may be hours and minutes or minutes and seconds.
+    """Checks times such as 00:01, which may be hours and minutes or minutes and seconds.
 
     Raises:
-        CelltcpError: with the option that settles it.
+        CelltcpError: if that is open; the message names the option that decides it.
     """
     is_short = bool(parts["s"].isna().all() and parts["half"].isna().all())
     if is_short and len(ns) > 1 and ns[0] <= 60 * 10**9 and (np.diff(ns[:100]) == 60 * 10**9).all():
@@ -363,6 +359,6 @@ def _check_minutes(parts: pd.DataFrame, ns: NDArray[np.int64]) -> None:
         )
 
 
-def combined(dates: pd.Series, clock: pd.Series) -> pd.Series:
-    """Returns one column of a column of dates and a column of times of day."""
-    return dates.astype("string").str.strip() + " " + clock.astype("string").str.strip()
+def join_dates_and_clocks(dates: pd.Series, clocks: pd.Series) -> pd.Series:
+    """Returns a column of dates with times of day."""
+    return dates.astype("string").str.strip() + " " + clocks.astype("string").str.strip()

@@ -1,4 +1,4 @@
-"""Values of a table: texts of numbers, as tools of several countries write them."""
+"""Numbers in the cells of a table, as tools of several countries write them."""
 
 from __future__ import annotations
 
@@ -14,34 +14,18 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-#: Texts of a value that was not measured.
-MISSING = frozenset(
-    (
-        "",
-        "-",
-        "--",
-        "---",
-        "n/a",
-        "na",
-        "nan",
-        "null",
-        "none",
-        "nil",
-        "?",
-        "*",
-        "inf",
-        "-inf",
-        "<na>",
-        "#n/a",
-    )
-)
+#: Texts of values that were not measured, in lower case.
+MISSING = {
+    "", "-", "--", "---", "n/a", "na", "nan", "null", "none", "nil", "?", "*", "inf", "-inf", "<na>",
+    "#n/a",
+}  # fmt: skip
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?")
-#: Signs that separate thousands and are never before decimals: apostrophes, and the spaces of French.
+#: Signs that only separate thousands: apostrophes, and spaces as in French.
 _GAPS = "'\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE} "
 _GROUPED = re.compile(
     rf"[-+]?\d{{1,3}}(?:(?P<sign>[.,{_GAPS}])\d{{3}})(?:(?P=sign)\d{{3}})*(?:[.,]\d+)?"
 )
-#: A sign between groups of digits.
+#: Pattern of such a sign between groups of digits.
 GAP = rf"(?<=\d)[{_GAPS}](?=\d{{3}}(?!\d))"
 _WITH_UNIT = r"^\s*([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*([A-Za-zµ%][A-Za-zµ%/ ]*)?\s*$"
 
@@ -51,12 +35,12 @@ class Numbers(NamedTuple):
 
     #: Values; NaN where none was measured.
     values: NDArray[np.float64]
-    #: Unit in the text of all values; empty for none.
+    #: Unit beside the values; empty for none.
     unit: str
-    #: A text that is no number and not known as a missing value, if there is one, and their number.
+    #: First text that is neither a number nor missing, and the number of such texts.
     strange: str | None
     strange_count: int
-    #: Whether the values had units of several sizes, and are in `unit` now.
+    #: Whether the values had several units, and were converted to `unit`.
     is_scaled: bool = False
 
 
