@@ -1,4 +1,4 @@
-"""Intervals of a log: the duration of each rate, and gaps without measurement."""
+"""Intervals of a log: the length of time of each rate, and gaps without measurement."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from celltcp.logs.recording import Recording
 
-#: Length from which on a gap is a hole, in usual steps. Tools that log on events leave shorter gaps.
+#: Length above which a gap is a hole, in usual steps. Tools that log events leave shorter gaps.
 MIN_HOLE_STEPS = 5
 #: Minimum share of rows with the usual step in a regular log.
-_REGULAR_SHARE = 0.75
+_MIN_REGULAR_SHARE = 0.75
 #: Minimum step of measurements, ns; closer rows may be events, such as packets.
 _MIN_SAMPLE_STEP_NS = 10**8
 #: Length of the interval of a single row, ns.
@@ -192,31 +192,31 @@ def _without_events(run: _Run) -> _Run:
     if len(known) in (0, len(run.ns)):
         return run
     steps = np.diff(run.ns[known])
-    some = sample(steps)
-    usual_ns = int(np.median(some[some > 0])) if (some > 0).any() else 0
-    # The number of rows with a rate up to a row is the index of its step in `near`.
-    longest = usual_ns * 3 // 2
-    is_last_near = run.ns[-1] - run.ns[known[-1]] <= longest
-    near = np.concatenate([[False], steps <= longest, [is_last_near]])
+    sampled = sample(steps)
+    usual_ns = int(np.median(sampled[sampled > 0])) if (sampled > 0).any() else 0
+    max_close_ns = usual_ns * 3 // 2
+    is_last_close = run.ns[-1] - run.ns[known[-1]] <= max_close_ns
+    # By the number of known rows up to a row: whether the known rows around it are close.
+    is_close = np.concatenate([[False], steps <= max_close_ns, [is_last_close]])
     is_known = np.isfinite(run.values)
-    is_kept = is_known | ~near[np.cumsum(is_known)]
-    return run if is_kept.all() else _Run.of(run.ns[is_kept], run.values[is_kept])
+    is_used = is_known | ~is_close[np.cumsum(is_known)]
+    return run if is_used.all() else _Run.of(run.ns[is_used], run.values[is_used])
 
 
 def _clock_resets(run: _Run) -> NDArray[np.int64]:
     """Returns the rows at which the clock was set back, or another recording of the same time begins.
 
-    The result is empty for rows out of order, which are few in a row, and for parts of different times
-    in another order.
+    There are none if rows are out of order one by one, or if parts of different times are in another
+    order.
     """
     bounds = np.flatnonzero(run.steps < 0) + 1
     parts = np.split(run.ns, bounds)
     if min(map(len, parts)) < _MIN_RUN_ROWS:
         return np.array([], dtype=np.int64)
     usual_ns = int(np.median(np.abs(run.steps)))
-    around = np.concatenate([run.steps[bounds - 2], run.steps[bounds]])
-    if (around > 1.5 * usual_ns).any():
-        # A row that was written late leaves a hole at its position in time.
+    neighbour_steps = np.concatenate([run.steps[bounds - 2], run.steps[bounds]])
+    if (neighbour_steps > 1.5 * usual_ns).any():
+        # A row that was written late leaves a hole where it belongs.
         return np.array([], dtype=np.int64)
     is_hour = np.abs(run.steps[bounds - 1] + _SUMMER_TIME_NS - usual_ns) <= usual_ns
     spans = sorted((int(part[0]), int(part[-1])) for part in parts)
@@ -290,22 +290,23 @@ def _run_rates(recording: Recording, run: _Run, usual_ns: int) -> _RunRates:
             raise CelltcpError("one row alone has no interval that ends at it")
         rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
         return _RunRates(_Piece(ns[:-1], steps, rates), 0)
-    longest = MIN_HOLE_STEPS * usual_ns
+    max_length = MIN_HOLE_STEPS * usual_ns
     if recording.is_volume and usual_ns >= _MIN_SAMPLE_STEP_NS and _are_regular(steps, usual_ns):
         # A missing row does not extend the interval of the volume before it.
-        longest = usual_ns + usual_ns // 2
-    last = int(steps[-1]) if len(steps) and steps[-1] <= longest else usual_ns
+        max_length = usual_ns + usual_ns // 2
+    last = int(steps[-1]) if len(steps) and steps[-1] <= max_length else usual_ns
     lengths = np.append(steps, last)
-    if not all_rows(len(steps), lambda rows: steps[rows] <= longest):
-        lengths = np.where(lengths > longest, usual_ns, lengths)
+    if not all_rows(len(steps), lambda rows: steps[rows] <= max_length):
+        lengths = np.where(lengths > max_length, usual_ns, lengths)
     rates = values / (lengths / 1e9) if recording.is_volume else values
     return _RunRates(_Piece(ns, lengths, rates), 0)
 
 
 def _are_regular(steps: NDArray[np.int64], usual_ns: int) -> bool:
     """Returns whether most steps are within 10 % of the usual one."""
-    some = sample(steps)
-    return bool(len(some) and (np.abs(some - usual_ns) <= usual_ns // 10).mean() > _REGULAR_SHARE)
+    sampled = sample(steps)
+    is_usual = np.abs(sampled - usual_ns) <= usual_ns // 10
+    return bool(len(sampled) and is_usual.mean() > _MIN_REGULAR_SHARE)
 
 
 def _wraps(
@@ -314,7 +315,7 @@ def _wraps(
     amounts: NDArray[np.float64],
     unit: float,
 ) -> NDArray[np.bool_]:
-    """Returns which falls are wraps of a 32-bit counter: with the wrap its growth is as usual."""
+    """Returns which falls are wraps of a 32-bit counter, after which it has grown as usual."""
     limit = unit * 2**32
     if not falls.any() or falls.all() or values.max() >= limit:
         return np.zeros_like(falls)

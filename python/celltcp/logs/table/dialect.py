@@ -1,4 +1,4 @@
-"""Dialect of a table: separator, decimal sign, the line with names, the first row."""
+"""Dialect of a table in text: separator, decimal sign, names of columns, first row."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
 
 #: Separators in the order of reliability, with their names; spaces are in nearly any text.
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
-#: Number of lines from which a separator is inferred.
-_JUDGED = 200
+#: Number of lines by which a separator is found.
+_SAMPLE_LINES = 200
 #: Minimum share of lines with the usual number of fields in a table without names.
-_SAME_WIDTH = 0.8
-#: A number whose commas, or points, may separate thousands.
+_MIN_SAME_WIDTH = 0.8
+#: Numbers whose commas, or whose point, may separate thousands.
 _THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
 _POINTS = r"[-+]?[1-9]\d{0,2}\.\d{3}"
 #: A rule between the rows of a table drawn with characters.
@@ -43,7 +43,7 @@ class Dialect:
     skipped: int
     has_decimal_comma: bool
     has_comments: bool
-    #: By their columns, numbers whose comma or point may be a decimal sign or separate thousands.
+    #: Examples of numbers whose comma or point may separate decimals or thousands, by column.
     open_numbers: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -83,9 +83,8 @@ def dialect_of(head: str) -> Dialect:
     ]
     if not lines:
         raise CelltcpError("no line with a time and a rate")
-    judged = [line for _, line in lines[:_JUDGED]]
-    separator = stated[1] if stated else _separator(judged)
-    rows = [(number, split(line, separator)) for number, line in lines[: 5 * _JUDGED]]
+    separator = stated[1] if stated else _separator([line for _, line in lines[:_SAMPLE_LINES]])
+    rows = [(number, split(line, separator)) for number, line in lines[: 5 * _SAMPLE_LINES]]
     width = Counter(len(fields) for _, fields in rows).most_common(1)[0][0]
     if separator != " " and _is_wider_head(rows, width):
         width = len(rows[0][1])
@@ -135,13 +134,13 @@ def dialect_of(head: str) -> Dialect:
 
 
 def _check_widths(widths: list[int], usual: int) -> None:
-    """Rejects lines of several kinds with different columns.
+    """Checks whether most lines have the usual number of fields.
 
     Raises:
-        CelltcpError: says which files can be read.
+        CelltcpError: if not, as for lines of several kinds.
     """
     share = sum(width == usual for width in widths) / len(widths)
-    if share < _SAME_WIDTH:
+    if share < _MIN_SAME_WIDTH:
         raise CelltcpError(
             f"lines of several kinds, with {min(widths)} to {max(widths)} fields and no names: a file "
             "with the lines of one kind only can be read, by --column and --unit"
@@ -152,8 +151,7 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int,
     """Returns the decimal sign, and by column the numbers for which it is ambiguous.
 
     Groups of three digits are thousands if a number has two of them, or if numbers below a thousand
-    have none. Open ones count as decimals, but between commas a quoted `"12,500"` has
-    thousands.
+    have none. Ambiguous numbers have decimals, but a quoted `"12,500"` between commas has thousands.
     """
     rows = [[re.sub(rf"{GAP}|{_UNIT_BEHIND}", "", value) for value in values] for values in rows]
     fields = [value for values in rows for value in values]
@@ -182,7 +180,7 @@ def _may_be_thousands(points: list[str]) -> bool:
 
 
 def _has_numbers_below_thousand(rows: list[list[str]], signed: list[str]) -> bool:
-    """Returns whether a column with such numbers has whole ones of up to three digits, too."""
+    """Returns whether a column with these numbers has whole numbers of up to three digits, too."""
     known = set(signed)
     positions = {index for values in rows for index, value in enumerate(values) if value in known}
     beside = (values[position] for values in rows for position in positions if position < len(values))
@@ -190,6 +188,7 @@ def _has_numbers_below_thousand(rows: list[list[str]], signed: list[str]) -> boo
 
 
 def _examples(rows: list[list[str]], signed: list[str]) -> dict[int, str]:
+    """Returns the first of these numbers in each column that has one."""
     known = set(signed)
     pairs = [(index, value) for values in rows for index, value in enumerate(values) if value in known]
     return dict(reversed(pairs))
@@ -221,7 +220,7 @@ def _is_value(field: str) -> bool:
 
 
 def _are_names(fields: list[str], above: list[str]) -> bool:
-    """Returns whether each field of a line is a name, or two are and the others have one above."""
+    """Returns whether fields are names: all of them, or several below a line that names the others."""
     non_empty = [field for field in fields if field]
     has_all = len(fields) == len(above) and all(map(any, zip(fields, above, strict=True)))
     is_full = len(non_empty) == len(fields)
@@ -233,7 +232,7 @@ def _has_values(fields: list[str]) -> bool:
 
 
 def _are_units(fields: list[str], following: list[tuple[int, list[str]]]) -> bool:
-    """Returns whether a line has the units of the columns: no value in it, but values below."""
+    """Returns whether a line has the units of the columns: it has no value, and numbers follow."""
     units = [field.strip("[]() ") for field in fields]
     known = any(rate_unit(unit) or time_unit(unit) for unit in units)
     below = any(looks_like_number(field) for _, row in following for field in row)
@@ -241,7 +240,7 @@ def _are_units(fields: list[str], following: list[tuple[int, list[str]]]) -> boo
 
 
 def _in_comment(head: str, before: int, separator: str, width: int) -> list[str]:
-    """Returns the names in the last comment before the first row, a unit among them."""
+    """Returns the names in the last comment with a unit before the first row; empty without any."""
     above = [line.strip() for line in head.splitlines()[:before]]
     comments = [line.lstrip("#%/").strip() for line in above if _COMMENT.match(line)]
     for comment in reversed(comments):
@@ -254,7 +253,7 @@ def _in_comment(head: str, before: int, separator: str, width: int) -> list[str]
 
 
 def _in_words(line: str, width: int) -> list[str]:
-    """Returns the names in a line whose names have spaces: wider ones between them, or before units."""
+    """Returns names with spaces in a line: wider spaces separate them, or spaces are before units."""
     for names in (re.split(r"\s{2,}|\t", line.strip()), re.sub(r"\s+(?=[\[(])", "", line).split()):
         if len(names) == width > 1 and all(re.search("[A-Za-z]", name) for name in names):
             return names if not any(map(_is_value, names)) else []
@@ -262,7 +261,7 @@ def _in_words(line: str, width: int) -> list[str]:
 
 
 def _is_wider_head(rows: list[tuple[int, list[str]]], width: int) -> bool:
-    """Returns whether the first line has names of columns that most rows leave out at their end."""
+    """Returns whether the first line has names of further columns, which most rows leave out."""
     head = rows[0][1]
     widths = [len(fields) for _, fields in rows[1:]]
     return (
@@ -275,7 +274,7 @@ def _is_wider_head(rows: list[tuple[int, list[str]]], width: int) -> bool:
 
 
 def _beside_row_names(above: list[tuple[int, list[str]]], width: int) -> list[str]:
-    """Returns the names in a line that lacks one for the names of the rows, as R writes it."""
+    """Returns the names in a line without one for the column of row names, as R writes it."""
     fields = above[-1][1] if above else []
     return ["row", *fields] if len(fields) == width - 1 and _are_names(fields, []) else []
 

@@ -1,4 +1,4 @@
-"""Tables in text or in memory, of which chosen columns are read as data frames."""
+"""Tables in text or in memory, whose columns are read as data frames."""
 
 from __future__ import annotations
 
@@ -19,28 +19,37 @@ _BLOCK = 1 << 22
 
 
 class TextTable:
-    """A table in text, of which some columns are read at a time."""
+    """A table in text."""
 
     def __init__(self, source: Source, dialect: Dialect) -> None:
         self._source = source
         self._dialect = dialect
-        #: Lines that have more fields than the table has columns.
+        #: Number of lines with more fields than columns, which the last read left out.
         self.too_long = 0
 
     def read(
-        self, positions: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+        self,
+        positions: list[int] | None = None,
+        max_rows: int | None = None,
+        numeric: Container[int] = (),
     ) -> pd.DataFrame:
-        """Returns columns by their places, the first `most` rows; those of `numeric` may be numbers."""
+        """Reads columns; their names in the result are their positions.
+
+        Args:
+            positions: positions of the columns; all unless given.
+            max_rows: number of first rows, which are read as texts; all rows unless given.
+            numeric: positions of columns that may be read as numbers.
+        """
         import pandas as pd
 
         dialect = self._dialect
-        if most is None and self._is_plain():
+        if max_rows is None and self._is_plain():
             fast = self._read_plain(positions, numeric)
             if fast is None:
                 fast = self._read_plain(positions, ())
             if fast is not None:
                 return fast
-        is_short = most is not None or self._source.is_whole
+        is_short = max_rows is not None or self._source.is_whole
         stream: Any = io.StringIO(self._source.head) if is_short else self._source.binary()
         separator = r"\s+" if dialect.separator == " " and len(dialect.names) > 1 else dialect.separator
         if len(dialect.names) == 1 and separator == " ":
@@ -55,11 +64,11 @@ class TextTable:
                 index_col=False,
                 skiprows=dialect.skipped,
                 usecols=positions,
-                dtype=str if most is not None else None,
+                dtype=str if max_rows is not None else None,
                 na_filter=True,
                 comment="#" if dialect.has_comments else None,
                 skipinitialspace=True,
-                nrows=most,
+                nrows=max_rows,
                 encoding=None if is_short else self._source.encoding,
                 encoding_errors="replace",
                 decimal="," if dialect.has_decimal_comma else ".",
@@ -113,9 +122,12 @@ class FrameTable:
         self._frame = frame.set_axis(range(frame.shape[1]), axis=1)
 
     def read(
-        self, positions: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+        self,
+        positions: list[int] | None = None,
+        max_rows: int | None = None,
+        numeric: Container[int] = (),
     ) -> pd.DataFrame:
-        """Returns columns by their places, the first `most` rows as texts."""
+        """Returns columns as `TextTable.read` does."""
         del numeric  # The columns have types already.
         frame = self._frame if positions is None else self._frame[positions]
-        return frame if most is None else frame.head(most).astype("string")
+        return frame if max_rows is None else frame.head(max_rows).astype("string")

@@ -1,4 +1,4 @@
-"""Lines of pairs such as `time=1 rate=20Mbps`, and blocks of a pair a line, as a table."""
+"""Tables in lines of pairs such as `time=1 rate=20Mbps`, and in blocks with a pair in each line."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PAIR = re.compile(
 _WHOLE = re.compile(r"(?<=\d)[iu]$")
 #: A line of a block.
 _FIELD = re.compile(r"\s*([A-Za-z][\w .()/%-]*?)\s*[:=]\s+(\S.*?)\s*")
-#: Share of the first lines that have the same names, in two pairs or more.
-_ALIKE = 0.8
+#: Minimum share of the first lines that have the same names.
+_MIN_SAME_SHARE = 0.8
 #: A time before the pairs, as in the logs of systems.
 _TIME_BEFORE = re.compile(r"\s*\[?(.*?\d{1,2}:\d{2}[^\s\]]*(?: [AP]M| \d{4}\b)?)")
 #: Times since 1970 before the pairs, or after them as in InfluxDB's line protocol.
@@ -32,16 +32,16 @@ _EPOCH_AFTER = re.compile(r"\s(\d{10,19})\s*$")
 
 
 def pairs_in(source: Source) -> pd.DataFrame | None:
-    """Returns a row for each line of a file whose lines are pairs; `None` for another file.
+    """Returns a table with a row for each line of pairs; `None` if the lines are no pairs.
 
-    A time next to the pairs becomes their `time`.
+    A time beside the pairs becomes the column `time`.
     """
     lines = source.lines()
     if _is_table(lines):
         return None
     counts = Counter(tuple(name for name, _ in _PAIR.findall(line)) for line in lines)
     names, same_pairs = counts.most_common(1)[0] if counts else ((), 0)
-    if not names or same_pairs < _ALIKE * len(lines):
+    if not names or same_pairs < _MIN_SAME_SHARE * len(lines):
         return None
     rows = []
     for line in source.text().splitlines():
@@ -52,7 +52,7 @@ def pairs_in(source: Source) -> pd.DataFrame | None:
 
 
 def _is_table(lines: list[str]) -> bool:
-    """Returns whether the lines have names of columns above, so that pairs are within its texts."""
+    """Returns whether the lines are those of a table with names, which may have pairs in its texts."""
     if not lines or _PAIR.search(lines[0]):
         return False
     return any(
@@ -62,13 +62,15 @@ def _is_table(lines: list[str]) -> bool:
 
 
 def blocks_in(source: Source) -> pd.DataFrame | None:
-    """Returns a row for each block of a file of lines `name: value`; `None` for another file.
+    """Returns a table with a row for each block of lines `name: value`; `None` without such blocks.
 
-    Lines with a time alone are the `time` of the block below.
+    A line with only a time becomes the `time` of the block after it.
     """
     lines = source.lines()
     matches = Counter(match[1] for match in map(_FIELD.fullmatch, lines) if match)
-    if len(matches) < 2 or sum(matches.values()) < _ALIKE * len(lines) - 2 * max(matches.values()):
+    if len(matches) < 2 or sum(matches.values()) < _MIN_SAME_SHARE * len(lines) - 2 * max(
+        matches.values()
+    ):
         return None
     if max(matches.values()) < 2 or min(matches.values()) < 0.5 * max(matches.values()):
         return None

@@ -108,7 +108,7 @@ def _interpret(
     Raises:
         CelltcpError: if names and values leave something open.
     """
-    columns = columns_of(table.read(most=_SAMPLE), dialect)
+    columns = columns_of(table.read(max_rows=_SAMPLE), dialect)
     roles = roles_of(columns, dialect, options, side)
     positions = sorted(_needed(columns, roles, options, dialect))
     frame = table.read(positions, numeric=[column.position for column in columns if column.is_number])

@@ -1,4 +1,4 @@
-"""Roles of the columns of a table: which has the times and which the rates, by values and names."""
+"""Roles of the columns of a table, by values and names: which has times, rates, RTTs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Roles:
-    """Roles of the columns of a table, by their places."""
+    """Columns of a table by their roles, as positions; `None` without a column."""
 
     time: int | None
     #: Column of times of day, if another one has the dates.
     clock: int | None
-    #: Column of the lengths of rows, where there are no times.
+    #: Column of the lengths of rows, if none has times.
     duration: int | None
     #: Column of the ends of rows.
     end: int | None
@@ -41,10 +41,13 @@ class Roles:
     time_unit: TimeUnit | None
     #: Unit of the rates; `None` if unknown.
     rate_unit: RateUnit | None
+    #: Column of RTTs.
     delay: int | None
+    #: Direction of the rates; `None` if unknown.
     direction: Direction | None
     #: Whether the other direction has a column, too.
     has_both: bool
+    #: Columns with the quality of the radio, by quantity.
     radio: dict[str, int]
 
 
@@ -52,15 +55,14 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
     """Returns the roles of the columns.
 
     Raises:
-        CelltcpError: if names and values leave a role open; it names the option that settles it.
+        CelltcpError: if names and values leave a role open; the message names an option that helps.
     """
     time_unit, rate_unit = options.units()
     time, rate = _requested_columns(options.column, dialect)
     if options.direction and (rate is not None or not dialect.has_names):
-        why = "is given beside a column of the rate"
-        if rate is None:
-            why = "is given, but the columns have no names"
-        raise CelltcpError(f"direction: {why}: leave it out")
+        reason = "but the columns have no names" if rate is None else "beside a column of the rate"
+        comma = "," if rate is None else ""
+        raise CelltcpError(f"direction: is given{comma} {reason}: leave it out")
     clock = duration = None
     if time is None and options.step is None:
         time, clock, duration = time_of(columns, dialect, rate)
@@ -68,7 +70,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         clock = clock_of(columns, time)
     taken = {position for position in (time, clock, duration) if position is not None}
     is_rate = rate_unit is not None and not rate_unit.is_volume
-    both = _candidates(columns, taken, is_rate=is_rate) if dialect.has_names else []
+    candidates = _candidates(columns, taken, is_rate=is_rate) if dialect.has_names else []
     if rate is None:
         rate = _rate(columns, dialect, taken, options, side)
     if time is None and duration is None and options.step is None:
@@ -92,7 +94,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         rate_unit=unit,
         delay=_delay(columns, taken | {rate}),
         direction=_direction(chosen),
-        has_both={_direction(column) for column in both} >= {"down", "up"},
+        has_both={_direction(column) for column in candidates} >= {"down", "up"},
         radio={
             kind: position
             for kind, words in RADIO.items()
@@ -121,7 +123,7 @@ def _unit_of_rate(column: Column) -> RateUnit | None:
 
 
 def _requested_columns(text: str | None, dialect: Dialect) -> tuple[int | None, int | None]:
-    """Returns the places that `RATE` or `TIME,RATE` names."""
+    """Returns the positions of time and rate that `RATE` or `TIME,RATE` names."""
     if text is None:
         return None, None
     names = list(dialect.names)
@@ -145,7 +147,7 @@ def _requested_columns(text: str | None, dialect: Dialect) -> tuple[int | None, 
 def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> list[Column]:
     """Returns the columns that may have the rates: by units of rates, else words, else amounts.
 
-    If the unit is given and `is_rate`, amounts come last.
+    Amounts come last if `is_rate`: the given unit is one of a rate.
     """
     others = [
         column
@@ -153,7 +155,7 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
         if column.position not in taken
         and column.is_number
         and not column.is_of(OTHER)
-        and not _is_position(column)
+        and not _is_speed(column)
     ]
     units = {column.position: rate_unit_in(column.name) for column in others}
     amounts = [column for column in others if column.is_of(VOLUME) or units[column.position]]
@@ -171,8 +173,8 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
     return others if len(others) == 1 and len(columns) == 2 else []
 
 
-def _is_position(column: Column) -> bool:
-    """Returns whether a column has the speed of a vehicle, or that of the physical layer."""
+def _is_speed(column: Column) -> bool:
+    """Returns whether a column has the speed of a vehicle, or the rate of the physical layer."""
     if not column.is_of({"speed"}) or column.is_of(DOWN | UP):
         return False
     return column.is_of({"link"}) or rate_unit_in(column.name) is None
@@ -181,6 +183,7 @@ def _is_position(column: Column) -> bool:
 def _rate(
     columns: list[Column], dialect: Dialect, taken: set[int], options: ReadOptions, side: Direction
 ) -> int:
+    """Returns the position of the column of rates in the direction to read."""
     if not dialect.has_names:
         others = [column for column in columns if column.position not in taken and column.is_number]
         if len(others) == 1:
@@ -192,14 +195,14 @@ def _rate(
             "(column and step in a scenario file)"
         )
     unit = options.units()[1]
-    result = _candidates(columns, taken, is_rate=unit is not None and not unit.is_volume)
+    candidates = _candidates(columns, taken, is_rate=unit is not None and not unit.is_volume)
     direction = options.direction or side
-    fitting = [column for column in result if _direction(column) == direction]
+    fitting = [column for column in candidates if _direction(column) == direction]
     if fitting:
-        result = fitting
+        candidates = fitting
     elif options.direction and not any(map(has_directions, columns)):
         raise CelltcpError(ambiguous_text(columns, "which column is of that direction"))
-    elif result and all(_direction(column) for column in result):
+    elif candidates and all(_direction(column) for column in candidates):
         if direction == "up":
             raise CelltcpError(
                 "no column has rates of the uplink: leave --uplink (path.up.trace) out, or "
@@ -210,10 +213,10 @@ def _rate(
             "--direction up takes them for the downlink (direction in a scenario file)"
         )
     else:
-        result = [column for column in result if _direction(column) is None] or result
-    if len(result) == 1:
-        return result[0].position
-    if not result:
+        candidates = [column for column in candidates if _direction(column) is None] or candidates
+    if len(candidates) == 1:
+        return candidates[0].position
+    if not candidates:
         raise CelltcpError(
             f"none of the columns {quoted_names([column.name for column in columns])} is a rate or an "
             "amount of data by its name: --column TIME,RATE says it, by names or numbers from 1 "
@@ -236,29 +239,21 @@ def _direction(column: Column) -> Direction | None:
 
 
 def _delay(columns: list[Column], taken: set[int]) -> int | None:
-    """Returns the column of RTTs, one with a unit of time in its name first."""
-    others = OTHER - DELAY - {"sent", "km"}
-    candidates = [
-        column
-        for column in columns
-        if column.position not in taken and column.is_number and column.is_of(DELAY)
-    ]
-    candidates = [
-        candidate
-        for candidate in candidates
-        if not candidate.is_of(others | {"var", "std", "stddev", "mdev"})
-    ]
-    candidates.sort(key=lambda each: time_unit_in(each.name) is None)
-    return candidates[0].position if candidates else None
+    """Returns the position of the column of RTTs; one with a unit of time in its name comes first."""
+    others = OTHER - DELAY - {"sent", "km"} | {"var", "std", "stddev", "mdev"}
+    candidates = [column for column in columns if not column.is_of(others)]
+    candidates.sort(key=lambda column: time_unit_in(column.name) is None)
+    return _first(candidates, DELAY, taken)
 
 
 def _first(columns: list[Column], words: set[str], taken: set[int]) -> int | None:
-    candidates = (
-        column
+    """Returns the position of the first column of numbers with one of these words in its name."""
+    positions = (
+        column.position
         for column in columns
         if column.position not in taken and column.is_number and column.is_of(words)
     )
-    return next((candidate.position for candidate in candidates), None)
+    return next(positions, None)
 
 
 def _unit_of_time(columns: list[Column], position: int | None, dialect: Dialect) -> TimeUnit | None:
@@ -271,16 +266,17 @@ def _unit_of_time(columns: list[Column], position: int | None, dialect: Dialect)
 
 
 def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
+    """Returns the error message about a table without times."""
     if not dialect.has_names:
         return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario)"
     others = [column.name for column in columns if column.position != rate]
-    same = [
+    constant = [
         column for column in columns if column.is_constant and column.is_number and column.is_of(TIME)
     ]
-    if same:
+    if constant:
         return (
-            f'all rows have the time {same[0].sample} in "{same[0].name}": --step says how long a row '
-            "lasts, such as 1s (step in a scenario file)"
+            f'all rows have the time {constant[0].sample} in "{constant[0].name}": --step says how long '
+            "a row lasts, such as 1s (step in a scenario file)"
         )
     if others:
         return (
@@ -295,7 +291,7 @@ def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
 
 
 def missing_unit_error(name: str) -> str:
-    """Returns the error about rates without a unit."""
+    """Returns the error message about rates without a unit."""
     return (
         f'the column "{name}" does not tell the unit of its rates: --unit says it (unit in a scenario '
         f"file); allowed: {RATE_UNITS}, amounts of each row ({VOLUME_UNITS})"

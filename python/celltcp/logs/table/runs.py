@@ -1,4 +1,4 @@
-"""Selection of rows in a table: of the first table, of a direction, of a run."""
+"""Selection of rows: those of the first table in a file, of a direction, or of a run."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     #: Choice of rows of an array.
     Rows = NDArray[np.bool_] | slice
 
-#: Maximum of different values in a column of run numbers, and in one of device names.
+#: Maximum number of different values in a column of runs, and in one of devices.
 _MAX_RUNS = 1_000
 _MAX_DEVICES = 50
-#: Minimum number of alternations that cannot be chance.
+#: Minimum number of rows of each series in turn.
 _MIN_TURNS = 4
-#: Maximum of text-only lines that may be the names of a second table.
+#: Maximum number of lines without numbers that are checked for the names of a second table.
 _MAX_HEADS = 8
 
 
@@ -51,7 +51,7 @@ def first_table(frame: pd.DataFrame, roles: Roles, dialect: Dialect, notes: list
     are_names = times.str.match("[A-Za-z_]") & rates.str.match("[A-Za-z_]")
     for row in np.flatnonzero(are_names.to_numpy(dtype=bool))[:_MAX_HEADS].tolist():
         cells = (times.iloc[row], rates.iloc[row])
-        # Repeated names belong to a continued recording.
+        # If the names are those of the first table, a recording goes on.
         if row and cells != head and not any(_is_value(cell) for cell in cells):
             notes.append(f'{len(frame) - row} lines from "{cells[0]}" on left out, as another table')
             return frame.head(row)
@@ -69,17 +69,15 @@ def direction_of_rows(
     options: ReadOptions,
     side: Direction,
 ) -> tuple[Direction | None, str | None]:
-    """Returns the direction that is read, and its rows as a run, if rows have a direction each.
+    """Returns the direction to read and the condition on its rows, if rows have a direction each.
 
     Raises:
-        CelltcpError: if several kinds of rows are of the direction.
+        CelltcpError: if rows of several kinds have the direction.
     """
     given = {column.lower() for column, _ in options.wanted_runs()}
     for column in columns:
-        is_free = (
-            roles.direction is None and column.position in frame and column.name.lower() not in given
-        )
-        if not is_free or not has_directions(column):
+        is_unused = column.position in frame and column.name.lower() not in given
+        if roles.direction is not None or not is_unused or not has_directions(column):
             continue
         values = [str(value).strip() for value in frame[column.position].dropna().unique()[:_MAX_RUNS]]
         kinds = {
@@ -96,12 +94,12 @@ def direction_of_rows(
 
 
 def both_runs(given: str | None, run: str) -> str:
-    """Returns a run with the conditions of both."""
+    """Returns the conditions of an option --run with a further one."""
     return f"{given},{run}" if given else run
 
 
 def _several_runs(column: Column, values: list[Any], options: ReadOptions) -> str:
-    """Returns the error about runs of the same time."""
+    """Returns the error message about runs at the same time."""
     examples = ", ".join(str(value) for value in values[:5])
     run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
     return (
@@ -117,19 +115,16 @@ def check_counters(
     amounts: NDArray[np.float64],
     options: ReadOptions,
 ) -> None:
-    """Rejects amounts that are the counters of several devices.
+    """Checks whether amounts are the counters of several devices.
 
     Raises:
-        CelltcpError: with the option that chooses one.
+        CelltcpError: if so; the message names the option that chooses one.
     """
     import pandas as pd
 
     for column in columns:
-        if (
-            column.is_number
-            or column.position not in frame
-            or column.position in (roles.time, roles.clock)
-        ):
+        is_unused = column.position in frame and column.position not in (roles.time, roles.clock)
+        if column.is_number or not is_unused:
             continue
         codes, values = pd.factorize(frame[column.position].to_numpy())
         if 1 < len(values) <= min(_MAX_DEVICES, len(codes) // 2) and all(
@@ -139,10 +134,10 @@ def check_counters(
 
 
 def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, options: ReadOptions) -> None:
-    """Rejects rows of several series in turn, such as tests of one server after another.
+    """Checks whether rows are of several series in turn, such as tests of one server after another.
 
     Raises:
-        CelltcpError: with the options that decide it.
+        CelltcpError: if so; the message names the options that decide it.
     """
     import pandas as pd
 
@@ -155,8 +150,8 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
             continue
         codes, values = pd.factorize(frame[column.position].head(_MAX_RUNS).to_numpy())
         count = len(values)
-        is_some = 1 < count <= min(_MAX_DEVICES, len(codes) // _MIN_TURNS)
-        if is_some and (codes == np.arange(len(codes)) % count).all():
+        has_turns = 1 < count <= min(_MAX_DEVICES, len(codes) // _MIN_TURNS)
+        if has_turns and (codes == np.arange(len(codes)) % count).all():
             run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
             examples = ", ".join(map(str, values[:5]))
             raise CelltcpError(
@@ -170,7 +165,7 @@ def only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.
     """Returns the rows of the run that the options choose.
 
     Raises:
-        CelltcpError: if there is none.
+        CelltcpError: if there is no such row.
     """
     names = [name.lower() for name in dialect.names]
     for column, value in options.wanted_runs():
@@ -191,10 +186,12 @@ def runs_of(
     times: Times,
     timed: Rows,
 ) -> NDArray[np.int64] | None:
-    """Returns the run of each row, if times fall or repeat, and a single column explains that.
+    """Returns the number of the run of each row, by a column that tells why times fall or repeat.
+
+    The result is None if times rise, or no column tells that.
 
     Raises:
-        CelltcpError: if the runs are of the same time.
+        CelltcpError: if runs are at the same time.
     """
     import pandas as pd
 
