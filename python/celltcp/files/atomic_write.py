@@ -38,11 +38,11 @@ def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
 
     Args:
         file: the file, or a link to it, a named pipe, or a character device.
-        streamed: whether pipes and devices receive the content while it is written: what is yielded is
-            then the pipe or device itself.
+        streamed: whether pipes and devices receive the content while it is written. The yielded path is
+            then that of the pipe or device.
 
     Raises:
-        CelltcpError: if it cannot be written; names the file.
+        CelltcpError: if the file cannot be written.
     """
     partial = None
     try:
@@ -50,7 +50,7 @@ def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
         if target is not None:
             partial = _create_beside(target)
             yield partial
-            _take_mode(partial, target)
+            _copy_mode(target, partial)
             partial.replace(target)
         elif streamed and not stat.S_ISREG(file.stat().st_mode):
             partial = file
@@ -62,7 +62,7 @@ def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
                 with partial.open("rb") as content, _open_stream(file) as stream:
                     shutil.copyfileobj(content, stream)
     except OSError as error:
-        raise _refusal(file, error) from None
+        raise _write_error(file, error) from None
     except CelltcpError as error:
         # Errors of the native module name the path that it was given.
         text = str(error).replace(str(partial), str(file)) if partial else str(error)
@@ -79,7 +79,7 @@ def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def name_in_errors(folder: Path) -> Iterator[None]:
-    """Names a folder in errors that name no file, as those of a full disk do.
+    """Names a folder in errors without the name of a file, such as those of a full disk.
 
     Raises:
         CelltcpError: if something in the folder cannot be written.
@@ -89,7 +89,7 @@ def name_in_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.filename is not None:
             raise
-        raise _refusal(folder, error) from None
+        raise _write_error(folder, error) from None
 
 
 def write_text(file: Path, text: str) -> Path:
@@ -104,10 +104,10 @@ def write_text(file: Path, text: str) -> Path:
 
 
 def check_writable(file: Path) -> None:
-    """Checks before the work that its result can be written; does not open pipes and devices.
+    """Checks that a file can be written; does not open pipes and devices.
 
     Raises:
-        CelltcpError: if it cannot.
+        CelltcpError: if the file cannot be written.
     """
     try:
         if not file.name or file.is_dir():
@@ -116,7 +116,7 @@ def check_writable(file: Path) -> None:
         if target is not None:
             _create_beside(target).unlink()
     except OSError as error:
-        raise _refusal(file, error) from None
+        raise _write_error(file, error) from None
 
 
 def regular_file(file: Path) -> Path | None:
@@ -129,7 +129,7 @@ def regular_file(file: Path) -> Path | None:
 
 
 def _regular(file: Path) -> Path | None:
-    """Returns the regular file that a name or link leads to, which need not exist; None for a stream.
+    """Returns the regular file that a name or link leads to, even if it is missing; None for a stream.
 
     Raises:
         CelltcpError: if it is neither a regular file nor a pipe nor a character device.
@@ -170,14 +170,14 @@ def _create_beside(target: Path) -> Path:
     return partial
 
 
-def _take_mode(partial: Path, target: Path) -> None:
-    """Sets owner and mode of a file to those of the one that it will replace."""
+def _copy_mode(target: Path, partial: Path) -> None:
+    """Gives the file that will replace `target` the owner and mode of that."""
     with suppress(FileNotFoundError):
-        before = target.stat()
+        status = target.stat()
         # Only root may change the owner of a file.
         with suppress(PermissionError):
-            os.chown(partial, before.st_uid, before.st_gid)
-        partial.chmod(stat.S_IMODE(before.st_mode))
+            os.chown(partial, status.st_uid, status.st_gid)
+        partial.chmod(stat.S_IMODE(status.st_mode))
 
 
 def _open_stream(file: Path) -> BinaryIO:
@@ -191,8 +191,8 @@ def _open_stream(file: Path) -> BinaryIO:
     return os.fdopen(os.dup(own), "wb")
 
 
-def _refusal(place: Path, error: OSError) -> CelltcpError:
-    # Arrow's message has the reason in its own sentence.
+def _write_error(path: Path, error: OSError) -> CelltcpError:
+    # Errors of Arrow have no number, but the reason in their message.
     reason = os.strerror(error.errno) if error.errno else error
     kind = ClosedPipeError if isinstance(error, BrokenPipeError) else CelltcpError
-    return kind(f"{place}: cannot be written: {reason}")
+    return kind(f"{path}: cannot be written: {reason}")

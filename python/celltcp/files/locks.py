@@ -22,54 +22,54 @@ class LockTaken(Exception):  # noqa: N818 - callers catch it and raise an error 
 
 @contextmanager
 def locked(file: Path, *, stays: bool = False) -> Iterator[int]:
-    """Holds the lock of a file, and writes the number of this process into it.
+    """Holds the lock of a file, and writes the id of this process into it.
 
-    Programs that inherit the file descriptor hold the lock as well. On file systems without locks
-    nothing is held.
+    Programs that inherit the file descriptor hold the lock as well. On file systems without locks,
+    nothing is locked.
 
     Args:
-        file: is made if it is not there.
+        file: lock file, which is created if it is missing.
         stays: whether the file stays after the release of the lock.
 
     Yields:
         The file descriptor that holds the lock.
 
     Raises:
-        LockTaken: if another process holds it.
+        LockTaken: if another process holds the lock.
         OSError: if the file cannot be opened.
     """
-    held = _held(file)
+    lock = _open_locked(file)
     try:
-        yield held.fileno()
+        yield lock.fileno()
     finally:
         try:
             if not stays:
                 file.unlink(missing_ok=True)
         finally:
-            held.close()
+            lock.close()
 
 
-def _held(file: Path) -> IO[str]:
+def _open_locked(file: Path) -> IO[str]:
     """Opens and locks a file."""
     while True:
-        held = file.open("a+", encoding="utf-8")
+        lock = file.open("a+", encoding="utf-8")
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 # A file system without locks: other processes cannot be detected.
-                return held
-            with held:
-                held.seek(0)
-                raise LockTaken(held.read().strip()) from None
+                return lock
+            with lock:
+                lock.seek(0)
+                raise LockTaken(lock.read().strip()) from None
         try:
-            is_there = os.path.samestat(os.fstat(held.fileno()), file.stat())
+            is_current = os.path.samestat(os.fstat(lock.fileno()), file.stat())
         except FileNotFoundError:
-            is_there = False
-        if is_there:
-            held.truncate(0)
-            held.write(f"{os.getpid()}\n")
-            held.flush()
-            return held
-        # The process that held it has removed the file in between.
-        held.close()
+            is_current = False
+        if is_current:
+            lock.truncate(0)
+            lock.write(f"{os.getpid()}\n")
+            lock.flush()
+            return lock
+        # The former holder has removed the file since it was opened.
+        lock.close()

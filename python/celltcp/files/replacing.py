@@ -1,4 +1,4 @@
-"""Replacement of files: checks which existing files an output may replace."""
+"""Checks which existing files an output may replace."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import check_writable, regular_file
 
 #: Length of the start of a file that is searched for the mark of its kind, bytes.
-_SEARCHED = 4096
-#: The same at its end. A PDF has its creator before the table of its objects, 20 bytes for each.
-_SEARCHED_END = 1 << 20
+_HEAD_BYTES = 4096
+#: Length of the end that is searched. A PDF has its creator before its table of objects, 20 bytes each.
+_TAIL_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class FileKind:
     """Kind of output that is usually written again, and how a file of it is recognised.
 
     Attributes:
-        title: for error messages.
-        starts: with one of these the file begins, white space aside.
-        mark: text among the first 4096 bytes that such a file has.
+        title: name of the kind, for error messages.
+        starts: texts with one of which such a file begins, after white space.
+        mark: text in its first 4096 bytes.
         first_line: text in its first line.
         end: text in its last MiB.
     """
@@ -36,7 +36,7 @@ class FileKind:
     def matches(self, file: Path) -> bool:
         """Returns whether a file is of this kind."""
         with file.open("rb") as content:
-            head = content.read(_SEARCHED)
+            head = content.read(_HEAD_BYTES)
             if not (
                 head.lstrip().startswith(self.starts)
                 and self.mark in head
@@ -45,7 +45,7 @@ class FileKind:
                 return False
             if not self.end:
                 return True
-            content.seek(max(file.stat().st_size - _SEARCHED_END, 0))
+            content.seek(max(file.stat().st_size - _TAIL_BYTES, 0))
             return self.end in content.read()
 
 
@@ -59,20 +59,20 @@ def check_output(
     overwrite: bool = False,
     inputs: Iterable[str | Path] = (),
 ) -> None:
-    """Checks before the work that a file can be written, and that no other file is lost by that.
+    """Checks that a file can be written, and that no other file is lost by that.
 
     An existing file is replaced if `overwrite` is set, it is empty, or it is of the kind that is going
     to be written. An input of the same command is never replaced. Pipes and devices are not replaced
     but written through.
 
     Args:
-        file: what is going to be written.
-        kind: of the content; None if it may be replaced with `overwrite` only.
+        file: file to be written.
+        kind: kind of the content; None if only `overwrite` permits a replacement.
         overwrite: whether a file of any kind may be replaced.
-        inputs: names of files that the same command reads or writes; other names are ignored.
+        inputs: names of files that the same command reads or writes; other texts are ignored.
 
     Raises:
-        CelltcpError: if it cannot be written or may not be replaced.
+        CelltcpError: if the file cannot be written or may not be replaced.
     """
     check_writable(file)
     for other in inputs:
@@ -90,7 +90,7 @@ def check_output(
 
 
 def _is_same(file: Path, other: Path) -> bool:
-    """Returns whether two names are of one regular file, which need not exist yet."""
+    """Returns whether two names are of one regular file, even if that does not exist yet."""
     try:
         if not other.exists():
             return not file.exists() and file.resolve() == other.resolve()

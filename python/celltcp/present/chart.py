@@ -1,4 +1,4 @@
-"""Chart: numbers of an interactive picture, as the script in a report reads them."""
+"""Charts: data of interactive pictures, as the script in a report reads them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celltcp.present.js_arrays import pack_values, pack_x
 
 Numbers: TypeAlias = NDArray[np.float64]
 
-#: Maximum of values of a chart; larger ones are thinned.
+#: Maximum number of values of a chart; longer ones are thinned.
 MAX_VALUES = 1_000_000
 
 
@@ -29,7 +29,7 @@ class Series:
     dash: tuple[float, ...] = ()
     #: Whether a line holds each value until the next one.
     holds: bool = False
-    #: Ends of intervals: a band around a line, a bar through a point.
+    #: Ends of intervals in y: a band around a line, a bar through a point.
     low: Numbers | None = None
     high: Numbers | None = None
     #: Ends of the intervals in x, for points only.
@@ -48,9 +48,9 @@ class Panel:
     unit: str
     series: tuple[Series, ...]
     digits: int = 2
-    #: Upper end of the axis without zoom; None for that of the values.
+    #: Upper end of the axis without zoom; None for the highest value.
     top: float | None = None
-    #: Lower end of the axis; None for that of the values, or zero if they are above it.
+    #: Lower end of the axis; None for the lowest value, or zero if all values are above zero.
     bottom: float | None = None
 
 
@@ -64,7 +64,7 @@ class Chart:
     panels: tuple[Panel, ...]
     digits: int = 2
     is_log: bool = False
-    #: Labels of x = 0, 1, 2 and so on, in place of numbers.
+    #: Labels of x = 0, 1, 2 and so on, instead of numbers.
     names: tuple[str, ...] = ()
     #: Charts of a page with the same group share cursor and zoom.
     group: str = ""
@@ -74,20 +74,20 @@ class Chart:
         """Number of values."""
         return len(self.x) * sum(len(panel.series) for panel in self.panels)
 
-    def thinned(self, most: int = MAX_VALUES) -> Chart:
-        """Returns the chart with at most this number of values: minima and maxima of stretches."""
-        if self.count <= most or self.names:
+    def thinned(self, max_values: int = MAX_VALUES) -> Chart:
+        """Returns the chart with at most `max_values` values: minima and maxima of blocks."""
+        if self.count <= max_values or self.names:
             return self
-        series = max(sum(len(panel.series) for panel in self.panels), 1)
-        stretch = 2 * -(-len(self.x) * series // most)
-        starts = np.arange(0, len(self.x), stretch)
-        middles = np.minimum(starts + stretch // 2, len(self.x) - 1)
-        places = np.column_stack([self.x[starts], self.x[middles]]).ravel()
+        series_count = max(sum(len(panel.series) for panel in self.panels), 1)
+        length = 2 * -(-len(self.x) * series_count // max_values)
+        starts = np.arange(0, len(self.x), length)
+        middles = np.minimum(starts + length // 2, len(self.x) - 1)
+        x = np.column_stack([self.x[starts], self.x[middles]]).ravel()
         panels = tuple(
-            replace(panel, series=tuple(_thinned(each, starts) for each in panel.series))
+            replace(panel, series=tuple(_thinned(series, starts) for series in panel.series))
             for panel in self.panels
         )
-        return replace(self, x=places, panels=panels)
+        return replace(self, x=x, panels=panels)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the chart as JSON for the script."""
@@ -114,6 +114,7 @@ class Chart:
 
 
 def _thinned(series: Series, starts: NDArray[np.int64]) -> Series:
+    """Returns a series with the minimum and maximum of each block, without intervals."""
     known = ~np.isnan(series.values)
     low = np.minimum.reduceat(np.where(known, series.values, np.inf), starts)
     high = np.maximum.reduceat(np.where(known, series.values, -np.inf), starts)
@@ -136,9 +137,9 @@ def _series_json(series: Series) -> dict[str, Any]:
     }
 
 
-def forward_fill(times: Numbers, at: Numbers, values: Numbers) -> Numbers:
-    """Returns the last value at each time; NaN before the first one."""
-    return np.append(np.nan, values)[np.searchsorted(at, times, side="right")]
+def forward_fill(times: Numbers, value_times: Numbers, values: Numbers) -> Numbers:
+    """Returns the last value up to each of `times`; NaN before the first value."""
+    return np.append(np.nan, values)[np.searchsorted(value_times, times, side="right")]
 
 
 def numbers(values: Sequence[float] | Any) -> Numbers:

@@ -1,4 +1,4 @@
-"""Colours of a page as variables of CSS, with values for light and for dark pages."""
+"""Colours of a page as CSS variables, with values for light and for dark pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DARK = (
 _PAPER = "#15191e"
 #: Minimum contrast of a colour with dark paper (WCAG 2.1, non-text contrast).
 _MIN_CONTRAST = 3.2
-#: Largest difference of the RGB components of a grey.
+#: Maximum difference of the RGB components of a grey.
 _MAX_GREY_DIFFERENCE = 0.06
 
 #: A colour in a page: a CSS variable, or a field of JSON.
@@ -41,17 +41,17 @@ def _declarations(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def on_dark(colour: str) -> str:
-    """Returns a colour for a dark page: greys inverted, others lighter until the contrast is enough."""
+    """Returns a colour for dark pages: greys inverted, others lightened to the minimum contrast."""
     red, green, blue = to_rgb(colour)
     if max(red, green, blue) - min(red, green, blue) <= _MAX_GREY_DIFFERENCE:
         darkest, lightest = 0.1, 0.92
         return to_hex((lightest - (lightest - darkest) * red,) * 3)
     share = 0.0
     while share < 1:
-        lighter = (1 - (1 - component) * (1 - share) for component in (red, green, blue))
-        result = to_hex(tuple(lighter))  # type: ignore[arg-type]
-        if contrast(result, _PAPER) >= _MIN_CONTRAST:
-            return result
+        components = (1 - (1 - component) * (1 - share) for component in (red, green, blue))
+        lighter = to_hex(tuple(components))  # type: ignore[arg-type]
+        if contrast(lighter, _PAPER) >= _MIN_CONTRAST:
+            return lighter
         share += 0.05
     return "#ffffff"
 

@@ -1,4 +1,4 @@
-"""Drawing: conversion of a matplotlib figure to an SVG element of an HTML page."""
+"""Conversion of a matplotlib figure to an SVG element of an HTML page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 
 def svg_of(picture: Figure, name: str) -> str:
     """Returns an SVG element with colours as CSS variables and identifiers prefixed by `name`."""
-    file = io.StringIO()
-    picture.savefig(file, format="svg", metadata=_NO_METADATA)
-    text = file.getvalue()
+    stream = io.StringIO()
+    picture.savefig(stream, format="svg", metadata=_NO_METADATA)
+    text = stream.getvalue()
     text = _METADATA.sub("", text[text.index("<svg") :])
     head, _, rest = text.partition(">")
     head = _SIZE.sub("", head).replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")

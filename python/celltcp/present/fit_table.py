@@ -1,4 +1,4 @@
-"""Tables that fit the console: wrapped between words, without minor columns, and else in parts."""
+"""Tables in the width of the console: wrapped between words, without minor columns, or in parts."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ if TYPE_CHECKING:
 def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str]]:
     """Returns a table in the width of the console, and the headings of the columns left out for that.
 
-    No word and no number is cut. Headings and texts are wrapped. If that is not enough, columns without
-    a number and then droppable ones are left out, then numbers are wrapped before their intervals. At
-    last the columns are spread over several tables, each with the texts at the head of its rows.
+    No word and no number is cut. First, headings and texts are wrapped. If that is not enough, columns
+    without a number and then droppable ones are left out. Then numbers are wrapped before their
+    intervals. At last the columns are spread over several tables, each with the first columns of texts.
     """
-    # Otherwise rich measures nothing as wider than the console.
+    # By default rich measures nothing as wider than the console.
     options = console.options.update(max_width=10_000)
     headings = {column.name or column.title: column.title for column in table.columns}
     left_out: list[str] = []
     rich_table = _rich_table(table)
     names = dict.fromkeys((*_empty_columns(table), *table.droppable))
     for name in names:
-        if _least(console, options, rich_table) <= console.width:
+        if _min_width(console, options, rich_table) <= console.width:
             break
         if name in headings:
             left_out.append(headings[name])
             table = table.without((name,))
             rich_table = _rich_table(table)
-    if _frame(console, options, rich_table) + _narrowest(console, options, rich_table) <= console.width:
+    words = sum(_longest(console, options, column).minimum for column in rich_table.columns)
+    if _frame_width(console, options, rich_table) + words <= console.width:
         parts = [rich_table]
     else:
         parts = [_rich_table(part) for part in _parts(console, options, table)]
@@ -47,7 +48,7 @@ def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str
 
 
 def _empty_columns(table: Table) -> list[str]:
-    """Returns the columns of numbers without a number in any row."""
+    """Returns the names of the columns of numbers without a number in any row."""
     return [
         column.name or column.title
         for index, column in enumerate(table.columns)
@@ -58,31 +59,17 @@ def _empty_columns(table: Table) -> list[str]:
 def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[Table]:
     """Returns tables that together have all columns; each fits the console, or has one column.
 
-    Each has the columns of texts at the start of the rows.
+    Each also has the columns of texts at the start of the rows.
     """
-    heads = len(list(takewhile(lambda column: not column.is_number, table.columns)))
+    texts = range(len(list(takewhile(lambda column: not column.is_number, table.columns))))
     parts: list[list[int]] = [[]]
-    for index in range(heads, len(table.columns)):
-        wider = [*parts[-1], index]
-        if (
-            parts[-1]
-            and _least(console, options, _rich_table(_chosen(table, heads, wider))) > console.width
-        ):
-            parts.append([index])
-        else:
-            parts[-1] = wider
-    first, *others = (_chosen(table, heads, part) for part in parts)
-    return [first, *(replace(each, title="") for each in others)]
-
-
-def _chosen(table: Table, heads: int, places: list[int]) -> Table:
-    """Returns the first columns of a table and those at the given places."""
-    chosen = [*range(heads), *places]
-    return replace(
-        table,
-        columns=tuple(table.columns[place] for place in chosen),
-        rows=tuple(tuple(row[place] for place in chosen) for row in table.rows),
-    )
+    for index in range(len(texts), len(table.columns)):
+        wider = _rich_table(table.select([*texts, *parts[-1], index]))
+        if parts[-1] and _min_width(console, options, wider) > console.width:
+            parts.append([])
+        parts[-1].append(index)
+    first, *others = (table.select([*texts, *part]) for part in parts)
+    return [first, *(replace(other, title="") for other in others)]
 
 
 def _rich_table(table: Table) -> RichTable:
@@ -108,41 +95,36 @@ def _rich_table(table: Table) -> RichTable:
     return rich_table
 
 
-def _least(console: Console, options: ConsoleOptions, table: RichTable) -> int:
-    """Returns the minimum width of a table whose words are not cut."""
+def _min_width(console: Console, options: ConsoleOptions, table: RichTable) -> int:
+    """Returns the minimum width of a table whose words and numbers are not cut or wrapped."""
     columns = sum(_range(console, options, column).minimum for column in table.columns)
-    return _frame(console, options, table) + columns
+    return _frame_width(console, options, table) + columns
 
 
-def _narrowest(console: Console, options: ConsoleOptions, table: RichTable) -> int:
-    """Returns the width of the texts of a table whose numbers are wrapped before their intervals."""
-    return sum(_longest(console, options, column).minimum for column in table.columns)
-
-
-def _frame(console: Console, options: ConsoleOptions, table: RichTable) -> int:
+def _frame_width(console: Console, options: ConsoleOptions, table: RichTable) -> int:
     """Returns the width of all that is not text: lines and spaces between columns."""
     texts = sum(_longest(console, options, column).maximum for column in table.columns)
     return console.measure(table, options=options).maximum - texts
 
 
 def _longest(
-    console: Console, options: ConsoleOptions, column: Column, *, headed: bool = True
+    console: Console, options: ConsoleOptions, column: Column, *, with_heading: bool = True
 ) -> Measurement:
     """Returns the width of the longest word and of the longest line in a column."""
-    cells = [*([column.header] if headed else []), *column.cells]
+    cells = [*([column.header] if with_heading else []), *column.cells]
     parts = [Measurement.get(console, options, cell) for cell in cells] or [Measurement(0, 0)]
     return Measurement(max(part.minimum for part in parts), max(part.maximum for part in parts))
 
 
 def _range(console: Console, options: ConsoleOptions, column: Column) -> Measurement:
-    """Returns the least width of a column without a cut, and the one without a wrapped line."""
-    result = _longest(console, options, column)
+    """Returns the minimum width of a column without a cut, and its width without a wrapped line."""
+    longest = _longest(console, options, column)
     if column.no_wrap:
-        return Measurement(result.maximum, result.maximum)
+        return Measurement(longest.maximum, longest.maximum)
     if column.justify != "right":
-        return result
-    cells = _longest(console, options, column, headed=False).maximum
-    return Measurement(max(result.minimum, cells), result.maximum)
+        return longest
+    cells = _longest(console, options, column, with_heading=False).maximum
+    return Measurement(max(longest.minimum, cells), longest.maximum)
 
 
 def _set_widths(console: Console, options: ConsoleOptions, table: RichTable) -> None:
@@ -150,7 +132,7 @@ def _set_widths(console: Console, options: ConsoleOptions, table: RichTable) -> 
     if not table.columns:
         return
     ranges = [_range(console, options, column) for column in table.columns]
-    frame = _frame(console, options, table)
+    frame = _frame_width(console, options, table)
     if frame + sum(each.minimum for each in ranges) > console.width:
         # Numbers are wrapped before their intervals, rather than words cut.
         ranges = [_longest(console, options, column) for column in table.columns]
@@ -158,13 +140,13 @@ def _set_widths(console: Console, options: ConsoleOptions, table: RichTable) -> 
         for column in table.columns:
             column.no_wrap = column.no_wrap and column.overflow != "fold"
         return
-    cells = [_longest(console, options, column, headed=False).maximum for column in table.columns]
+    cells = [_longest(console, options, column, with_heading=False).maximum for column in table.columns]
     widths = [each.minimum for each in ranges]
     for _ in range(console.width - frame - sum(widths)):
         narrow = [index for index, each in enumerate(ranges) if widths[index] < each.maximum]
         if not narrow:
             break
-        widths[min(narrow, key=lambda place: (widths[place] >= cells[place], widths[place]))] += 1
+        widths[min(narrow, key=lambda index: (widths[index] >= cells[index], widths[index]))] += 1
     for column, width in zip(table.columns, widths, strict=True):
         column.width = width
         column.no_wrap = False

@@ -1,8 +1,7 @@
-"""Arrays for JavaScript: columns of numbers as short texts, which the script of a report decodes.
+"""Columns of numbers as short texts, which the script of a report decodes.
 
 A column is quantised to integers and delta-encoded. The bytes of the differences are then shuffled (all
-low bytes, then all higher ones), because zlib compresses them better so. The result is encoded in
-Base64.
+low bytes, then all higher ones), which zlib compresses better. The result is encoded in Base64.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def pack_values(values: NDArray[np.float64]) -> dict[str, Any]:
     steps = np.full(len(values), _MISSING, np.int64)
     finite = np.isfinite(values)
     steps[finite] = np.round((values[finite] - low) / step)
-    return {"low": low, "step": step, "count": len(values), "data": _packed(steps, 2)}
+    return {"low": low, "step": step, "count": len(values), "data": _encode(steps, 2)}
 
 
 def pack_x(x: NDArray[np.float64]) -> dict[str, Any]:
@@ -49,11 +48,11 @@ def pack_x(x: NDArray[np.float64]) -> dict[str, Any]:
         return {"low": first, "step": step, "count": count}
     step = (last - first) / _X_STEPS
     steps = np.round((x - first) / step).astype(np.int64)
-    return {"low": first, "step": step, "count": count, "data": _packed(steps, 4)}
+    return {"low": first, "step": step, "count": count, "data": _encode(steps, 4)}
 
 
-def _packed(steps: NDArray[np.int64], width: int) -> str:
-    """Returns the differences of integers of `width` bytes, which wrap around, as text."""
+def _encode(steps: NDArray[np.int64], width: int) -> str:
+    """Returns the differences of integers modulo 2^(8 `width`), in `width` bytes each, as text."""
     differences = np.diff(steps, prepend=0) % (1 << 8 * width)
     shuffled = differences.astype(f"<u{width}").view(np.uint8).reshape(-1, width).T
     return base64.b64encode(zlib.compress(shuffled.tobytes(), 6)).decode("ascii")

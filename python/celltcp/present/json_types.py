@@ -28,7 +28,7 @@ _PLAIN_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean",
 
 
 class SchemaWriter:
-    """Writer of schemas. Each class has one schema in `definitions`; others refer to it by name."""
+    """Writer of schemas. Each class has one schema in `definitions`, to which others refer by name."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from celltcp.present.section import Column, Table
 
-#: Maximum of rows of a table on one page; a longer one is a `longtable`.
-_PAGE_ROWS = 40
+#: Maximum number of rows of a table on one page; a longer one is a `longtable`.
+_MAX_ROWS = 40
 
-#: Width of the text on a landscape page, less a reserve, pt.
+#: Maximum width of a table on a landscape page, pt.
 _PAGE_WIDTH = 735.0
 #: Mean width of a character in `footnotesize`, rounded up, and space between columns, pt.
-_CHARACTER, _SPACE = 4.7, 8.0
-#: Minimum of characters of a line of a broken heading.
+_CHARACTER_WIDTH, _COLUMN_SPACE = 4.7, 8.0
+#: Minimum number of characters in a line of a wrapped heading.
 _MIN_HEADING = 12
 
 #: Pattern of a number, which may have an interval.
@@ -44,7 +44,7 @@ _ESCAPES = {
 
 def latex_text(text: str) -> str:
     """Returns a text with its special characters escaped."""
-    escaped = "".join(_ESCAPES.get(each, each) for each in text)
+    escaped = "".join(_ESCAPES.get(letter, letter) for letter in text)
     # Two hyphens would be a dash.
     return escaped.replace("--", "-{}-")
 
@@ -53,11 +53,11 @@ def latex_tables(tables: Sequence[Table], *, is_document: bool = True) -> str:
     """Returns tables as a document that compiles, or as fragments for another document.
 
     Args:
-        tables: with their titles, which become captions. Those that are too wide for a landscape page
-            of A4 have headings of several lines, and are split by columns.
-        is_document: whether a preamble and the document environment surround them.
+        tables: tables, whose titles become captions. Those that are too wide for a landscape page of
+            A4 have headings of several lines, and are split by columns.
+        is_document: whether to add a preamble and the document environment.
     """
-    tables = [part for table in tables for part in _fitting(table)]
+    tables = [part for table in tables for part in _parts(table)]
     packages = ["booktabs", *(["longtable"] if any(map(_is_long, tables)) else [])]
     package_line = "% " + " ".join(f"\\usepackage{{{package}}}" for package in packages)
     body = "\n\n".join(map(_table, tables))
@@ -74,18 +74,18 @@ def latex_tables(tables: Sequence[Table], *, is_document: bool = True) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fitting(table: Table) -> Iterator[Table]:
+def _parts(table: Table) -> Iterator[Table]:
     """Yields a table, or its parts that fit on a page; each part has all columns of texts."""
     titled = (replace(column, heading=column.title) for column in table.columns)
     table = replace(table, columns=tuple(titled))
     if sum(_widths(table)) <= _PAGE_WIDTH:
         yield table
         return
-    broken = tuple(
-        replace(column, heading=_broken(column, [cells[index] for cells in table.rows]))
+    wrapped = tuple(
+        replace(column, heading=_wrapped_heading(column, [cells[index] for cells in table.rows]))
         for index, column in enumerate(table.columns)
     )
-    table = replace(table, columns=broken)
+    table = replace(table, columns=wrapped)
     parts = table.parts(_widths(table), _PAGE_WIDTH)
     for number, part in enumerate(parts, 1):
         title = f"{table.title} (part {number} of {len(parts)})" if len(parts) > 1 else table.title
@@ -95,21 +95,21 @@ def _fitting(table: Table) -> Iterator[Table]:
 def _widths(table: Table) -> list[float]:
     """Returns the widths of the columns, pt."""
     return [
-        _CHARACTER
+        _CHARACTER_WIDTH
         * max(*map(len, column.heading.split("\n")), *(len(cells[index]) for cells in table.rows), 0)
-        + _SPACE
+        + _COLUMN_SPACE
         for index, column in enumerate(table.columns)
     ]
 
 
-def _broken(column: Column, cells: Sequence[str]) -> str:
-    """Returns a heading with line ends where it is wider than the cells below it."""
+def _wrapped_heading(column: Column, cells: Sequence[str]) -> str:
+    """Returns a heading in lines that are no wider than the cells below it."""
     width = max(_MIN_HEADING, *map(len, cells), 0)
     return "\n".join(textwrap.wrap(column.title, width, break_long_words=False))
 
 
 def _heading(column: Column) -> str:
-    """Returns a heading; one of several lines ends at the bottom, aligned like its column."""
+    """Returns a heading as LaTeX; several lines are aligned like the column."""
     lines = [latex_text(part) for part in column.heading.split("\n")]
     if len(lines) == 1:
         return lines[0]
@@ -118,7 +118,7 @@ def _heading(column: Column) -> str:
 
 
 def _is_long(table: Table) -> bool:
-    return len(table.rows) > _PAGE_ROWS
+    return len(table.rows) > _MAX_ROWS
 
 
 def _table(table: Table) -> str:
@@ -134,16 +134,16 @@ def _table(table: Table) -> str:
         if index in table.ends and index + 1 < len(table.rows):
             rows.append(r"\addlinespace")
     caption = rf"\caption{{{latex_text(table.title)}}}"
-    sized = [r"\centering", r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"]
+    layout = [r"\centering", r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"]
     if _is_long(table):
         lines = [
-            *(r"\begingroup", *sized[1:], rf"\begin{{longtable}}{{{columns}}}"),
+            *(r"\begingroup", *layout[1:], rf"\begin{{longtable}}{{{columns}}}"),
             *(rf"{caption}\\", r"\toprule", *head, r"\endhead", *rows),
             *(r"\bottomrule", r"\end{longtable}", r"\endgroup"),
         ]
     else:
         lines = [
-            *(r"\begin{table}", *sized, caption, rf"\begin{{tabular}}{{{columns}}}"),
+            *(r"\begin{table}", *layout, caption, rf"\begin{{tabular}}{{{columns}}}"),
             *(r"\toprule", *head, *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"),
         ]
     return "\n".join(lines)
@@ -154,9 +154,9 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Returns a cell, a number in math mode."""
+    """Returns a cell as LaTeX; numbers are in math mode."""
     number = _NUMBER.fullmatch(text)
     if number is None:
         return latex_text(text)
-    mean, _, half = number.groups()
-    return rf"${mean} \pm {half}$" if half else f"${mean}$"
+    mean, _, half_width = number.groups()
+    return rf"${mean} \pm {half_width}$" if half_width else f"${mean}$"

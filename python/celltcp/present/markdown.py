@@ -1,4 +1,4 @@
-"""Markdown renderer of sections."""
+"""Markdown renderer of sections, tables and pictures."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _WIDTH = 110
 
 
 def markdown_section(section: Section, picture: str | None = None) -> str:
-    """Returns a section: title, paragraphs, table, picture.
+    """Returns a section: title, paragraphs, table, code, picture.
 
     Args:
-        section: section to render; without a title it continues the one before.
-        picture: path of the file with its figure, from the page.
+        section: section to render; without a title it continues the previous one.
+        picture: path from the page to the file with the figure; None to leave it out.
     """
     parts = [f"## {section.title}"] if section.title else []
     parts += [wrapped(text) for text in section.text]
@@ -38,19 +38,19 @@ def _indented(text: str) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """Returns a table of pipes."""
+    """Returns a table, with pipes between its cells."""
     lines = [[column.title for column in table.columns], ["--"] * len(table.columns), *table.rows]
     rows = ([cell.replace("|", "\\|") for cell in cells] for cells in lines)
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def markdown_picture(alternative: str, path: str) -> str:
-    """Returns a picture with its words."""
+    """Returns a picture with the text for readers who do not see it."""
     return f"![{alternative}]({path})"
 
 
 def wrapped(text: str) -> str:
-    """Returns a paragraph in lines, none of which begins an item of a list by chance."""
+    """Returns a paragraph in lines, none of which begins with the sign of a list item."""
     lines = textwrap.fill(
         " ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False
     )

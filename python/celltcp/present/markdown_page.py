@@ -10,7 +10,7 @@ from celltcp._core import __version__
 from celltcp.present.markdown import markdown_section, wrapped
 from celltcp.present.section import Figure, Part, Section, Table
 
-#: Characters that begin markup in Markdown.
+#: Characters with a meaning in Markdown.
 _MARKUP = re.compile(r"([\\`*\[\]])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
@@ -19,15 +19,15 @@ class PictureNames:
     """Pictures of a page, by the names of their files.
 
     Attributes:
-        folder: of the pictures, as a path from the page.
-        figures: the figure of each file, in the order of the page.
+        folder: folder of the pictures, as a path from the page.
+        figures: figures by the names of their files, in the order of the page.
     """
 
     folder: str
     figures: dict[str, Figure] = field(default_factory=dict)
 
     def add(self, title: str, figure: Figure) -> str:
-        """Returns the path of a picture that is named by the title of its section."""
+        """Adds a figure, and returns the path of its picture, named by the title of its section."""
         stem = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "picture"
         name, number = f"{stem}.png", 1
         while name in self.figures:
@@ -41,10 +41,10 @@ def markdown_page(parts: Sequence[Part], title: str, command: str, pictures: Pic
     """Returns the page of a report; the same parts give the same text.
 
     Args:
-        parts: one for each folder of results, or more.
-        title: of the page.
-        command: what has made the page.
-        pictures: gets the figures of the page.
+        parts: parts of the report, one for each folder of results or more.
+        title: title of the page.
+        command: command line that has made the page.
+        pictures: extended by the figures of the page.
     """
     head = f"# {escaped(title)}\n\n{wrapped(f'Made by celltcp {__version__}:')}\n\n    {command}\n"
     bodies = (markdown_part(part, pictures, part.title if len(parts) > 1 else "") for part in parts)
@@ -52,15 +52,15 @@ def markdown_page(parts: Sequence[Part], title: str, command: str, pictures: Pic
 
 
 def markdown_part(part: Part, pictures: PictureNames, title: str = "") -> str:
-    """Returns the part of a page that is about one folder of results.
+    """Returns the part of a page about one folder of results.
 
     Args:
-        part: question, findings and sections.
-        pictures: gets the figures.
-        title: heading above it; none if empty.
+        part: part to render.
+        pictures: extended by the figures of the part.
+        title: heading above the part; none if empty.
     """
-    heads = [f"## {escaped(title)}"] if title else []
-    blocks = [*heads, *(wrapped(escaped(text)) for text in (part.question, part.answer) if text)]
+    headings = [f"## {escaped(title)}"] if title else []
+    blocks = [*headings, *(wrapped(escaped(text)) for text in (part.question, part.answer) if text)]
     blocks += [wrapped(f"**Warning**: {escaped(warning)}") for warning in part.warnings]
     findings = "\n".join(_findings(part))
     blocks += [findings] if findings else []
@@ -75,15 +75,15 @@ def escaped(text: str) -> str:
 
 def _findings(part: Part) -> Iterator[str]:
     for finding in part.findings:
-        details = "; ".join(words for words in (finding.effect_size, finding.confidence) if words)
-        end = "" if finding.answer.endswith(("?", ".")) or not details else "."
+        details = "; ".join(filter(None, (finding.effect_size, finding.confidence)))
+        period = "" if finding.answer.endswith(("?", ".")) or not details else "."
         yield wrapped(
-            f"- **{escaped(finding.question)}**: {escaped(f'{finding.answer}{end} {details}')}"
+            f"- **{escaped(finding.question)}**: {escaped(f'{finding.answer}{period} {details}')}"
         )
 
 
 def _section(section: Section, pictures: PictureNames) -> str:
-    """Returns a section whose texts and cells hold no markup."""
+    """Returns a section, with the markup in its texts and cells escaped."""
     path = pictures.add(section.title, section.figure) if section.figure is not None else None
     title = section.table.title if section.table is not None else ""
     texts = (*section.text, *([title] if title and title != section.title else []))
@@ -97,6 +97,6 @@ def _section(section: Section, pictures: PictureNames) -> str:
 
 
 def plain_table(table: Table) -> Table:
-    """Returns a table whose headings and cells hold no markup."""
+    """Returns a table with the markup in its headings and cells escaped."""
     columns = tuple(replace(column, heading=escaped(column.title)) for column in table.columns)
     return replace(table, columns=columns, rows=tuple(tuple(map(escaped, row)) for row in table.rows))

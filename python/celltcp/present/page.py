@@ -1,4 +1,4 @@
-"""HTML renderer of sections: one page with its style, script, tables, pictures and numbers inside."""
+"""HTML renderer of reports: one page with style, script, tables, pictures and their numbers."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def page_of(parts: Sequence[Part], title: str, command: str) -> str:
     """Returns the page of a report; the same parts give the same bytes.
 
     Args:
-        parts: one for each folder of results, or more.
-        title: of the page.
+        parts: parts of the report, one for each folder of results or more.
+        title: title of the page.
         command: command line that has made the page.
     """
-    # A field that the classes lack is an error and no empty text.
+    # A field that the template names and the classes lack is an error, not an empty text.
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -55,7 +55,7 @@ def page_of(parts: Sequence[Part], title: str, command: str) -> str:
         "version": __version__,
         "uplot": version[1] if version else "",
         "parts": [_part(part, number) for number, part in enumerate(parts, 1)],
-        "scripts": [_script(each) for each in (uplot, _text(_HERE / "report.js"))],
+        "scripts": [_script(text) for text in (uplot, _text(_HERE / "report.js"))],
     }
     # The colours are known only after a first rendering.
     body = template.render(**fields, style="")
@@ -69,13 +69,19 @@ def _part(part: Part, number: int) -> dict[str, Any]:
     """Returns the fields of a part for the template."""
     name = f"part-{number}"
     sections = [
-        _section(section, f"{name}-{place}", name) for place, section in enumerate(part.sections, 1)
+        _section(section, f"{name}-{index}", name) for index, section in enumerate(part.sections, 1)
     ]
     return {**vars(part), "name": name, "sections": sections}
 
 
 def _section(section: Section, name: str, group: str) -> dict[str, Any]:
-    """Returns the fields of a section for the template."""
+    """Returns the fields of a section for the template.
+
+    Args:
+        section: the section.
+        name: identifier of its element.
+        group: name of its part, for charts that share a cursor.
+    """
     fields: dict[str, Any] = {**vars(section), "name": name, "shades": _shades(section)}
     fields |= {"svg": None, "chart": None}
     if section.figure is not None:
@@ -95,13 +101,12 @@ def _shades(section: Section) -> Mapping[str, str]:
     """Returns colours of cells by their texts."""
     if section.table is None:
         return {}
-    ccas_of_table = section.table.ccas
-    shades = colours(ccas_of_table.values())
-    return {text: shades[cca] for text, cca in ccas_of_table.items()}
+    shades = colours(section.table.ccas.values())
+    return {text: shades[cca] for text, cca in section.table.ccas.items()}
 
 
 def _json(value: object) -> Markup:
-    """Returns JSON that cannot end the element that it is in."""
+    """Returns a value as JSON without characters that could end its element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")

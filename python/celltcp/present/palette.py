@@ -1,8 +1,8 @@
 """Palette: a colour, a line style and a marker for each congestion control, the same in all pictures.
 
 The hue stands for the family, lightness and line style for its members. The hues are those of Okabe and
-Ito, which colour-blind readers can tell apart. In a picture no two have the same marker or line style:
-they differ in grey print, too.
+Ito, which colour-blind readers can tell apart. In a picture no two of up to twelve have the same marker
+or line style, so that they differ in grey print, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from matplotlib.colors import to_hex, to_rgb
 
 from celltcp.scenarios.cca_mix import parse_mix
 
-#: Members of the families: blue for loss, green for delay, yellow for both, red for models.
+#: Colours by family: blue for loss, green for delay, yellow for both, red for models, and others.
 _FAMILIES: tuple[dict[str, str], ...] = (
     {
         "cubic": "#0072B2",
@@ -50,42 +50,42 @@ _LINES: tuple[Any, ...] = (
     *((0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1))),
     *((0, (9, 3)), (0, (2, 2)), (0, (9, 2, 2, 2)), (0, (1, 4))),
 )
-#: Number of colours that belong to one congestion control each.
-_OWN_COLOURS = 8
-_Look = TypeVar("_Look")
-_PLACES = {cca: index for family in _FAMILIES for index, cca in enumerate(family)}
+#: Number of styles among which a congestion control without a family gets one.
+_OWN_STYLES = 8
+_Style = TypeVar("_Style")
+#: Index of each congestion control in its family, which is that of its marker and line style.
+_INDICES = {cca: index for family in _FAMILIES for index, cca in enumerate(family)}
 
-#: Colours of CCAs that have none of their own: Tol's muted scheme without the colours of families.
+#: Colours of CCAs without a family: Tol's muted scheme without the colours of families.
 _SPARE_COLOURS = ("#AA4499", "#332288", "#882255", "#999933", "#CC6677", "#777777", "#661100")
-#: Colours that are examined, and the least difference of two in red, green or blue.
-_CANDIDATES, _FAR = 30, 0.3
-#: Distance of further hues: the golden ratio leaves them far apart.
-_GOLDEN = 0.618
+#: Number of colours that are examined, and minimum difference of two in red, green or blue.
+_CANDIDATES, _MIN_DIFFERENCE = 30, 0.3
+#: Distance of further hues: the golden ratio keeps them apart.
+_GOLDEN_RATIO = 0.618
 
 
 def colours(ccas: Iterable[str]) -> dict[str, str]:
     """Returns a colour for each congestion control or line-up of a picture, no two alike.
 
-    Each has the colour of `colour` unless one before it has that.
+    Each has the colour that it would have alone, unless an earlier one has that.
     """
     result: dict[str, str] = {}
     for cca in dict.fromkeys(ccas):
-        own = COLOURS.get(cca)
-        result[cca] = own or _free(cca, result.values())
+        result[cca] = COLOURS.get(cca) or _free_colour(cca, result.values())
     return result
 
 
-def _free(cca: str, chosen: Collection[str]) -> str:
+def _free_colour(cca: str, used: Collection[str]) -> str:
     """Returns a colour for a CCA without one: far from those in use, if possible."""
-    taken = {*chosen, *COLOURS.values()}
-    free = [each for each in islice(_spare(cca), _CANDIDATES + len(taken)) if each not in taken]
-    return next((each for each in free if all(_is_far(each, other) for other in chosen)), free[0])
+    taken = {*used, *COLOURS.values()}
+    free = [each for each in islice(_spare_colours(cca), _CANDIDATES + len(taken)) if each not in taken]
+    return next((each for each in free if all(_is_far(each, other) for other in used)), free[0])
 
 
-def _is_far(one: str, other: str) -> bool:
+def _is_far(first: str, second: str) -> bool:
     """Returns whether two colours differ much in at least one component."""
-    pairs = zip(to_rgb(one), to_rgb(other), strict=True)
-    return max(abs(first - second) for first, second in pairs) > _FAR
+    pairs = zip(to_rgb(first), to_rgb(second), strict=True)
+    return max(abs(one - other) for one, other in pairs) > _MIN_DIFFERENCE
 
 
 def colour(cca: str) -> str:
@@ -99,41 +99,35 @@ def markers(ccas: Iterable[str]) -> dict[str, str]:
 
 
 def lines(ccas: Iterable[str]) -> dict[str, Any]:
-    """Returns a line style for each of a picture, no two of twelve alike."""
+    """Returns a line style for each congestion control of a picture, no two of twelve alike."""
     return _distinct(ccas, _LINES)
 
 
-def _distinct(ccas: Iterable[str], looks: Sequence[_Look]) -> dict[str, _Look]:
+def _distinct(ccas: Iterable[str], styles: Sequence[_Style]) -> dict[str, _Style]:
     """Returns a style for each: its own unless that is in use, else one of the least used."""
-    named = list(dict.fromkeys(ccas))
-    places: dict[str, int] = {}
-    used: Counter[int] = Counter()
-    for cca in named:
-        own = _place(cca)
-        if own not in places.values():
-            places[cca] = own
-            used[own] += 1
-    for cca in named:
-        if cca not in places:
-            places[cca] = min(range(len(looks)), key=lambda place: (used[place], place))
-            used[places[cca]] += 1
-    return {cca: looks[places[cca]] for cca in named}
+    unique = list(dict.fromkeys(ccas))
+    indices: dict[str, int] = {}
+    for cca in unique:
+        # A CCA without a family has an own style by its text.
+        own = _INDICES.get(cca, sum(cca.encode()) % _OWN_STYLES)
+        if own not in indices.values():
+            indices[cca] = own
+    counts = Counter(indices.values())
+    for cca in unique:
+        if cca not in indices:
+            indices[cca] = min(range(len(styles)), key=lambda index: (counts[index], index))
+            counts[indices[cca]] += 1
+    return {cca: styles[indices[cca]] for cca in unique}
 
 
-def _place(cca: str) -> int:
-    """Returns the index of a congestion control in its family; others get one from their text."""
-    place = _PLACES.get(cca)
-    return sum(cca.encode()) % _OWN_COLOURS if place is None else place
-
-
-def _spare(cca: str) -> Iterator[str]:
-    """Returns colours for one that has none of its own, in its own order."""
+def _spare_colours(cca: str) -> Iterator[str]:
+    """Yields colours for a CCA that has none, in an order of its own."""
     own = COLOURS.get(parse_mix(cca).single_cca or "")
     if own:
-        # The first variant gets a similar colour; that of a second one would be too similar.
+        # A variant of a CCA gets a similar colour, if that is free.
         red, green, blue = (1 - (1 - part) * 0.55 for part in to_rgb(own))
         yield to_hex((red, green, blue))
     first = sum(cca.encode()) % len(_SPARE_COLOURS)
     yield from _SPARE_COLOURS[first:] + _SPARE_COLOURS[:first]
     for number in count():
-        yield to_hex(hsv_to_rgb(number * _GOLDEN % 1, 0.6, 0.8))
+        yield to_hex(hsv_to_rgb(number * _GOLDEN_RATIO % 1, 0.6, 0.8))

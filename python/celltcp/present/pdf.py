@@ -1,8 +1,9 @@
-"""PDF renderer of reports: a first page with the answers, then tables and pictures, by matplotlib."""
+"""PDF renderer of reports, by matplotlib: a first page with the answers, then tables and pictures."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import textwrap
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -17,22 +18,22 @@ from celltcp._core import __version__
 from celltcp.present.section import Part, Section, Table
 from celltcp.present.style import Picture
 
-#: Page, margin and line height, inches (A4).
+#: Page (A4) and margin, inches.
 _WIDTH, _HEIGHT, _MARGIN = 8.27, 11.69, 0.8
-#: Height of a line as a multiple of the size of its letters.
+#: Height of a line as a multiple of the font size.
 _LEADING = 1.45
-#: Mean width of a letter as a share of its size, of proportional and of monospaced letters.
+#: Mean width of a letter as a share of the font size, for proportional and for monospaced fonts.
 _LETTER, _MONO = 0.54, 0.602
-#: Sizes of letters, points.
+#: Font sizes, points.
 _TITLE, _HEADING, _TEXT, _SMALL, _SMALLEST = 17.0, 12.0, 10.0, 8.5, 5.0
-#: Font size at which wide tables are split by columns, and maximum of letters per line then.
-_TABLE = 6.5
-_MAX_LETTERS = int((_WIDTH - 2 * _MARGIN) * 72 / (_TABLE * _MONO))
-#: Minimum free share of the first page for tables to begin on it.
-_FREE = 0.4
-#: Lines of a scenario above which comments and unset fields are left out.
+#: Minimum font size of a table, points; tables with longer lines than that allows are split.
+_MIN_TABLE = 6.5
+_MAX_LETTERS = int((_WIDTH - 2 * _MARGIN) * 72 / (_MIN_TABLE * _MONO))
+#: Minimum free share of the first page for tables to begin there.
+_MIN_FREE_SHARE = 0.4
+#: Maximum number of lines of a scenario with comments and unset fields.
 _MAX_LINES = 40
-#: Texts stay texts, and the same parts give the same bytes.
+#: Fonts, which keep texts as texts.
 _FONTS: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "font.family": "DejaVu Sans",
@@ -47,9 +48,9 @@ def pdf_of(parts: Sequence[Part], title: str, command: str) -> bytes:
     tables if there is room. Then come the other tables and texts, and a page for each picture.
 
     Args:
-        parts: one for each folder of results, or more.
-        title: of the document.
-        command: what has made it.
+        parts: parts of the report, one for each folder of results or more.
+        title: title of the document.
+        command: command line that has made the document.
     """
     stream = io.BytesIO()
     meta = {"Title": title, "Creator": f"celltcp {__version__}", "CreationDate": None}
@@ -65,41 +66,41 @@ class _Pages:
 
     pages: PdfPages
     figure: Figure | None = field(default=None)
-    #: Room that is left on the page, inches.
+    #: Free height of the page, inches.
     room: float = 0.0
 
-    def line(self, text: str, size: float, **look: Any) -> None:
-        """Writes a line."""
+    def line(self, text: str, size: float, **style: Any) -> None:
+        """Writes a line, on a new page if the page is full."""
         height = size * _LEADING / 72
         if self.figure is None or self.room < height:
             self.end()
             self.figure = Figure(figsize=(_WIDTH, _HEIGHT))
             self.room = _HEIGHT - 2 * _MARGIN
         self.room -= height
-        place = (_MARGIN / _WIDTH, (self.room + _MARGIN) / _HEIGHT)
-        self.figure.text(*place, text, size=size, parse_math=False, **look)
+        x, y = _MARGIN / _WIDTH, (self.room + _MARGIN) / _HEIGHT
+        self.figure.text(x, y, text, size=size, parse_math=False, **style)
 
-    def paragraph(self, text: str, size: float, **look: Any) -> None:
-        """Writes a text in as many lines as it needs, followed by a gap."""
+    def paragraph(self, text: str, size: float, **style: Any) -> None:
+        """Writes a text in as many lines as it needs, and a gap."""
         letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * _LETTER))
         for line in textwrap.wrap(text, letters):
-            self.line(line, size, **look)
+            self.line(line, size, **style)
         self.gap(size / 2)
 
     def heading(self, text: str) -> None:
-        """Writes a heading, not as the last lines of a page."""
+        """Writes a heading, which begins a new page near the end of a page."""
         if self.room < 5 * _HEADING * _LEADING / 72:
             self.end()
         self.gap(_HEADING / 2)
         self.paragraph(text, _HEADING, weight="bold")
 
     def code(self, text: str) -> None:
-        """Writes lines of monospaced letters as they are; long ones are smaller."""
+        """Writes lines in a monospaced font, which is so small that the longest fits if possible."""
         lines = text.rstrip("\n").splitlines()
         longest = max(map(len, lines), default=1)
-        fitting = (_WIDTH - 2 * _MARGIN) * 72 / (longest * _MONO)
-        size = max(min(_SMALL, fitting), _SMALLEST)
-        # Rounded, so that the size for the longest line includes its last letter.
+        fitting_size = (_WIDTH - 2 * _MARGIN) * 72 / (longest * _MONO)
+        size = max(min(_SMALL, fitting_size), _SMALLEST)
+        # Rounding must not leave out the last letter of the longest line.
         letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * _MONO) + 0.01)
         for line in lines:
             for piece in textwrap.wrap(line, letters, drop_whitespace=False) or [""]:
@@ -111,7 +112,7 @@ class _Pages:
         self.room -= points / 72
 
     def end(self) -> None:
-        """Writes the page, if one is begun."""
+        """Writes the page to the file, if there is one."""
         if self.figure is not None:
             self.pages.savefig(self.figure)  # type: ignore[no-untyped-call]
         self.figure, self.room = None, 0.0
@@ -128,14 +129,13 @@ def _write_part(pages: PdfPages, part: Part, command: str) -> None:
         text.paragraph(f"Warning: {warning}", _SMALL, color="#994400")
     for finding in part.findings:
         text.paragraph(f"{finding.question}: {finding.answer}", _TEXT, weight="bold")
-        for words in (finding.effect_size, finding.confidence):
-            if words:
-                text.paragraph(words, _SMALL)
-    front = [section for section in part.sections if section.is_front]
-    for section in front:
-        _write_section(text, section)
+        for detail in filter(None, (finding.effect_size, finding.confidence)):
+            text.paragraph(detail, _SMALL)
+    for section in part.sections:
+        if section.is_front:
+            _write_section(text, section)
     text.paragraph(f"Made by celltcp {__version__}: {command}", _SMALL, color="#555555")
-    if text.room < _FREE * _HEIGHT:
+    if text.room < _MIN_FREE_SHARE * _HEIGHT:
         text.end()
     for section in part.sections:
         if section.is_front:
@@ -148,12 +148,12 @@ def _write_part(pages: PdfPages, part: Part, command: str) -> None:
 
 
 def _write_section(text: _Pages, section: Section) -> None:
-    """Writes title, paragraphs, table and code; not for sections with only a picture."""
+    """Writes title, paragraphs, table and code of a section; nothing if it only has a picture."""
     if section.figure is not None and section.table is None and not section.code:
         return
     text.heading(section.title)
-    for words in section.text:
-        text.paragraph(words, _SMALL)
+    for paragraph in section.text:
+        text.paragraph(paragraph, _SMALL)
     if section.table is not None:
         if section.table.title:
             text.paragraph(section.table.title, _SMALL)
@@ -172,20 +172,18 @@ def _write_section(text: _Pages, section: Section) -> None:
 
 
 def _write_picture(pages: PdfPages, section: Section) -> None:
-    """Writes the picture of a section on a page of its own, with title and words above."""
-    if section.figure is None:
-        return
+    """Writes the picture of a section on a page of its own, with title and texts above."""
+    assert section.figure is not None
     picture = section.figure.draw()
-    width = picture.get_size_inches()[0]
+    width, height = picture.get_size_inches()
     letters = int(width * 72 / (_SMALL * _LETTER))
-    words = "\n".join(line for each in section.text for line in textwrap.wrap(each, letters))
-    height = picture.get_size_inches()[1]
-    above = 1 + 0.15 / height
-    if words:
-        picture.text(0.02, above, words, size=_SMALL, va="bottom", parse_math=False)
-        above += (words.count("\n") + 1) * _SMALL * _LEADING / 72 / height
-    look: dict[str, Any] = {"size": _HEADING, "weight": "bold", "va": "bottom"}
-    picture.text(0.02, above, section.title, parse_math=False, **look)
+    lines = [line for paragraph in section.text for line in textwrap.wrap(paragraph, letters)]
+    y = 1 + 0.15 / height
+    if lines:
+        picture.text(0.02, y, "\n".join(lines), size=_SMALL, va="bottom", parse_math=False)
+        y += len(lines) * _SMALL * _LEADING / 72 / height
+    style: dict[str, Any] = {"size": _HEADING, "weight": "bold", "va": "bottom"}
+    picture.text(0.02, y, section.title, parse_math=False, **style)
     with picture.anchored() if isinstance(picture, Picture) else nullcontext():
         pages.savefig(picture, bbox_inches="tight", pad_inches=0.5)  # type: ignore[no-untyped-call]
 
@@ -198,10 +196,10 @@ def _without_comments(code: str) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Returns the letters of each column; headings break between words where values are shorter."""
-    most = 40 if len(table.columns) > 3 else 70
+    """Returns the width of each column in letters; longer headings break between words."""
+    max_width = 40 if len(table.columns) > 3 else 70
     return [
-        min(most, max(map(len, (*column.title.split(), *(row[index] for row in table.rows), ""))))
+        min(max_width, max(map(len, (*column.title.split(), *(row[index] for row in table.rows), ""))))
         for index, column in enumerate(table.columns)
     ]
 
@@ -213,8 +211,7 @@ def _table_text(table: Table) -> str:
     lines = []
     for index, row in enumerate(rows):
         cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
-        for place in range(max(map(len, cells))):
-            pieces = [cell[place] if place < len(cell) else "" for cell in cells]
+        for pieces in itertools.zip_longest(*cells, fillvalue=""):
             aligned = [
                 piece.rjust(width) if column.is_number else piece.ljust(width)
                 for piece, width, column in zip(pieces, widths, table.columns, strict=True)

@@ -1,4 +1,4 @@
-"""Files of pictures: their endings."""
+"""Files of pictures: endings, kinds and checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LATEX = ("pdflatex", "xelatex", "lualatex")
 
 #: Comment that marks JPEG files as celltcp's.
 JPEG_COMMENT = "picture of celltcp"
-#: Kinds of pictures by their ending. PDF has its creator at its end.
+#: Kinds of pictures by their ending. A PDF has its creator near its end.
 _KINDS = {
     ".png": FileKind("PNG of matplotlib", (b"\x89PNG",), b"Matplotlib"),
     ".svg": FileKind("SVG of matplotlib", (b"<?xml", b"<svg"), b"Matplotlib"),
@@ -25,10 +25,10 @@ _KINDS = {
 
 
 def must_be_picture(file: Path) -> None:
-    """Checks before drawing that the file has an ending of pictures and is writable.
+    """Checks that a file has the ending of a picture, and that it can be written.
 
     Raises:
-        CelltcpError: says which endings are allowed, or that another file would be replaced.
+        CelltcpError: if not, or if another file would be replaced.
     """
     ending = picture_ending(file)
     if ending == ".pgf":
@@ -40,7 +40,7 @@ def picture_ending(file: Path) -> str:
     """Returns the ending of a picture, in lower case.
 
     Raises:
-        CelltcpError: if it is no picture's.
+        CelltcpError: if the file has none.
     """
     ending = file.suffix.lower()
     if ending not in _KINDS:

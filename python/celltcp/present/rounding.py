@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from celltcp.results.statistics import Estimate
 
 
-#: Leading digits of an interval below which two are kept.
+#: Leading digits of an interval below which it keeps two digits.
 _TWO_DIGITS_BELOW = 3.55
 
 
 def rounded(estimate: Estimate, digits: int) -> tuple[str, str]:
     """Returns a mean, and half the width of its interval with one or two significant digits.
 
-    There are two where the first ones are up to 354 or from 950 on, by the rule of the Particle Data
-    Group (Review of Particle Physics, introduction, 5.3): one would be off by a third. The mean has the
-    same decimal place (GUM, JCGM 100:2008, 7.2.6), or one more where it would be zero.
-    Both are empty without a value.
+    There are two if the interval begins with digits up to 354 or from 950 on, by the rule of the
+    Particle Data Group (Review of Particle Physics, introduction, 5.3): one digit would be off by a
+    third. The mean has the same decimal place (GUM, JCGM 100:2008, 7.2.6), or one more if it would be
+    zero. Both texts are empty without a value.
 
     Args:
         estimate: the mean, and its interval if there is one.
-        digits: decimals of a mean without an interval; the second text is empty then.
+        digits: decimals of a mean without an interval; the second text is then empty.
     """
     if math.isnan(estimate.mean):
         return "", ""
@@ -37,9 +37,9 @@ def rounded(estimate: Estimate, digits: int) -> tuple[str, str]:
     # 0.096 rounds to 0.10, which has two digits, too.
     decimals, has_two = _place(estimate.ci95)
     # A mean that would round to zero has one more digit, if that is not zero.
-    is_lost = not has_two and not round(estimate.mean, decimals)
-    finer = decimals + 1 if is_lost and round(estimate.mean, decimals + 1) else decimals
-    return _text(estimate.mean, finer), _text(estimate.ci95, decimals)
+    is_zero = not has_two and not round(estimate.mean, decimals)
+    mean_decimals = decimals + 1 if is_zero and round(estimate.mean, decimals + 1) else decimals
+    return _text(estimate.mean, mean_decimals), _text(estimate.ci95, decimals)
 
 
 def _place(ci95: float) -> tuple[int, bool]:
@@ -49,22 +49,22 @@ def _place(ci95: float) -> tuple[int, bool]:
     return 1 - exponent if has_two else -exponent, has_two
 
 
-def column_texts(results: Sequence[Estimate], digits: int) -> list[str]:
+def column_texts(estimates: Sequence[Estimate], digits: int) -> list[str]:
     """Returns means and half the widths of their intervals, all with the same number of decimals.
 
-    It is that of the widest interval by the rule of `rounded`, or as many as the narrowest interval
-    needs not to become zero, but at most the usual one of the metric.
+    The number is that of the widest interval by the rule of `rounded`. It is larger if the narrowest
+    interval would be zero, but at most that of the metric.
 
     Args:
-        results: the means of a metric.
+        estimates: means of a metric.
         digits: usual decimals of the metric.
     """
-    halves = [estimate.ci95 for estimate in results if estimate.ci95 and math.isfinite(estimate.mean)]
-    if not halves:
-        return [rounded_text(estimate, digits) for estimate in results]
-    least = -math.floor(math.log10(min(halves)))
-    common = min(max(min(_place(half)[0] for half in halves), least), digits)
-    return [_common_text(estimate, common) for estimate in results]
+    widths = [each.ci95 for each in estimates if each.ci95 and math.isfinite(each.mean)]
+    if not widths:
+        return [rounded_text(estimate, digits) for estimate in estimates]
+    min_decimals = -math.floor(math.log10(min(widths)))
+    common = min(max(min(_place(width)[0] for width in widths), min_decimals), digits)
+    return [_common_text(estimate, common) for estimate in estimates]
 
 
 def _common_text(estimate: Estimate, decimals: int) -> str:

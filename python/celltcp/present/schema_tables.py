@@ -1,4 +1,4 @@
-"""Tables of a JSON Schema as Markdown: the fields of its sections, and the values of its names."""
+"""Tables of a JSON Schema as Markdown: the fields of its definitions, and the allowed values."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def sections(schema: Definition, title: str, without: Container[str] = ()) -> It
     """Yields a section with a table for the schema itself and for each of its definitions.
 
     Args:
-        schema: of a file.
-        title: of the section for its top.
-        without: definitions that are elsewhere.
+        schema: schema of a file.
+        title: title of the section about the top of the file.
+        without: names of definitions to leave out.
     """
     yield section(title, "", _fields(schema))
-    defined: set[str] = set()
+    headings: set[str] = set()
     for name, definition in schema["$defs"].items():
-        # Times and sizes have distributions of the same names.
-        if (heading := name.rstrip("0123456789")) in defined or heading in without:
+        # Definitions such as the distributions of times and of sizes differ in a number only.
+        if (heading := name.rstrip("0123456789")) in headings or heading in without:
             continue
-        defined.add(heading)
+        headings.add(heading)
         yield from _definition(heading, definition)
 
 
@@ -60,7 +60,7 @@ def _definition(heading: str, definition: Definition) -> Iterator[str]:
 
 def meanings(definition: Definition) -> str:
     """Returns the table of the fields that have a meaning."""
-    fields = ((name, _meaning(each)) for name, each in definition["properties"].items())
+    fields = ((name, _meaning(field)) for name, field in definition["properties"].items())
     return table(("field", "meaning"), [(name, meaning) for name, meaning in fields if meaning])
 
 
@@ -86,11 +86,11 @@ def _kind(form: Definition) -> str:
 
 
 def _fields(definition: Definition) -> str:
-    needed = definition.get("required", ())
+    required = definition.get("required", ())
     rows = [
-        (name, _type(each), "required" if name in needed else _default(each), _meaning(each))
-        for name, each in definition["properties"].items()
-        if "const" not in each
+        (name, _type(field), "required" if name in required else _default(field), _meaning(field))
+        for name, field in definition["properties"].items()
+        if "const" not in field
     ]
     return table(("field", "type", "default", "meaning"), rows) if rows else ""
 
@@ -105,17 +105,17 @@ def _type(field: Definition) -> str:
     if "$ref" in field:
         return str(field["$ref"].rpartition("/")[2].rstrip("0123456789"))
     if "enum" in field:
-        return ", ".join(json.dumps(each) for each in field["enum"] if each is not None)
+        return ", ".join(json.dumps(value) for value in field["enum"] if value is not None)
     if "anyOf" in field or "oneOf" in field:
         forms: list[Definition] = field.get("anyOf") or field.get("oneOf") or []
         parts = [_type(form) for form in forms]
         return " or ".join(dict.fromkeys(part for part in parts if part != "null"))
-    names = field.get("type", "any")
-    plain = [each for each in ([names] if isinstance(names, str) else names) if each != "null"]
-    if plain == ["array"]:
+    stated = field.get("type", "any")
+    types = [name for name in ([stated] if isinstance(stated, str) else stated) if name != "null"]
+    if types == ["array"]:
         return f"list of {_type(field.get('items', {}))}"
     return (
-        " or ".join({"string": "text", "object": "table"}.get(each, each) for each in plain) or "null"
+        " or ".join({"string": "text", "object": "table"}.get(name, name) for name in types) or "null"
     )
 
 

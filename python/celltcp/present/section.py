@@ -1,6 +1,6 @@
-"""Section: a title with words, a table and a figure, which the terminal, Markdown and HTML render.
+"""Sections of reports: title, texts, table and figure, which terminal, Markdown, PDF and HTML render.
 
-Cells of tables are texts, for which there are functions that write means with their intervals.
+Cells of tables are texts; functions write means with their intervals as such.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: Text of a mean with infinite times.
 INFINITE = "∞"
-#: Maximum distance from 100 of percentages that add up to a whole.
-_WHOLE = 0.5
+#: Maximum distance from 100 of the sum of percentages of a whole.
+_MAX_WHOLE_DISTANCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        """The heading on one line, with a word that its lines part put together."""
+        """The heading on one line, with words that a hyphen divides at a line end put together."""
         return " ".join(self.heading.split()).replace("- ", "")
 
 
@@ -54,16 +54,16 @@ def number_columns(*headings: str) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows of texts."""
+    """A table of texts."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
-    #: Numbers of the rows after which a block ends.
+    #: Indices of the rows after which a block ends.
     ends: frozenset[int] = frozenset()
-    #: Numbers of the rows that stand out.
+    #: Indices of the rows in bold.
     bold: frozenset[int] = frozenset()
-    #: CCAs by the cells with their names, which have the colours of the CCAs if there are colours.
+    #: CCAs by the texts of cells that have the colours of CCAs.
     ccas: Mapping[str, str] = field(default_factory=dict)
     #: Lines on the terminal: all, one below the head, the same without space between columns, or none.
     frame: Literal["box", "head", "dense", "none"] = "box"
@@ -72,34 +72,33 @@ class Table:
 
     def without(self, names: Collection[str]) -> Table:
         """Returns the table without the columns of these names."""
-        places = [
-            index
-            for index, column in enumerate(self.columns)
-            if (column.name or column.title) not in names
-        ]
-        return self._only(places)
+        columns = enumerate(self.columns)
+        return self.select(
+            [index for index, column in columns if (column.name or column.title) not in names]
+        )
 
-    def parts(self, widths: Sequence[float], room: float) -> list[Table]:
-        """Returns parts of the table that fit into a room; each has all columns of texts.
+    def parts(self, widths: Sequence[float], max_width: float) -> list[Table]:
+        """Returns parts of the table that fit into a width; each has all columns of texts.
 
         Args:
             widths: width of each column.
-            room: width that a part may have.
+            max_width: maximum width of a part.
         """
         texts = [index for index, column in enumerate(self.columns) if not column.is_number]
-        room -= sum(widths[place] for place in texts)
+        max_width -= sum(widths[index] for index in texts)
         parts: list[list[int]] = [[]]
-        for place in (index for index in range(len(widths)) if index not in texts):
-            if parts[-1] and sum(widths[each] for each in (*parts[-1], place)) > room:
+        for index in (index for index in range(len(widths)) if index not in texts):
+            if parts[-1] and sum(widths[each] for each in (*parts[-1], index)) > max_width:
                 parts.append([])
-            parts[-1].append(place)
-        return [self._only(sorted((*texts, *part))) for part in parts]
+            parts[-1].append(index)
+        return [self.select(sorted((*texts, *part))) for part in parts]
 
-    def _only(self, places: Sequence[int]) -> Table:
+    def select(self, indices: Sequence[int]) -> Table:
+        """Returns the table with only these columns."""
         return replace(
             self,
-            columns=tuple(self.columns[place] for place in places),
-            rows=tuple(tuple(row[place] for place in places) for row in self.rows),
+            columns=tuple(self.columns[index] for index in indices),
+            rows=tuple(tuple(row[index] for index in indices) for row in self.rows),
         )
 
 
@@ -117,28 +116,28 @@ class Figure:
 class Block(NamedTuple):
     """Lines to be copied together, into one file or one shell."""
 
-    #: Their destination, in a sentence.
+    #: Sentence about the destination of the lines.
     caption: str
     text: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report; each of its parts may be missing."""
+    """A section of a report; all but the title may be missing."""
 
     title: str
     table: Table | None = None
     figure: Figure | None = None
     #: Paragraphs between title and table.
     text: tuple[str, ...] = ()
-    #: Verbatim text, such as a file or a command, and the name of its file.
+    #: Verbatim text, such as a file or a command, and the file name for it.
     code: str = ""
     file: str = ""
     #: Blocks of lines to be copied, each separately.
     blocks: tuple[Block, ...] = ()
     #: Whether the section opens only on demand.
     is_folded: bool = False
-    #: Whether it belongs to the first page.
+    #: Whether the section belongs on the first page.
     is_front: bool = False
 
 
@@ -157,15 +156,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a report that is about one folder of results."""
+    """The part of a report about one folder of results."""
 
     title: str
-    #: Question that the results answer, in a sentence.
+    #: Question that the results answer.
     question: str
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
     warnings: tuple[str, ...] = ()
-    #: Answer in a sentence or two.
+    #: Answer in one sentence or two; empty for none.
     answer: str = ""
 
 
@@ -188,36 +187,30 @@ def estimate_text(estimate: Estimate, digits: int) -> str:
 
 
 def runs_text(runs: int) -> str:
-    """Returns a number of runs in words."""
+    """Returns a number of runs as text, such as `1 run` or `2 runs`."""
     return count_text(runs, "run")
 
 
-def percent_text(value: float, half: float, digits: int = 1) -> str:
-    """Returns a percentage as text, with its interval where there is one."""
+def percent_text(value: float, half_width: float, digits: int = 1) -> str:
+    """Returns a percentage with its sign, and half the width of its interval unless that is NaN."""
     if math.isnan(value):
         return "-"
     # Zero has no sign.
     text = f"{round(value, digits) + 0.0:+.{digits}f}"
-    return text if math.isnan(half) else f"{text} ±{half:.{digits}f}"
+    return text if math.isnan(half_width) else f"{text} ±{half_width:.{digits}f}"
 
 
 def whole_percents(shares: Sequence[float]) -> list[str]:
-    """Returns shares in per cent as whole numbers; those of a whole add up to 100.
+    """Returns shares in per cent as whole numbers, which add up to 100 if the shares are a whole.
 
-    Each is rounded down, and those with the largest remainders up, until the sum is right (method of
-    largest remainders). Shares that are not known are `-`. Those of less than a whole are rounded each.
+    Then each is rounded down, and those with the largest remainders up, until the sum is right (method
+    of largest remainders). Unknown shares (NaN) are `-`.
     """
-    known = [index for index, share in enumerate(shares) if not math.isnan(share)]
-    exact = {place: 100 * shares[place] for place in known}
-    texts = ["-"] * len(shares)
-    total = math.fsum(exact.values())
-    whole = {place: math.floor(value) for place, value in exact.items()}
-    if abs(total - 100) < _WHOLE:
-        order = sorted(known, key=lambda place: whole[place] - exact[place])
-        for place in order[: 100 - sum(whole.values())]:
-            whole[place] += 1
-    else:
-        whole = {place: round(value) for place, value in exact.items()}
-    for place, value in whole.items():
-        texts[place] = str(value)
-    return texts
+    exact = {index: 100 * share for index, share in enumerate(shares) if not math.isnan(share)}
+    whole = {index: round(value) for index, value in exact.items()}
+    if abs(math.fsum(exact.values()) - 100) < _MAX_WHOLE_DISTANCE:
+        whole = {index: math.floor(value) for index, value in exact.items()}
+        order = sorted(exact, key=lambda index: whole[index] - exact[index])
+        for index in order[: 100 - sum(whole.values())]:
+            whole[index] += 1
+    return [str(whole.get(index, "-")) for index in range(len(shares))]

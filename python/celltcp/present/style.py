@@ -27,14 +27,15 @@ from celltcp.present.picture_files import JPEG_COMMENT, latex_for, picture_endin
 from celltcp.results.publishing import listed_file
 from celltcp.scenarios.cca_mix import labels
 
+#: Colour of the capacity.
 CAPACITY = "#D9D9D9"
-#: Maximum of points of a series; a longer one is drawn as a band from minimum to maximum.
+#: Maximum number of points of a series; a longer one is drawn as means in a band of minima and maxima.
 _MAX_POINTS = 1000
-#: Number of intervals of such a band.
+#: Number of intervals in such a band.
 _BINS = 300
 
-#: Metadata by ending without a date, so that the same results give the same bytes.
-_UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+#: Metadata that leaves out the date, by ending: the same results give the same bytes.
+_NO_DATE: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 _SETTINGS: dict[str, Any] = {
     "axes.grid": True,
@@ -44,7 +45,7 @@ _SETTINGS: dict[str, Any] = {
     "grid.alpha": 0.3,
     "legend.frameon": False,
 }
-#: Text stays text in SVG and TrueType in PDF, so that it can be searched and edited.
+#: Settings for files: text stays text in SVG and TrueType in PDF, to be searched and edited.
 _FONTS: dict[Any, Any] = {
     "svg.hashsalt": "celltcp",
     "svg.fonttype": "none",
@@ -52,7 +53,7 @@ _FONTS: dict[Any, Any] = {
     "ps.fonttype": 42,
 }
 
-#: Hatches of bars.
+#: Hatches of bars: strokes, and pairs of them.
 _STROKES = ("///", "\\\\\\", "...", "---", "|||", "ooo", "***")
 _HATCHES = ("", *_STROKES, *(one + other for one, other in combinations(_STROKES, 2)))
 
@@ -64,11 +65,11 @@ _DASHES: dict[str, tuple[float, ...]] = {
     "-.": (6.4, 1.6, 1.0, 1.6),
 }
 
-#: Maximum of congestion controls whose intervals are legible in one panel.
+#: Maximum number of congestion controls whose intervals are legible in one panel.
 MAX_BANDS = 8
 
-#: Size and style set by `styled`.
-_ASKED: dict[str, Any] = {"size": None, "title": None, "paper": False}
+#: Size, title and style that `styled` sets.
+_REQUESTED: dict[str, Any] = {"size": None, "title": None, "paper": False}
 
 #: Style for publications: no title and no footnote, which are for the caption, and hatches.
 PAPER = "paper"
@@ -83,28 +84,28 @@ _PAPER: dict[str, Any] = {
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
 }
-#: Widths of one column and of both of a page of IEEE and ACM, inches.
-_COLUMN, _PAGE = 3.5, 7.16
-#: Minimum width of a picture across both columns, inches.
-_DOUBLE_COLUMN_INCHES = 8.0
+#: Widths of one column and of both columns of a page of IEEE and ACM, inches.
+_COLUMN_INCHES, _PAGE_INCHES = 3.5, 7.16
+#: Minimum width of a picture that goes across both columns, inches.
+_MIN_PAGE_PICTURE_INCHES = 8.0
 
 
 class Picture(Figure):
     """A figure that shows itself in a notebook, and whose files keep text as text."""
 
-    def savefig(self, *where: Any, **how: Any) -> None:
-        """Writes the figure, as matplotlib does, with labels that are no longer than their axes."""
+    def savefig(self, *args: Any, **kwargs: Any) -> None:
+        """Writes the figure as matplotlib does, but with labels wrapped at the length of their axes."""
         with mpl.rc_context(_FONTS), self.laid_out():
-            super().savefig(*where, **how)
+            super().savefig(*args, **kwargs)
 
     @contextmanager
     def laid_out(self) -> Iterator[None]:
-        """Places the axes and wraps their labels once, for all files that are written within."""
+        """Places the axes and wraps their labels once, for all files that are written meanwhile."""
         engine = self.get_layout_engine()
         if engine is None:
             yield
             return
-        # Layout alone, as a draw without rendering takes longer.
+        # A draw without rendering would take longer than the layout alone.
         engine.execute(self)
         if self._wrap_labels():
             engine.execute(self)
@@ -116,7 +117,7 @@ class Picture(Figure):
 
     @contextmanager
     def anchored(self) -> Iterator[None]:
-        """Lays the figure out, and keeps its legends in place where a file is larger than it."""
+        """Places axes and legends as `laid_out`, also for a page that is larger than the figure."""
         with self.laid_out():
             for legend in self.legends:
                 legend.set_bbox_to_anchor((0.0, 0.0, 1.0, 1.0), self.transFigure)
@@ -124,25 +125,24 @@ class Picture(Figure):
 
     def _wrap_labels(self) -> bool:
         """Wraps labels that are longer than their axes, and returns whether there are any."""
-        wrapped = False
+        has_wrapped = False
         for axes in self.axes:
             panel = axes.get_window_extent()
-            across, along = axes.xaxis.label, axes.yaxis.label
-            for label, length, room in (
-                (across, across.get_window_extent().width, panel.width),
-                (along, along.get_window_extent().height, panel.height),
+            x_label, y_label = axes.xaxis.label, axes.yaxis.label
+            for label, length, axis_length in (
+                (x_label, x_label.get_window_extent().width, panel.width),
+                (y_label, y_label.get_window_extent().height, panel.height),
             ):
                 text = label.get_text()
-                # A small excess is in the margin of the panel.
-                if length > 1.15 * room and "\n" not in text:
-                    wrapped = True
-                    letters = int(len(text) * 1.15 * room / length)
+                # The margins of a panel have room for a little more.
+                max_length = 1.15 * axis_length
+                if length > max_length and "\n" not in text:
+                    has_wrapped = True
+                    letters = max(int(len(text) * max_length / length), 8)
                     label.set_text(
-                        textwrap.fill(
-                            text, max(letters, 8), break_long_words=False, break_on_hyphens=False
-                        )
+                        textwrap.fill(text, letters, break_long_words=False, break_on_hyphens=False)
                     )
-        return wrapped
+        return has_wrapped
 
     def _repr_png_(self) -> bytes:
         file = io.BytesIO()
@@ -154,12 +154,15 @@ class Picture(Figure):
 def styled(
     size: str | None = None, style: str | None = None, title: str | None = None
 ) -> Iterator[None]:
-    """Draws the pictures within in a size such as `8x5` (inches), a style, with a title.
+    """Sets size, style and title of the pictures that are drawn meanwhile.
 
-    The style is one of matplotlib, or `"paper"`: the width of a column or of a page, serifs, hatches.
+    Args:
+        size: width and height in inches, such as `8x5`.
+        style: style of matplotlib, or `paper`: the width of a column or of a page, serifs, hatches.
+        title: title of the pictures.
 
     Raises:
-        CelltcpError: if the size is none, or there is no such style.
+        CelltcpError: if size or style are invalid.
     """
     inches = None
     if size is not None:
@@ -180,8 +183,8 @@ def styled(
             raise CelltcpError(
                 f"style: unknown {style!r}; allowed: a file, or one of {PAPER}, {allowed}"
             )
-    before = dict(_ASKED)
-    _ASKED.update(size=inches, title=title, paper=is_paper)
+    before = dict(_REQUESTED)
+    _REQUESTED.update(size=inches, title=title, paper=is_paper)
     with mpl.rc_context():
         if style is not None and not is_paper:
             from matplotlib import style as styles
@@ -190,33 +193,33 @@ def styled(
         try:
             yield
         finally:
-            _ASKED.update(before)
+            _REQUESTED.update(before)
 
 
 def figure(width: float, height: float) -> Figure:
-    """Returns an empty figure of that size in inches, unless `styled` sets another."""
+    """Returns an empty figure of this size in inches, unless `styled` sets another."""
     mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
     size = (width, height)
-    if _ASKED["paper"]:
+    if _REQUESTED["paper"]:
         mpl.rcParams.update(_PAPER)  # type: ignore[arg-type]
-        # Texts do not shrink with the picture, so that it is a little higher than in proportion.
-        across = _COLUMN if width < _DOUBLE_COLUMN_INCHES else _PAGE
-        size = (across, height * min(1.2 * across / width, 1.0))
-    picture = Picture(figsize=_ASKED["size"] or size, layout="constrained")
-    if _ASKED["title"] is not None:
-        picture.suptitle(_ASKED["title"])
+        # Texts do not shrink with the picture, so that the height shrinks less than the width.
+        paper_width = _COLUMN_INCHES if width < _MIN_PAGE_PICTURE_INCHES else _PAGE_INCHES
+        size = (paper_width, height * min(1.2 * paper_width / width, 1.0))
+    picture = Picture(figsize=_REQUESTED["size"] or size, layout="constrained")
+    if _REQUESTED["title"] is not None:
+        picture.suptitle(_REQUESTED["title"])
     return picture
 
 
 def titled(picture: Figure, title: str) -> None:
     """Sets the title of a picture, unless `styled` sets another."""
-    if _ASKED["title"] is None and not _ASKED["paper"]:
+    if _REQUESTED["title"] is None and not _REQUESTED["paper"]:
         picture.suptitle(title)
 
 
 def footnote(picture: Figure, lines: Sequence[str]) -> None:
-    """Writes small lines below a picture: its origin, and warnings about it."""
-    if _ASKED["paper"]:
+    """Writes small lines below a picture: its origin, and warnings; not in the style `paper`."""
+    if _REQUESTED["paper"]:
         return
     width = int(picture.get_size_inches()[0] * 17)
     text = "\n".join(textwrap.fill(line, width, subsequent_indent="   ") for line in lines)
@@ -228,8 +231,8 @@ def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = Fals
 
     Args:
         picture: the figure.
-        ccas: the congestion controls.
-        has_bars: whether they are bars, and not lines.
+        ccas: congestion controls.
+        has_bars: whether the figure has bars instead of lines.
     """
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     hatched = hatches(ccas)
@@ -245,7 +248,7 @@ def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = Fals
     ]
     if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
         handles.append(Patch(color=CAPACITY, label="capacity"))
-    if _ASKED["paper"]:
+    if _REQUESTED["paper"]:
         texts = [str(handle.get_label()) for handle in handles]
         size = float(mpl.rcParams["legend.fontsize"])
         columns = _columns(texts, picture.get_size_inches()[0], size)
@@ -255,10 +258,16 @@ def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = Fals
 
 
 def _columns(texts: Sequence[str], width: float, size: float) -> int:
-    """Returns the maximum of columns of a legend that fit into a width in inches."""
-    look = mpl.rcParams
+    """Returns the maximum number of columns of a legend in a width.
+
+    Args:
+        texts: labels.
+        width: width of the legend, inches.
+        size: size of the letters, points.
+    """
     lengths = [TextPath((0, 0), text, size=size).get_extents().width for text in texts]
     # A column also has a handle and two gaps.
+    look = mpl.rcParams
     beside = look["legend.handlelength"] + look["legend.handletextpad"] + look["legend.columnspacing"]
     for columns in range(len(texts), 1, -1):
         widest = sum(float(part.max()) for part in np.array_split(lengths, columns))
@@ -268,15 +277,15 @@ def _columns(texts: Sequence[str], width: float, size: float) -> int:
 
 
 def hatches(ccas: Iterable[str]) -> dict[str, str]:
-    """Returns a hatch for the bars of each CCA; none unless the style is that for paper."""
-    named = list(dict.fromkeys(ccas))
-    if not _ASKED["paper"]:
-        return dict.fromkeys(named, "")
-    return dict(zip(named, cycle(_HATCHES), strict=False))
+    """Returns a hatch for the bars of each CCA; empty unless the style is `paper`."""
+    unique = list(dict.fromkeys(ccas))
+    if not _REQUESTED["paper"]:
+        return dict.fromkeys(unique, "")
+    return dict(zip(unique, cycle(_HATCHES), strict=False))
 
 
 def dashes(ccas: Iterable[str]) -> dict[str, tuple[float, ...]]:
-    """Returns dashes and gaps of each CCA's line, in line widths; none for a solid line."""
+    """Returns lengths of dashes and gaps of each CCA's line, in line widths; none for a solid line."""
     return {
         cca: _DASHES[style] if isinstance(style, str) else tuple(map(float, style[1]))
         for cca, style in lines(ccas).items()
@@ -284,87 +293,84 @@ def dashes(ccas: Iterable[str]) -> dict[str, tuple[float, ...]]:
 
 
 #: Share of the width of a figure for panels.
-_PANELS = 0.85
+_PANELS_SHARE = 0.85
 
 
 def legend_outside(
     axes: Axes,
     handles: Sequence[Artist] | None = None,
     rows_between: int = 0,
-    abreast: int = 1,
+    panels_per_row: int = 1,
 ) -> None:
     """Draws the legend of a panel above it, so that it covers no curve.
 
     Args:
         axes: the panel.
-        handles: of the legend; those of all that has a label unless given.
-        rows_between: rows of text that are between the panel and its legend.
-        abreast: number of panels side by side.
+        handles: handles of the legend; those of everything with a label unless given.
+        rows_between: number of rows of text between the panel and its legend.
+        panels_per_row: number of panels side by side.
     """
-    drawn_handles = list(handles if handles is not None else axes.get_legend_handles_labels()[0])
-    if not drawn_handles:
+    handles = list(handles if handles is not None else axes.get_legend_handles_labels()[0])
+    if not handles:
         return
     width = axes.get_figure(root=True).get_size_inches()[0]  # type: ignore[union-attr]
     size = min(float(mpl.rcParams["font.size"]), 8.0)
+    texts = [str(handle.get_label()) for handle in handles]
     axes.legend(
-        handles=drawn_handles,
+        handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
         borderaxespad=0.2 + 1.2 * rows_between,
         borderpad=0.1,
         fontsize=size,
-        ncols=_columns(
-            [str(drawn_handle.get_label()) for drawn_handle in drawn_handles],
-            _PANELS * width / abreast,
-            size,
-        ),
+        ncols=_columns(texts, _PANELS_SHARE * width / panels_per_row, size),
     )
 
 
-def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) -> None:
-    """Draws values over time; a long series is its mean in a band from the lowest to the highest.
+def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **style: Any) -> None:
+    """Draws values over time; a long series as means in a band of minima and maxima.
 
-    Unknown values are gaps, and a known one between two of them is a dot. Means are joined, whatever
-    the `drawstyle` of a short series.
+    NaN makes a gap, and a value between two gaps is a dot. A long series is joined by straight lines,
+    whatever its `drawstyle`.
     """
     t, y = np.asarray(times, float), np.asarray(values, float)
     if len(t) <= _MAX_POINTS:
-        _draw_line(axes, t, y, look)
+        _draw_line(axes, t, y, style)
         return
     edges = np.linspace(t[0], t[-1], _BINS + 1)
     starts = np.searchsorted(t, edges[:-1])
     known = ~np.isnan(y)
-    filled = len(y) > starts
-    starts = starts[filled]
+    is_filled = len(y) > starts
+    starts = starts[is_filled]
     low = np.fmin.reduceat(np.where(known, y, np.inf), starts)
     high = np.fmax.reduceat(np.where(known, y, -np.inf), starts)
     counts = np.add.reduceat(known.astype(float), starts)
     sums = np.add.reduceat(np.where(known, y, 0.0), starts)
-    middles = ((edges[:-1] + edges[1:]) / 2)[filled]
-    is_known = counts > 0
+    middles = ((edges[:-1] + edges[1:]) / 2)[is_filled]
     mean, low, high = (
-        np.where(is_known, each, np.nan) for each in (sums / np.maximum(counts, 1), low, high)
+        np.where(counts > 0, values, np.nan) for values in (sums / np.maximum(counts, 1), low, high)
     )
-    _draw_line(axes, middles, mean, {**look, "drawstyle": "default"})
-    axes.fill_between(middles, low, high, color=look.get("color"), alpha=0.18, lw=0)
+    _draw_line(axes, middles, mean, {**style, "drawstyle": "default"})
+    axes.fill_between(middles, low, high, color=style.get("color"), alpha=0.18, lw=0)
 
 
 def _draw_line(
-    axes: Axes, t: NDArray[np.float64], y: NDArray[np.float64], look: dict[str, Any]
+    axes: Axes, t: NDArray[np.float64], y: NDArray[np.float64], style: dict[str, Any]
 ) -> None:
-    axes.plot(t, y, **look)
+    """Draws a line, and dots for values between two gaps."""
+    axes.plot(t, y, **style)
     known = np.concatenate([[False], ~np.isnan(y), [False]])
-    alone = known[1:-1] & ~known[:-2] & ~known[2:]
-    if alone.any() and len(y) > 1:
-        axes.plot(t[alone], y[alone], ".", ms=2, color=look.get("color"))
+    is_single = known[1:-1] & ~known[:-2] & ~known[2:]
+    if is_single.any() and len(y) > 1:
+        axes.plot(t[is_single], y[is_single], ".", ms=2, color=style.get("color"))
 
 
 def make_logarithmic(axes: Axes, low: float, high: float, steps: Sequence[int]) -> None:
     """Makes the horizontal axis logarithmic, with numbers at its ticks.
 
     Args:
-        axes: of the picture.
-        low: lower limit, above zero: that of a linear axis may be below it.
+        axes: axes of the picture.
+        low: lower limit, above zero; the limit of a linear axis may be below zero.
         high: upper limit.
         steps: multiples of powers of ten that have a tick.
     """
@@ -386,9 +392,9 @@ def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:
 
 
 def save_all(picture: Figure, files: Sequence[Path]) -> list[Path]:
-    """Writes a picture to several files as `save` does, laid out once for all of them."""
-    once = picture.laid_out() if isinstance(picture, Picture) else nullcontext()
-    with mpl.rc_context(_FONTS), once:
+    """Writes a picture to several files as `save` does, with a single layout."""
+    layout = picture.laid_out() if isinstance(picture, Picture) else nullcontext()
+    with mpl.rc_context(_FONTS), layout:
         return [save(picture, file) for file in files]
 
 
@@ -401,7 +407,6 @@ def save(picture: Figure, file: Path) -> Path:
     form = picture_ending(file)[1:]
     if form == "pgf":
         mpl.rcParams["pgf.texsystem"] = latex_for(file)
-    undated = _UNDATED.get(f".{form}", {})
     with listed_file(file) as partial:
         if form == "pgf":
             picture.savefig(partial, dpi=160, format=form)
@@ -410,5 +415,5 @@ def save(picture: Figure, file: Path) -> Path:
         else:
             # The default title of EPS would be the name of the file.
             with partial.open("wb") as stream:
-                picture.savefig(stream, dpi=160, format=form, metadata=undated)
+                picture.savefig(stream, dpi=160, format=form, metadata=_NO_DATE.get(form, {}))
     return file

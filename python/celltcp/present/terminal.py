@@ -1,4 +1,4 @@
-"""Terminal: tables and lines in its width, whose texts are data and never markup."""
+"""Standard output with tables in the width of the terminal; texts are never markup."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from celltcp.present.section import Table
 
 
-#: Width of a page.
+#: Width of the output without a terminal, characters.
 _COLUMNS = 120
 
 
 class Terminal(Console):
-    """Standard output: a terminal, or a page of fixed width without one."""
+    """Standard output or a file: in the width of the terminal, or a fixed width without one."""
 
     def __init__(self, columns: int | None = None, file: IO[str] | None = None) -> None:
         """Opens a console.
 
         Args:
-            columns: those of the variable `COLUMNS` unless given, or else 120.
-            file: instead of the standard output.
+            columns: width without a terminal, characters; by default the variable `COLUMNS`, else 120.
+            file: file to write to; the standard output unless given.
         """
         # Addresses and settings have brackets and colons, which are markup and emoji to rich.
         super().__init__(highlight=False, markup=False, emoji=False, file=file)

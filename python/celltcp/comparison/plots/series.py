@@ -149,7 +149,7 @@ def draw_flows(
     delays.set_ylabel("RTT, ms")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
-    legend_outside(rates, abreast=abreast)
+    legend_outside(rates, panels_per_row=abreast)
     return float(total.max()) if len(total) else 0.0
 
 

@@ -275,8 +275,8 @@ def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
     ]
     if constant:
         return (
-            f'all rows have the time {constant[0].sample} in "{constant[0].name}": --step says how long '
-            "a row lasts, such as 1s (step in a scenario file)"
+            f'all rows have the time {constant[0].sample} in "{constant[0].name}": --step says how '
+            "long a row lasts, such as 1s (step in a scenario file)"
         )
     if others:
         return (
