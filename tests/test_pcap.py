@@ -22,8 +22,7 @@ from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.ground_truth import ground_truth_losses
 from celltcp.pcap.tags import read_tag_rules, with_tags
 from celltcp.pcap.validation import judgement_of, validate
-from celltcp.pcap.validation_cases import CASES, Case, cases_at, random_cases
-from celltcp.pcap.validation_paths import path_cases
+from celltcp.pcap.validation_cases import CASES, Case, cases_at, path_cases, random_cases
 
 #: Real captures of phones and browsers (test data of nDPI).
 REAL = next(

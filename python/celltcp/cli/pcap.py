@@ -236,8 +236,7 @@ def validate_command(
     """
     from celltcp.pcap.tables import print_judgement
     from celltcp.pcap.validation import cost_of, judgement_of, validate
-    from celltcp.pcap.validation_cases import CASES, cases_at, random_cases
-    from celltcp.pcap.validation_paths import path_cases
+    from celltcp.pcap.validation_cases import CASES, cases_at, path_cases, random_cases
 
     check_json(json_file)
     if count and paths:

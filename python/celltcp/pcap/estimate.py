@@ -18,7 +18,6 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.endpoint_settings import endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
-from celltcp.pcap.unmodelled import missing_properties
 from celltcp.scenarios.lower_bounds import LOWER_BOUND
 
 #: IP and TCP headers of a segment with timestamps, bytes.
@@ -33,6 +32,9 @@ _MIN_MEASURED_SHARE = 0.05
 
 #: Minimum number of losses by overflow that show the size of the buffer.
 _MIN_OVERFLOW_LOSSES = 3
+
+#: Minimum share of the segments that are overtaken at which reordering matters.
+_MIN_REORDERED_SHARE = 0.01
 
 #: Smallest buffer of an estimate without an overflow: ten packets, bytes.
 _MIN_BUFFER_BYTES = 15_000.0
@@ -185,7 +187,7 @@ def estimate_path(
         has_overflow,
         (0 if are_leftovers(episodes) else int((losses["kind"] == "random").sum())) / max(segments, 1),
         endpoint_settings(row, intervals, float(capacity_mbps.max()), rtt_ms),
-        tuple(missing_properties(row)),
+        tuple(_missing_properties(row)),
         None if other is None else int(other["connection"]),
     )
 
@@ -341,6 +343,23 @@ def _buffer(
     mean_mbps = float(capacity_mbps.mean())
     longest_bytes = 0.0 if np.isnan(delay_ms) else float(delay_ms) / 1e3 * mean_mbps * 1e6 / 8
     return max(longest_bytes, _MIN_BUFFER_BYTES), False
+
+
+def _missing_properties(row: dict[Hashable, Any]) -> list[str]:
+    """Returns the properties that a scenario lacks, each with the field that could have it.
+
+    Args:
+        row: connection of the transfer.
+    """
+    texts = []
+    if lost := int(row["losses_outage"]):
+        texts.append(f"outages, in which {lost} segments were lost (path.blackouts)")
+    direction = row["direction"]
+    overtaken = int(row["reordered"]) + int(row[f"out_of_order_{direction}"])
+    share = overtaken / max(int(row[f"segments_{direction}"]), 1)
+    if share >= _MIN_REORDERED_SHARE:
+        texts.append(f"reordering of {100 * share:.2g} % of the segments (path.jitter)")
+    return texts
 
 
 def files_of_scenario(file: Path) -> tuple[Path, Path]:

@@ -32,6 +32,7 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
     files = [str(summary["file"]) for summary in analyses.summaries]
     rows = analyses.by_waiting_time()
     command = shlex.join(["celltcp", "pcap", "analyze", *files, "--out", "results"])
+    steps = next_steps(analyses)
     order = "The connections that waited longest come first."
     more = f" The table has the first {_MAX_ROWS} of {len(rows)}." if len(rows) > _MAX_ROWS else ""
     return Part(
@@ -40,16 +41,11 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
         findings=_findings(analyses),
         sections=(
             Section("Connections", _connections(analyses), text=(f"{order}{more}",)),
-            *_next_steps(analyses),
+            *([Section("What to try next", code="\n".join([*steps, ""]))] if steps else []),
             *_pictures(analyses),
             Section("Command that reproduces the results", code=f"{command}\n"),
         ),
     )
-
-
-def _next_steps(analyses: CaptureAnalyses) -> list[Section]:
-    steps = next_steps(analyses)
-    return [Section("What to try next", code="".join(f"{step}\n" for step in steps))] if steps else []
 
 
 def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:

@@ -55,16 +55,7 @@ class ResetSavings:
 
     def outcome(self) -> SavingsOutcome:
         """Returns what `celltcp pcap resets --json` writes."""
-        return {
-            "delay_s": self.delay_s,
-            "hold_s": self.hold_s,
-            "bytes_down": self.bytes_down,
-            "all_connections": self.all_connections,
-            "connections": self.connections,
-            "broken": self.broken,
-            "spared_bytes": self.spared_bytes,
-            "share": self.share,
-        }
+        return {**vars(self), "spared_bytes": self.spared_bytes, "share": self.share}  # type: ignore[typeddict-item]
 
 
 def reset_savings(

@@ -10,7 +10,7 @@ from celltcp.present.section import Column, Table
 if TYPE_CHECKING:
     from celltcp.scenarios.ccas import AutoParameter, CcaEntry, CcaParameter
 
-#: Names are copied by users, and never cut short.
+#: Column of names, which users copy, so that they are never cut.
 _PARAMETER = Column("parameter", no_wrap=True)
 
 
@@ -35,15 +35,8 @@ def parameters_table(parameters: Iterable[CcaParameter]) -> Table:
     headings = ("default", "unit", "allowed", "meaning", "source")
     columns = (_PARAMETER, *(Column(heading, folds=True) for heading in headings))
     rows = tuple(
-        (
-            parameter["name"],
-            parameter["default"],
-            parameter["unit"],
-            parameter["allowed"],
-            parameter["meaning"],
-            parameter["source"],
-        )
-        for parameter in parameters
+        (row["name"], row["default"], row["unit"], row["allowed"], row["meaning"], row["source"])
+        for row in parameters
     )
     return Table(columns, rows)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from celltcp._core import __version__
 from celltcp.present.css_colors import declarations, variable
-from celltcp.present.drawing import svg_of
 from celltcp.present.palette import colours
 from celltcp.present.section import Part, Section
 
@@ -25,12 +25,14 @@ _HERE = Path(__file__).parent / "page"
 _UPLOT = _HERE / "uplot"
 
 
-@dataclass(frozen=True)
-class _Script:
-    """A script, and the digest by which the page allows it."""
+#: Keys of the metadata that matplotlib writes to a file, each set to None to omit it.
+_NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
-    text: Markup
-    digest: str
+_STYLE = re.compile(r'style="[^"]*"')
+_COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
+_IDS = re.compile(r'( id="|url\(#|xlink:href="#)')
+_SIZE = re.compile(r' (width|height)="[\d.]+pt"')
+_METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 
 
 def page_of(parts: Sequence[Part], title: str, command: str) -> str:
@@ -85,7 +87,7 @@ def _section(section: Section, name: str, group: str) -> dict[str, Any]:
     fields: dict[str, Any] = {**vars(section), "name": name, "shades": _shades(section)}
     fields |= {"svg": None, "chart": None}
     if section.figure is not None:
-        fields["svg"] = Markup(svg_of(section.figure.draw(), name))
+        fields["svg"] = Markup(_svg(section.figure.draw(), name))
         fields["alternative"] = section.figure.alternative
         chart = section.figure.chart
         if chart is not None and len(chart.x) > 1:
@@ -113,9 +115,24 @@ def _json(value: object) -> Markup:
     return Markup(text)
 
 
-def _script(text: str) -> _Script:
+def _svg(picture: Figure, name: str) -> str:
+    """Returns an SVG element with colours as CSS variables and identifiers prefixed by `name`."""
+    stream = io.StringIO()
+    picture.savefig(stream, format="svg", metadata=_NO_METADATA)
+    text = stream.getvalue()
+    text = _METADATA.sub("", text[text.index("<svg") :])
+    head, _, rest = text.partition(">")
+    head = _SIZE.sub("", head).replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+    text = _IDS.sub(rf"\g<1>{name}-", f"{head}>{rest}")
+    return _STYLE.sub(
+        lambda match: _COLOUR.sub(lambda colour: f"var(--h{colour[1].lower()})", match[0]), text
+    ).strip()
+
+
+def _script(text: str) -> dict[str, str]:
+    """Returns a script, and the digest by which the page allows it."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-    return _Script(Markup(text), f"sha256-{digest}")
+    return {"text": Markup(text), "digest": f"sha256-{digest}"}
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import numpy as np
 
 from celltcp._core import CelltcpError
 from celltcp.logs.recording import Recording
-from celltcp.logs.units import rate_unit
+from celltcp.logs.units import RateUnit, rate_unit
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
@@ -52,7 +52,7 @@ def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
         value = _number(row[0])
         scale = 1e6
         if len(row) == 2:
-            unit = rate_unit(row[1].strip().replace("Kbits", "kbits"))
+            unit = _unit(row[1])
             if unit is None:
                 raise CelltcpError(f'line {number}: "{row[1].strip()}" is no unit of a rate')
             scale = unit.bits
@@ -62,8 +62,8 @@ def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
     return Recording("NYU-METS, a line per second", "", ns, np.array(values), lengths=lengths)
 
 
-def _unit(text: str) -> bool:
-    return rate_unit(text.strip().replace("Kbits", "kbits")) is not None
+def _unit(text: str) -> RateUnit | None:
+    return rate_unit(text.strip().replace("Kbits", "kbits"))
 
 
 def _number(text: str) -> float | None:

@@ -258,23 +258,18 @@ def _decimal_note(
     is_open = unit.is_volume or (grouped_bps > _MAX_GROUPED_BPS) != are_decimals
     if is_open and not is_given:
         factor = 1000 if are_decimals else 1 / 1000
-        names = [unit.name, *(name for name in _names(unit) if _bits(name) == factor * unit.bits)]
+        allowed = (VOLUME_UNITS if unit.is_volume else RATE_UNITS).split(", ")
+        scaled = unit._replace(bits=factor * unit.bits)
+        names = [
+            unit.name,
+            *(name for name in allowed if rate_unit(name) == scaled._replace(name=name)),
+        ]
         raise CelltcpError(
             f'numbers such as "{number}" may be {read} or {other} {unit.name}: '
             f"{' or '.join(f'--unit {name}' for name in names)} says it, as {read} is read (unit in a "
             "scenario file)"
         )
     return f'"{number}" is taken as {read} (--unit)'
-
-
-def _names(unit: RateUnit) -> list[str]:
-    return (VOLUME_UNITS if unit.is_volume else RATE_UNITS).split(", ")
-
-
-def _bits(name: str) -> float:
-    known = rate_unit(name)
-    assert known is not None  # The names are those of units.
-    return known.bits
 
 
 def _check_durations(columns: list[Column], roles: Roles, times: Times, name: str) -> None:
