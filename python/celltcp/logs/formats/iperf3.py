@@ -1,4 +1,4 @@
-"""Reports of iperf3, iperf2 and further tools as text: a line for each interval, sums of streams."""
+"""Text reports of iperf3, iperf2 and further tools, with a line for each interval and stream."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PORTS = re.compile(
     r"\[\s*(?P<id>\d+)\] local \S+ port (?P<local>\d+) connected \w+ \S+ port (?P<remote>\d+)"
 )
 
-#: Statement about rates that a program at the ends reports.
+#: Note about rates that a program at an endpoint reports.
 PAYLOAD = "rates of payload: goodput over them is 3 to 4 % lower, the share of the headers"
 
 
@@ -96,7 +96,7 @@ def of_text(text: str, requested: Direction) -> Recording:
     if any(row.role for row in lines):
         direction, has_both = requested, True
     elif is_server and not server:
-        # A server tests one direction after another. A sender's lines have further columns.
+        # A server tests one direction after the other. The lines of a sender have more columns.
         sent, arrived = ([row for row in lines if row.is_sent == which] for which in (True, False))
         has_both = bool(sent and arrived)
         lines = (sent if requested == "down" else arrived) if has_both else lines
@@ -127,6 +127,7 @@ def of_text(text: str, requested: Direction) -> Recording:
 class _Row(NamedTuple):
     """Line of an interval."""
 
+    #: Number of the stream, or SUM.
     stream: str
     interval: Interval
     #: Text after the rate.
@@ -136,19 +137,19 @@ class _Row(NamedTuple):
 
     @property
     def is_sent(self) -> bool:
-        """Whether it is of a sender: retransmissions or datagrams are after the rate."""
+        """Whether a sender wrote the line: it has retransmissions or datagrams after the rate."""
         if self.role:
             return self.role.startswith("TX")
         return re.match(r"\s+\d+(?:\s+[\d.]+ [KMG]?Bytes)?\s*$", self.rest) is not None
 
 
 def _bits_of(sender: re.Match[str]) -> float:
-    """Returns the window of a sender's line."""
+    """Returns the congestion window in a line of a sender, bits."""
     return 8 * float(sender["cwnd"]) * 1024.0 ** " KMG".index(sender["prefix"] or " ")
 
 
 def _direction_of_client(text: str) -> Direction | None:
-    """Returns the direction of the only test of a client of iperf3; None of other reports."""
+    """Returns the direction of the test of a client of iperf3; None for other reports."""
     if not re.search(r"^Connecting to host", text, re.M):
         return None
     return "down" if re.search(r"^Reverse mode", text, re.M) else "up"
@@ -168,27 +169,27 @@ def summed(lines: list[tuple[str, Interval]], total: str = "SUM") -> list[Interv
     """Returns the sums of streams by interval, test after test, without the totals of whole tests.
 
     Args:
-        lines: numbers of streams and their intervals, in the order of the report.
-        total: identifier of the sum over streams; a test that has it is read from it alone.
+        lines: identifiers of streams and their intervals, in the order of the report.
+        total: identifier of the sum over streams; in a test that has it, only its lines count.
     """
-    lengths = sorted(each.end_ns - each.start_ns for _, each in lines)
+    lengths = sorted(interval.end_ns - interval.start_ns for _, interval in lines)
     median_length = lengths[len(lengths) // 2] if lengths else 0
     tests: list[dict[str, list[Interval]]] = [{}]
     latest: dict[str, int] = {}
-    for stream, each in lines:
+    for stream, interval in lines:
         # Streams of a test run at the same time.
-        is_earlier = each.start_ns < latest.get(
+        is_earlier = interval.start_ns < latest.get(
             stream, max(latest.values(), default=0) - 2 * median_length
         )
-        # A total has two intervals or more; an interval is longer than usual by a little only.
-        if is_earlier and each.end_ns - each.start_ns > 1.5 * median_length:
+        # A total is as long as two intervals or more.
+        if is_earlier and interval.end_ns - interval.start_ns > 1.5 * median_length:
             continue
         if is_earlier:
             # A server that reports test after test begins each at zero.
             tests.append({})
             latest = {}
-        latest[stream] = each.start_ns
-        tests[-1].setdefault(stream, []).append(each)
+        latest[stream] = interval.start_ns
+        tests[-1].setdefault(stream, []).append(interval)
     result = []
     for streams in tests:
         sums: dict[tuple[int, int], float] = {}

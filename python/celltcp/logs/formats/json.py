@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.source import Source
 
-#: Maximum length of a list within a record whose parts become columns.
-_MAX_PARTS = 8
+#: Maximum length of a list in a record whose items become columns.
+_MAX_ITEMS = 8
 #: Fields of a period of Sabre's and dash.js' network files.
 _SABRE = {"duration_ms", "bandwidth_kbps", "latency_ms"}
 
 
 class _KnownRecords(NamedTuple):
-    """Records with fields whose names have no unit."""
+    """Records of a tool, with fields whose names have no unit."""
 
     kind: str
-    #: Fields that each of the files has.
+    #: Fields by which the records are recognised.
     fields: frozenset[str]
-    #: Fields of the times and of the rates by direction, and their units.
+    #: Fields of time and rate by direction, and their units.
     columns: dict[Direction, str]
     unit: str
-    #: Rows by direction, of tests of both one after another.
+    #: Conditions on rows by direction, for tests of both directions one after the other.
     runs: dict[Direction, str] = {}  # noqa: RUF012 - a tuple is not changed
 
 
@@ -82,25 +82,25 @@ _KNOWN = (
 )
 
 
-#: Sign before each record of a sequence, RFC 7464.
-_RECORD = "\x1e"
-#: Beginning of a list: lines of text begin with a bracket as well, such as one with the time.
+#: Sign before each record of a JSON text sequence (RFC 7464).
+_RECORD_SEPARATOR = "\x1e"
+#: Beginning of a JSON list; other lines begin with a bracket as well, such as those with a time.
 _LIST = re.compile(r"\[\s*(?:[\[{\"\]]|-?\d[\d.eE+-]*\s*(?:,|\]\s*$)|true|false|null|$)")
 
 
 def recognises(source: Source) -> bool:
     """Returns whether a file begins as JSON does."""
-    start = source.head.lstrip(f"\ufeff \t\r\n{_RECORD}")
+    start = source.head.lstrip(f"\ufeff \t\r\n{_RECORD_SEPARATOR}")
     return start.startswith("{") or bool(_LIST.match(start))
 
 
 def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
-    """Reads the kinds of JSON that are known, and records of any other.
+    """Reads JSON of known tools, or else records of times and rates.
 
     Raises:
-        CelltcpError: if it is no JSON, or has no rates.
+        CelltcpError: if the text is no JSON, or has no rates.
     """
-    document = _parsed(source.text())
+    document = _parse(source.text())
     requested = options.direction or side
     if isinstance(document, dict):
         if isinstance(document.get("intervals"), list):
@@ -109,18 +109,15 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
             return _flent(document, requested)
         if (series := _prometheus(document)) is not None:
             return _records(series, options, side)
-        history = _inside(document, "downlinkThroughputBps", "downlink_throughput_bps")
-        if history is not None and isinstance(_any(history, "downlinkThroughputBps"), list):
+        history = _find_table(document, "downlinkThroughputBps", "downlink_throughput_bps")
+        if history is not None and isinstance(_field(history, "downlinkThroughputBps"), list):
             return _starlink(history, requested)
         for key in ("downlink", "uplink") if requested == "down" else ("uplink", "downlink"):
-            pattern = (
-                (document.get(key) or {}).get("trace_pattern") if _is_table(document.get(key)) else None
-            )
-            if pattern:
+            if _is_table(document.get(key)) and (pattern := document[key].get("trace_pattern")):
                 return _alphartc(pattern, key)
     if isinstance(document, list) and document and _is_event(document[0]):
-        # iperf3 --json-stream writes an event a line.
-        events = [each for each in document if _is_event(each)]
+        # iperf3 --json-stream writes an event per line.
+        events = [event for event in document if _is_event(event)]
         rows = [event["data"] for event in events if event["event"] == "interval"]
         start: dict[str, Any] = next(
             (event["data"] for event in events if event["event"] == "start"), {}
@@ -134,22 +131,25 @@ def _is_event(value: Any) -> bool:
     return _is_table(value) and "event" in value and _is_table(value.get("data", {}))
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
+    """Returns a JSON document, or the list of records that lines have."""
     text = text.lstrip("\ufeff")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        whole = error
+        document_error = error
     except RecursionError:
         raise CelltcpError("JSON is nested too deeply") from None
     rows = []
     for number, line in enumerate(text.split("\n"), 1):
-        if record := line.strip(f" \t\r{_RECORD}"):
+        if record := line.strip(f" \t\r{_RECORD_SEPARATOR}"):
             try:
                 rows.append(json.loads(record))
             except (json.JSONDecodeError, RecursionError):
                 if number == 1 or not rows:
-                    raise CelltcpError(f"is no JSON: {whole.msg} in line {whole.lineno}") from None
+                    raise CelltcpError(
+                        f"is no JSON: {document_error.msg} in line {document_error.lineno}"
+                    ) from None
                 raise CelltcpError(f"line {number} is no JSON, as the lines before are") from None
     return rows
 
@@ -158,19 +158,19 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _any(table: dict[str, Any], name: str) -> Any:
-    """Returns a field by its name in the style of JSON or of Python."""
+def _field(table: dict[str, Any], name: str) -> Any:
+    """Returns a field by its name, in camel case or with underscores."""
     plain = name.replace("_", "").lower()
     return next((value for key, value in table.items() if key.replace("_", "").lower() == plain), None)
 
 
-def _inside(table: Any, *names: str) -> dict[str, Any] | None:
-    """Returns the first table, from outside to inside, with one of these fields."""
+def _find_table(table: Any, *names: str) -> dict[str, Any] | None:
+    """Returns the outermost table with one of these fields."""
     if not isinstance(table, dict):
         return None
     if any(name in table for name in names):
         return table
-    candidates = (_inside(value, *names) for value in table.values())
+    candidates = (_find_table(value, *names) for value in table.values())
     return next((candidate for candidate in candidates if candidate is not None), None)
 
 
@@ -189,21 +189,21 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
     if sends and not has_both and (output := _of_receiver(document, requested)) is not None:
         kind = f"iperf3 -J, {who}, intervals of the receiver"
         return dataclasses.replace(output, kind=kind, direction=direction)
-    intervals, rtts, sent_again, in_flight = [], [], [], 0.0
+    intervals, rtts, retransmissions, in_flight = [], [], [], 0.0
     for of_sum, streams in sums:
         bps = of_sum["bits_per_second" if "bits_per_second" in of_sum else "throughput-bits"]
         begin, end = (round(float(of_sum[name]) * 1e9) for name in ("start", "end"))
         intervals.append(Interval(begin, end, float(bps)))
         known = [stream.get("rtt") for stream in streams if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
-        sent_again.append(float(of_sum.get("retransmits", np.nan)))
+        retransmissions.append(float(of_sum.get("retransmits", np.nan)))
         in_flight = max(in_flight, 8 * sum(float(stream.get("snd_cwnd") or 0) for stream in streams))
     if not intervals and document.get("error"):
         raise CelltcpError(f"iperf3 reported an error: {document['error']}")
     end_of = document.get("end") or {}
     # BBR fills a link without a queue.
     used = str(end_of.get("sender_tcp_congestion", ""))
-    is_known = np.isfinite(sent_again).any() and not used.startswith("bbr")
+    is_known = np.isfinite(retransmissions).any() and not used.startswith("bbr")
     no_capacity = None
     if sends and intervals:
         is_back = has_both and (requested == "down") != is_server
@@ -222,7 +222,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         rtt_ms=np.array(rtts),
         is_load_test=True,
         lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
-        retransmissions=np.nan_to_num(sent_again) if is_known else None,
+        retransmissions=np.nan_to_num(retransmissions) if is_known else None,
         direction=direction,
         has_both=has_both,
         no_capacity=no_capacity,
@@ -296,14 +296,14 @@ def _flent(document: dict[str, Any], requested: Direction) -> Recording:
 
 def _starlink(history: dict[str, Any], requested: Direction) -> Recording:
     name = "downlinkThroughputBps" if requested == "down" else "uplinkThroughputBps"
-    rates = _any(history, name)
+    rates = _field(history, name)
     if not isinstance(rates, list) or not rates:
         raise CelltcpError(f"Starlink's history has no {name}")
     values = np.array([np.nan if rate is None else float(rate) for rate in rates])
-    latency = _any(history, "popPingLatencyMs")
+    latency = _field(history, "popPingLatencyMs")
     rtt = np.array([np.nan if each is None else float(each) for each in latency]) if latency else None
-    # A ring of one value a second; `current` counts all seconds so far.
-    current = int(_any(history, "current") or 0)
+    # A ring buffer with a value per second; `current` counts all seconds so far.
+    current = int(_field(history, "current") or 0)
     count = len(values)
     start = current % count if current > count else 0
     values = np.roll(values, -start)
@@ -316,7 +316,7 @@ def _starlink(history: dict[str, Any], requested: Direction) -> Recording:
         values,
         lengths=lengths,
         rtt_ms=None if rtt is None or len(rtt) != count else np.roll(rtt, -start),
-        has_both=_any(history, "uplinkThroughputBps") is not None,
+        has_both=_field(history, "uplinkThroughputBps") is not None,
         notes=("throughput of that time, which is at most the capacity",),
     )
 
@@ -344,13 +344,13 @@ def _prometheus(document: dict[str, Any]) -> dict[str, list[Any]] | None:
 
 
 def _alphartc(pattern: list[dict[str, Any]], direction: str) -> Recording:
-    intervals, at = [], 0
-    for each in pattern:
-        length = round(float(each.get("duration", 0)) * 1e6)
-        if "capacity" in each and length > 0:
-            intervals.append(Interval(at, at + length, float(each["capacity"]) * 1e3))
-        at += max(length, 0)
-    rtts = np.array([float(each.get("rtt") or np.nan) for each in pattern if "capacity" in each])
+    intervals, start_ns = [], 0
+    for step in pattern:
+        length_ns = max(round(float(step.get("duration", 0)) * 1e6), 0)
+        if "capacity" in step and length_ns:
+            intervals.append(Interval(start_ns, start_ns + length_ns, float(step["capacity"]) * 1e3))
+        start_ns += length_ns
+    rtts = np.array([float(step.get("rtt") or np.nan) for step in pattern if "capacity" in step])
     return of_intervals(
         f"AlphaRTC, {direction}, capacity in kbit/s, duration in ms",
         intervals,
@@ -389,15 +389,10 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         names = [str(name) for name in frame.columns] if has_names else []
     names = names or [str(index + 1) for index in range(frame.shape[1])]
     kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
-    known = next(
-        (known_records for known_records in _KNOWN if set(names) >= known_records.fields), None
-    )
+    known = next((records for records in _KNOWN if set(names) >= records.fields), None)
     if known is not None and options.column is None:
-        kind, column, run = (
-            known.kind,
-            known.columns[requested],
-            options.run or known.runs.get(requested),
-        )
+        kind, column = known.kind, known.columns[requested]
+        run = options.run or known.runs.get(requested)
         if missing := [name for name in column.split(",") if name not in names]:
             raise CelltcpError(f'{kind}: there is no "{missing[-1]}"')
         unit = options.unit or known.unit
@@ -410,16 +405,16 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
 
 
 def _with_numbers(value: Any) -> Any:
-    """Returns a record whose lists of records, such as those of UEs, have their numbers as names."""
-    if isinstance(value, list) and 0 < len(value) <= _MAX_PARTS and all(map(_is_table, value)):
-        value = {str(index): each for index, each in enumerate(value)}
+    """Returns a record in which lists of records, such as those of UEs, are tables by number."""
+    if isinstance(value, list) and 0 < len(value) <= _MAX_ITEMS and all(map(_is_table, value)):
+        value = {str(index): item for index, item in enumerate(value)}
     if isinstance(value, dict):
-        return {name: _with_numbers(each) for name, each in value.items()}
+        return {name: _with_numbers(field) for name, field in value.items()}
     return value
 
 
 def _of_data_frame(table: dict[str, Any]) -> Any:
-    """Returns tables as pandas and InfluxDB write them: names and rows, or by column or row."""
+    """Returns the rows or columns of a table as pandas or InfluxDB write it; None for others."""
     names = table.get("columns")
     rows = table.get("data", table.get("values"))
     if isinstance(names, list) and isinstance(rows, list) and names and rows:
@@ -445,11 +440,11 @@ def _sides(key: str) -> list[Direction]:
 def _rows_in(value: Any, requested: Direction, depth: int = 6) -> Any:
     """Returns the longest list of records, or table of equally long lists, in a document.
 
-    Lists of the direction `requested` go before longer ones of the other.
+    Lists of the direction `requested` come before longer ones of the other direction.
     """
     if isinstance(value, list):
         if value and all(isinstance(each, dict) for each in value):
-            # A record alone holds the records, such as the one of an interface.
+            # A single record, such as that of an interface, may hold the records.
             inside = _rows_in(value[0], requested, depth - 1) if len(value) == 1 else None
             return value if inside is None else inside
         if value and all(isinstance(each, list) and len(each) == 1 for each in value):

@@ -1,4 +1,4 @@
-"""Tables of tools whose columns have known names: a row a period, with the rates of each direction.
+"""Tables of tools whose columns have known names, with the rates of each direction in each row.
 
 Raca et al., "Beyond throughput, the next generation: a 5G dataset with channel and context metrics",
 MMSys 2020, for phone logs of G-NetTrack.
@@ -31,9 +31,9 @@ class KnownTable:
     rates: dict[Direction, str]
     unit: str
     separators: Collection[str]
-    #: Further columns, which tables of other tools have as well.
+    #: Further columns, by which the tool is recognised.
     own: frozenset[str] = frozenset()
-    #: Whether one rate column and one of the tool's own columns identify the tool.
+    #: Whether one of `rates` and one of `own` are enough for that; otherwise all are needed.
     has_some: bool = False
     notes: tuple[str, ...] = ()
     #: Column and value of rows without load, such as those of a ping; None without any.
@@ -50,7 +50,7 @@ class KnownTable:
         """Reads the rates of a direction.
 
         Raises:
-            CelltcpError: if there are none.
+            CelltcpError: if there is no column of them.
         """
         name = self.rates[options.direction or side]
         names = self._names(source)

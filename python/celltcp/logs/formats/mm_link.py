@@ -24,19 +24,19 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
-    """Reads the opportunities, each of a packet of 1500 bytes (1504 with the header of the tunnel).
+    """Reads the opportunities, each for a packet of 1500 bytes (1504 with the header of the tunnel).
 
     Raises:
-        CelltcpError: if there is none.
+        CelltcpError: if there is no opportunity.
     """
     text = source.text()
     base = re.search(r"^# base timestamp: (\d+)", text, re.MULTILINE)
-    moments = np.array(re.findall(r"^(\d+) # \d+", text, re.MULTILINE), dtype=np.int64)
-    if not len(moments):
+    times_ms = np.array(re.findall(r"^(\d+) # \d+", text, re.MULTILINE), dtype=np.int64)
+    if not len(times_ms):
         raise CelltcpError("log of mm-link without an opportunity (#)")
-    moments = np.sort(moments - (int(base[1]) if base else int(moments[0])))
-    moments = moments[moments >= 0]
-    if not len(moments) or moments[-1] < 1:
+    times_ms = np.sort(times_ms - (int(base[1]) if base else int(times_ms[0])))
+    times_ms = times_ms[times_ms >= 0]
+    if not len(times_ms) or times_ms[-1] < 1:
         raise CelltcpError("log of mm-link: a trace must last at least 1 ms")
     kind = "log of mahimahi's mm-link, its opportunities of 1500 bytes"
-    return Recording(kind, "", moments, np.empty(0), opportunities=moments)
+    return Recording(kind, "", times_ms, np.empty(0), opportunities=times_ms)

@@ -1,4 +1,4 @@
-"""Logs of NYU-METS: a line a second, `3.97,Mbits/sec`, or eight columns with Mbit/s first.
+"""Logs of NYU-METS: a line per second, `3.97,Mbits/sec`, or eight columns with Mbit/s first.
 
 Mei et al., "Realtime mobile bandwidth prediction using LSTM neural network", PAM 2019.
 """
@@ -39,7 +39,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
-    """Reads a rate a second.
+    """Reads a rate for each second.
 
     Raises:
         CelltcpError: if a unit is none.

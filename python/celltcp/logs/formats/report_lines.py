@@ -1,4 +1,4 @@
-"""Reports of further tools as text, with a line for each interval: nuttcp, netperf, tshark."""
+"""Text reports of nuttcp, netperf and tshark, with a line for each interval."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Interval(NamedTuple):
-    """An interval of a stream."""
+    """Interval of a stream, with its rate."""
 
     start_ns: int
     end_ns: int
@@ -68,28 +68,28 @@ def intervals_of(lines: Iterable[str], tool: _Tool) -> Iterator[Interval]:
     Raises:
         CelltcpError: if the unit of a rate is not known.
     """
-    at = 0
+    start_ns = 0
     for match in map(tool.line.search, lines):
         if match is None:
             continue
         fields = match.groupdict()
         if "seconds" in fields:
-            length = round(float(fields["seconds"]) * 1e9)
+            length_ns = round(float(fields["seconds"]) * 1e9)
         else:
-            at, end = (round(float(fields[part]) * 1e9) for part in ("start", "end"))
-            length = end - at
-        if length <= 0:
+            start_ns, end_ns = (round(float(fields[part]) * 1e9) for part in ("start", "end"))
+            length_ns = end_ns - start_ns
+        if length_ns <= 0:
             continue
         if "bytes" in fields:
-            bps = 8e9 * float(fields["bytes"]) / length
+            bps = 8e9 * float(fields["bytes"]) / length_ns
         else:
-            bps = float(fields["rate"]) * _bits(fields["unit"], tool)
-        yield Interval(at, at + length, bps)
-        at += length
+            bps = float(fields["rate"]) * _unit_bps(fields["unit"], tool)
+        yield Interval(start_ns, start_ns + length_ns, bps)
+        start_ns += length_ns
 
 
-def _bits(text: str, tool: _Tool) -> float:
-    """Returns the bits per second in one of a unit."""
+def _unit_bps(text: str, tool: _Tool) -> float:
+    """Returns a unit of rates in bit/s."""
     power = re.fullmatch(r"10\^(\d)bits/s", text)
     if power:
         return float(10 ** int(power[1]))

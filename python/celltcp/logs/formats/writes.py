@@ -1,4 +1,4 @@
-"""Rates of an iperf sender: writes into the send buffer, not deliveries."""
+"""Rates of an iperf sender, which are writes into its send buffer, and estimated deliveries."""
 
 from __future__ import annotations
 
@@ -15,28 +15,26 @@ _MEAN_TOLERANCE = 0.02
 
 
 class Writes(NamedTuple):
-    """Intervals of a sender."""
+    """Intervals in which a sender wrote data."""
 
     intervals: Sequence[Interval]
     #: Maximum data in flight, bits; 0 if unknown. The send buffer holds at least as much.
     in_flight: float = 0.0
-    #: Mean rate that the receiver reported, bit/s.
+    #: Mean rate that the receiver reported, bit/s; None without its report.
     received_bps: float | None = None
     is_udp: bool = False
 
     @property
     def warning(self) -> str:
-        """Reason why they are no capacity, and the rates that are used instead."""
-        if self.is_udp:
-            what = "its rates are what the sender sent over UDP, not what arrived"
-        else:
-            what = "its rates are what the sender wrote into its send buffer, not what arrived"
-        mean = ""
+        """Reason why the rates are no capacity, and the rates that are used instead."""
+        verb = "sent over UDP" if self.is_udp else "wrote into its send buffer"
+        mean_text = ""
         if self.received_bps is not None:
-            mean = f" (on average {self.received_bps / 1e6:.3f} Mbit/s, as the receiver said)"
-        used = "" if self.is_udp else " Used are the steadiest rates that fit."
+            mean_text = f" (on average {self.received_bps / 1e6:.3f} Mbit/s, as the receiver said)"
+        used_text = "" if self.is_udp else " Used are the steadiest rates that fit."
         return (
-            f"{what}{mean}.{used} iperf3 --get-server-output, or the receiver's log, has what arrived"
+            f"its rates are what the sender {verb}, not what arrived{mean_text}.{used_text} iperf3 "
+            "--get-server-output, or the receiver's log, has what arrived"
         )
 
     def delivered(self) -> list[Interval]:
@@ -45,75 +43,67 @@ class Writes(NamedTuple):
         What is written and not yet delivered is in the send buffer. An interval without writes is no
         outage of the link, but the time in which the buffer emptied.
         """
-        result: list[Interval] = []
-        for run in _runs(self.intervals):
-            result += self._of_run(run)
-        return result
+        return [interval for test in _tests(self.intervals) for interval in self._delivered_in(test)]
 
-    def _of_run(self, run: Sequence[Interval]) -> list[Interval]:
-        seconds = [(interval.end_ns - interval.start_ns) / 1e9 for interval in run]
-        written = list(
-            itertools.accumulate(
-                (length * interval.bps for length, interval in zip(seconds, run, strict=True)),
-                initial=0.0,
-            )
-        )
-        times = list(itertools.accumulate(seconds, initial=0.0))
-        whole = written[-1]
-        is_one = len(run) == len(self.intervals)
-        arrived = whole
-        if self.received_bps is not None and is_one:
-            arrived = min(self.received_bps * times[-1], whole)
+    def _delivered_in(self, test: Sequence[Interval]) -> list[Interval]:
+        lengths_s = [(interval.end_ns - interval.start_ns) / 1e9 for interval in test]
+        amounts = (length * interval.bps for length, interval in zip(lengths_s, test, strict=True))
+        # Bits written, and times, at the bounds of the intervals.
+        written = list(itertools.accumulate(amounts, initial=0.0))
+        times_s = list(itertools.accumulate(lengths_s, initial=0.0))
+        total = arrived = written[-1]
+        if self.received_bps is not None and len(test) == len(self.intervals):
+            arrived = min(self.received_bps * times_s[-1], total)
         if self.is_udp:
             # No data waits in a buffer: missing data was lost, at unknown times.
-            share = arrived / whole if whole and arrived < (1 - _MEAN_TOLERANCE) * whole else 1.0
-            return [interval._replace(bps=share * interval.bps) for interval in run]
-        buffer = max(self.in_flight, whole - arrived)
+            share = arrived / total if total and arrived < (1 - _MEAN_TOLERANCE) * total else 1.0
+            return [interval._replace(bps=share * interval.bps) for interval in test]
+        buffer = max(self.in_flight, total - arrived)
         if not buffer:
-            return list(run)
-        lowest = [max(each - buffer, 0.0) for each in written]
-        lowest[-1] = written[-1] = arrived
-        rates = _steadiest(times, lowest, written)
-        return [interval._replace(bps=bps) for interval, bps in zip(run, rates, strict=True)]
+            return list(test)
+        min_delivered = [max(bits - buffer, 0.0) for bits in written]
+        min_delivered[-1] = written[-1] = arrived
+        rates = _steadiest_rates(times_s, min_delivered, written)
+        return [interval._replace(bps=bps) for interval, bps in zip(test, rates, strict=True)]
 
 
-def _runs(intervals: Sequence[Interval]) -> list[list[Interval]]:
-    """Returns tests that are one after another; each begins anew."""
-    result: list[list[Interval]] = []
+def _tests(intervals: Sequence[Interval]) -> list[list[Interval]]:
+    """Returns the intervals by test; a test begins where times step back."""
+    tests: list[list[Interval]] = []
     for interval in intervals:
-        if not result or interval.start_ns < result[-1][-1].start_ns:
-            result.append([])
-        result[-1].append(interval)
-    return result
+        if not tests or interval.start_ns < tests[-1][-1].start_ns:
+            tests.append([])
+        tests[-1].append(interval)
+    return tests
 
 
-def _steadiest(times: list[float], lowest: list[float], highest: list[float]) -> list[float]:
-    """Returns the slopes of the shortest way between two bounds, which are one at both ends.
+def _steadiest_rates(times_s: list[float], lower: list[float], upper: list[float]) -> list[float]:
+    """Returns the slopes of the shortest curve between two bounds that meet at both ends.
 
     Args:
-        times: moments of the bounds.
-        lowest: lower bound at each of them.
-        highest: upper bound at each of them.
+        times_s: times of the bounds.
+        lower: lower bound at each time, bits.
+        upper: upper bound at each time, bits.
     """
     rates: list[float] = []
-    at, height, last = 0, 0.0, len(times) - 1
-    while at < last:
-        least, most = float("-inf"), float("inf")
-        least_at = most_at = at + 1
-        bend, to = last, highest[last]
-        for position in range(at + 1, last + 1):
-            length = times[position] - times[at]
-            below, above = (lowest[position] - height) / length, (highest[position] - height) / length
-            if below > most:
-                bend, to = most_at, highest[most_at]
+    start, bits, last = 0, 0.0, len(times_s) - 1
+    while start < last:
+        min_slope, max_slope = float("-inf"), float("inf")
+        min_index = max_index = start + 1
+        bend, bend_bits = last, upper[last]
+        for index in range(start + 1, last + 1):
+            length_s = times_s[index] - times_s[start]
+            lower_slope, upper_slope = ((bound[index] - bits) / length_s for bound in (lower, upper))
+            if lower_slope > max_slope:
+                bend, bend_bits = max_index, upper[max_index]
                 break
-            if above < least:
-                bend, to = least_at, lowest[least_at]
+            if upper_slope < min_slope:
+                bend, bend_bits = min_index, lower[min_index]
                 break
-            if below >= least:
-                least, least_at = below, position
-            if above <= most:
-                most, most_at = above, position
-        rates += [(to - height) / (times[bend] - times[at])] * (bend - at)
-        at, height = bend, to
+            if lower_slope >= min_slope:
+                min_slope, min_index = lower_slope, index
+            if upper_slope <= max_slope:
+                max_slope, max_index = upper_slope, index
+        rates += [(bend_bits - bits) / (times_s[bend] - times_s[start])] * (bend - start)
+        start, bits = bend, bend_bits
     return rates

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.source import Source
 
-#: Bytes of connections by direction: those that started a connection are behind the link.
+#: Columns of bytes by direction: the hosts that open connections are behind the link.
 _BYTES = {"down": "resp_bytes", "up": "orig_bytes"}
-#: Length of a connection that Zeek gives none, s.
+#: Duration of a connection for which Zeek has none, s.
 _UNKNOWN_DURATION_S = 1e-3
 
 
@@ -25,7 +25,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
-    """Reads the sum of all connections, each at an even rate over its length.
+    """Reads the sum of all connections, each at a constant rate over its duration.
 
     Raises:
         CelltcpError: if there are none.
