@@ -166,9 +166,7 @@ def _round(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
 def _imputed_share(intervals: Intervals, *, is_mean: bool) -> float:
     """Returns the share of the time whose rate was measured at another time.
 
-    Args:
-        intervals: intervals of the log.
-        is_mean: whether rates are means over their rows, even over long ones.
+    Rates of long rows are samples unless `is_mean`.
     """
     if intervals.step_ns >= MIN_SAMPLE_NS and not is_mean:
         return 1 - MIN_SAMPLE_NS / 2 / intervals.step_ns

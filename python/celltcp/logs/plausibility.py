@@ -131,9 +131,7 @@ def idle_share(intervals: Intervals) -> float:
 def demand_reason(intervals: Intervals, *, is_load_test: bool) -> str | None:
     """Returns the reason why a log looks like an application's demand and not like a capacity.
 
-    Args:
-        intervals: rates of the log.
-        is_load_test: whether the application sends all the time, so that only outages are idle time.
+    In a load test the application sends all the time, so that idle time is that of outages.
     """
     rates, lengths = intervals.bps, intervals.lengths
     if len(rates) < _MIN_ROWS:

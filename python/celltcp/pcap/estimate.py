@@ -215,12 +215,7 @@ def _outages(
     """Returns which intervals are in outages: nothing arrived, and then all that had waited.
 
     Where windows pass in bursts, nothing arrives for most of an RTT either, but no data has waited.
-
-    Args:
-        acked: acknowledged bytes of each interval.
-        flight: maximum in flight of each interval, bytes.
-        max_rtt_ms: longest RTT of each interval.
-        lowest_ms: lowest RTT of the path.
+    The arrays have a value for each interval: acknowledged bytes, maximum in flight, longest RTT.
     """
     is_outage = np.zeros(len(acked), bool)
     start = 0
@@ -238,13 +233,7 @@ def _outages(
 def _queue_ms(
     intervals: pd.DataFrame, row: dict[Hashable, Any], *, is_minimum: bool = False
 ) -> pd.Series:
-    """Returns the delay beyond the lowest RTT, on the side of the capture where the queue is.
-
-    Args:
-        intervals: intervals of the transfer.
-        row: connection of the transfer.
-        is_minimum: whether to return the lowest delay of each interval instead of the mean.
-    """
+    """Returns the delay beyond the lowest RTT, on the side of the capture with the queue."""
     far = intervals["rtt_min_ms" if is_minimum else "rtt_mean_ms"] - row["far_rtt_min_ms"]
     near = intervals["near_rtt_mean_ms"] - row["near_rtt_min_ms"]
     delay: pd.Series = near if row["place"] == "receiver" else far
@@ -275,14 +264,7 @@ def _capacity(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Returns `times_s`, `capacity_mbps` and `is_measured` of an estimate.
 
-    The rate at which a queue sends is the capacity.
-
-    Args:
-        intervals: intervals of the transfer.
-        losses: losses of the transfer.
-        row: connection of the transfer.
-        has_full_queue: whether losses show that a queue was full.
-        is_ack_queue: whether the queue may be that of the ACKs.
+    The rate at which a queue sends is the capacity, unless the queue may be that of the ACKs.
     """
     count = int(intervals["t_s"].max() / INTERVAL_S + 0.5) + 1
     indices = (intervals["t_s"] / INTERVAL_S + 0.5).astype(int).to_numpy()
@@ -346,11 +328,7 @@ def _buffer(
 
 
 def _missing_properties(row: dict[Hashable, Any]) -> list[str]:
-    """Returns the properties that a scenario lacks, each with the field that could have it.
-
-    Args:
-        row: connection of the transfer.
-    """
+    """Returns the properties that a scenario lacks, each with the field that could have it."""
     texts = []
     if lost := int(row["losses_outage"]):
         texts.append(f"outages, in which {lost} segments were lost (path.blackouts)")

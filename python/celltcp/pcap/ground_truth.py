@@ -29,10 +29,6 @@ def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.D
     arrived is spurious. One that arrived after later ones without a retransmission was reordered.
     One that the receiver discarded for an old timestamp is "discarded" if it was retransmitted; no
     kind fits it.
-
-    Args:
-        fates: rows of one connection.
-        timestamps: whether its segments have timestamps.
     """
     rows = fates.sort_values("sent_ns", kind="stable").reset_index(drop=True)
     begin = int(rows["seq"].min()) if len(rows) else 0
@@ -126,13 +122,7 @@ def _discarded(
 def _outages(
     sent: NDArray[np.int64], ended: NDArray[np.int64], arrived: NDArray[np.bool_]
 ) -> list[tuple[int, int]]:
-    """Returns start and end, ns, of each time in which nothing arrived although segments were sent.
-
-    Args:
-        sent: departures of the segments, ns.
-        ended: arrivals or drops, ns.
-        arrived: whether each segment arrived.
-    """
+    """Returns start and end, ns, of each time in which nothing arrived although segments were sent."""
     order = np.argsort(ended[arrived], kind="stable")
     times, departures = ended[arrived][order], sent[arrived][order]
     gaps = np.flatnonzero(np.diff(times) >= _MIN_OUTAGE_NS)
@@ -150,11 +140,6 @@ def _outages(
 
 
 def _same_start(seq: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    """Returns the index of another segment with the same first byte, for each; -1 without one.
-
-    Args:
-        seq: first bytes of the segments.
-        step: 1 for the previous such segment, -1 for the next one.
-    """
+    """Returns the previous (`step` 1) or next (-1) segment with the same first byte, or -1."""
     indices = pd.Series(np.arange(len(seq)))
     return indices.groupby(seq).shift(step, fill_value=-1).to_numpy(np.int64)

@@ -24,10 +24,7 @@ def opposite_transfer(
 
     It is also None for a transfer at a steady rate: ACKs that wait in a queue come in bursts.
 
-    Args:
-        connections: rows of connections.
-        row: connection of the transfer.
-        intervals: intervals of the transfer, in its direction.
+    `row` is the connection of the other transfer, and `intervals` are those of its data.
     """
     sender, receiver = _hosts(row)
     if sender == receiver or _is_steady(intervals):

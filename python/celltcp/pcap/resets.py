@@ -107,14 +107,7 @@ def _read(file: str, savings: ResetSavings) -> None:
 def _add_segments(
     rows: pd.DataFrame, file: str, savings: ResetSavings, resets: dict[int, ResetConnection]
 ) -> None:
-    """Adds the segments of a part of a capture, which are in the order of time.
-
-    Args:
-        rows: rows of segments.
-        file: name of the capture.
-        savings: savings, whose times are used.
-        resets: connections of the capture that their clients have reset, by number; extended.
-    """
+    """Adds segments of a capture, in the order of time, to its reset connections by number."""
     rst_rows = rows[(rows["up"] == 1) & (rows["flags"] & _RST > 0)]
     for key, times in rst_rows.groupby("connection")["t_s"]:
         number = int(str(key))

@@ -40,11 +40,7 @@ class PictureNames:
 def markdown_page(parts: Sequence[Part], title: str, command: str, pictures: PictureNames) -> str:
     """Returns the page of a report; the same parts give the same text.
 
-    Args:
-        parts: parts of the report, one for each folder of results or more.
-        title: title of the page.
-        command: command line that has made the page.
-        pictures: extended by the figures of the page.
+    The figures of the page are added to `pictures`.
     """
     head = f"# {escaped(title)}\n\n{wrapped(f'Made by celltcp {__version__}:')}\n\n    {command}\n"
     bodies = (markdown_part(part, pictures, part.title if len(parts) > 1 else "") for part in parts)
@@ -54,10 +50,7 @@ def markdown_page(parts: Sequence[Part], title: str, command: str, pictures: Pic
 def markdown_part(part: Part, pictures: PictureNames, title: str = "") -> str:
     """Returns the part of a page about one folder of results.
 
-    Args:
-        part: part to render.
-        pictures: extended by the figures of the part.
-        title: heading above the part; none if empty.
+    Its figures are added to `pictures`. Without a title it has no heading.
     """
     headings = [f"## {escaped(title)}"] if title else []
     blocks = [*headings, *(wrapped(escaped(text)) for text in (part.question, part.answer) if text)]

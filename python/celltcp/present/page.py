@@ -36,13 +36,7 @@ _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 
 
 def page_of(parts: Sequence[Part], title: str, command: str) -> str:
-    """Returns the page of a report; the same parts give the same bytes.
-
-    Args:
-        parts: parts of the report, one for each folder of results or more.
-        title: title of the page.
-        command: command line that has made the page.
-    """
+    """Returns the page of a report; the same parts give the same bytes."""
     # A field that the template names and the classes lack is an error, not an empty text.
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
@@ -77,13 +71,7 @@ def _part(part: Part, number: int) -> dict[str, Any]:
 
 
 def _section(section: Section, name: str, group: str) -> dict[str, Any]:
-    """Returns the fields of a section for the template.
-
-    Args:
-        section: the section.
-        name: identifier of its element.
-        group: name of its part, for charts that share a cursor.
-    """
+    """Returns the fields of a section for the template; `group` is the name of its part."""
     fields: dict[str, Any] = {**vars(section), "name": name, "shades": _shades(section)}
     fields |= {"svg": None, "chart": None}
     if section.figure is not None:

@@ -46,11 +46,6 @@ def pdf_of(parts: Sequence[Part], title: str, command: str) -> bytes:
 
     Each part begins with a page that has its answer, findings and sections of the first page, and
     tables if there is room. Then come the other tables and texts, and a page for each picture.
-
-    Args:
-        parts: parts of the report, one for each folder of results or more.
-        title: title of the document.
-        command: command line that has made the document.
     """
     stream = io.BytesIO()
     meta = {"Title": title, "Creator": f"celltcp {__version__}", "CreationDate": None}

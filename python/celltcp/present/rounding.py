@@ -54,10 +54,6 @@ def column_texts(estimates: Sequence[Estimate], digits: int) -> list[str]:
 
     The number is that of the widest interval by the rule of `rounded`. It is larger if the narrowest
     interval would be zero, but at most that of the metric.
-
-    Args:
-        estimates: means of a metric.
-        digits: usual decimals of the metric.
     """
     widths = [each.ci95 for each in estimates if each.ci95 and math.isfinite(each.mean)]
     if not widths:

@@ -78,12 +78,7 @@ class Table:
         )
 
     def parts(self, widths: Sequence[float], max_width: float) -> list[Table]:
-        """Returns parts of the table that fit into a width; each has all columns of texts.
-
-        Args:
-            widths: width of each column.
-            max_width: maximum width of a part.
-        """
+        """Returns parts of the table that fit into a width; each has all columns of texts."""
         texts = [index for index, column in enumerate(self.columns) if not column.is_number]
         max_width -= sum(widths[index] for index in texts)
         parts: list[list[int]] = [[]]

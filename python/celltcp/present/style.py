@@ -227,13 +227,7 @@ def footnote(picture: Figure, lines: Sequence[str]) -> None:
 
 
 def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = False) -> None:
-    """Draws one legend for all panels next to them: CCAs, and the capacity if it is drawn.
-
-    Args:
-        picture: the figure.
-        ccas: congestion controls.
-        has_bars: whether the figure has bars instead of lines.
-    """
+    """Draws one legend for all panels next to them: CCAs, and the capacity if it is drawn."""
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     hatched = hatches(ccas)
     handles: list[Artist] = [
@@ -258,13 +252,7 @@ def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = Fals
 
 
 def _columns(texts: Sequence[str], width: float, size: float) -> int:
-    """Returns the maximum number of columns of a legend in a width.
-
-    Args:
-        texts: labels.
-        width: width of the legend, inches.
-        size: size of the letters, points.
-    """
+    """Returns the maximum number of columns of a legend; width in inches, font size in points."""
     lengths = [TextPath((0, 0), text, size=size).get_extents().width for text in texts]
     # A column also has a handle and two gaps.
     look = mpl.rcParams

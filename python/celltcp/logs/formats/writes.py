@@ -80,10 +80,7 @@ def _tests(intervals: Sequence[Interval]) -> list[list[Interval]]:
 def _steadiest_rates(times_s: list[float], lower: list[float], upper: list[float]) -> list[float]:
     """Returns the slopes of the shortest curve between two bounds that meet at both ends.
 
-    Args:
-        times_s: times of the bounds.
-        lower: lower bound at each time, bits.
-        upper: upper bound at each time, bits.
+    The bounds are bits at each time.
     """
     rates: list[float] = []
     start, bits, last = 0, 0.0, len(times_s) - 1

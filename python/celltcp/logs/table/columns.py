@@ -128,11 +128,6 @@ def short_duration_name(columns: list[Column], taken: set[int], step_s: float) -
     """Returns the name of a column with durations much shorter than the steps between rows.
 
     An amount of data then belongs to a short test and not to the time until the next row.
-
-    Args:
-        columns: columns of the table.
-        taken: positions of the columns that have another role.
-        step_s: usual time between rows.
     """
     for column in columns:
         is_time = column.is_of(DURATION - {"interval"} | {"elapsed"}) or "time" in column.words

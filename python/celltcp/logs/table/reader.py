@@ -78,15 +78,7 @@ def read_frame(
     *,
     has_names: bool = True,
 ) -> Recording:
-    """Reads a table in memory.
-
-    Args:
-        frame: the table.
-        names: names of its columns; numbers from 1 without `has_names`.
-        options: options of the user.
-        side: direction of the link.
-        kind: format of the file, for users.
-        has_names: whether the columns have names.
+    """Reads a table in memory, whose columns have numbers as names without `has_names`.
 
     Raises:
         CelltcpError: if names and values leave something open.

@@ -34,13 +34,7 @@ _MIN_WAIT_S = 0.1
 
 
 def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.DataFrame) -> list[str]:
-    """Returns the sentence of each connection; empty for a connection without a finding.
-
-    Args:
-        connections: rows of connections.
-        losses: rows of their losses.
-        intervals: rows of their intervals.
-    """
+    """Returns the sentence of each connection; empty for a connection without a finding."""
     loss_indices, interval_indices = (
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )

@@ -300,12 +300,8 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], longest_ms: floa
     """Returns the sentence about losses at queues that were not full.
 
     The delay of a queue shows its length only where its rate is constant. Losses at high RTTs are then
-    those of a queue discipline, and others have a cause outside the queue.
-
-    Args:
-        evidence: evidence of the connection.
-        short: episodes at queues that were not full.
-        longest_ms: longest delay at losses, those in a full queue included.
+    those of a queue discipline, and others have a cause outside the queue. `longest_ms` is the longest
+    delay at losses, including those in a full queue.
     """
     if short[-1].start_s - short[0].start_s < _MIN_SPREAD_SHARE * evidence.row["download_s"]:
         return _unclear_text(short)

@@ -71,10 +71,13 @@ def policer(evidence: Evidence) -> str:
         return ""
     within = rates[lengths <= _MAX_EPISODE_RTTS * row["far_rtt_p50_ms"] / 1e3]
     is_long = spread_s >= _MIN_SPREAD_SHARE * row["download_s"]
-    rate = _rate_within(within, rates)
+    rate = _constant_rate(within, _MAX_EPISODE_DEVIATION) if len(within) >= _MIN_STEPS else 0.0
+    if (rates > (1 + _MAX_STEP_DEVIATION) * rate).mean() > _MAX_ABOVE_SHARE:
+        rate = 0.0
     if not rate or not (is_long or len(within) >= _MIN_EPISODE_STEPS):
         # Without any step within an episode, the sender may have been below the rate all the time.
-        rate = _rate_of_all(rates, mean_rate) if is_long and len(within) else 0.0
+        rate = _constant_rate(rates, _MAX_STEP_DEVIATION) if is_long and len(within) else 0.0
+        rate = rate if abs(mean_rate - rate) <= _MAX_MEAN_DEVIATION * rate else 0.0
     if not rate:
         return ""
     return (
@@ -83,26 +86,11 @@ def policer(evidence: Evidence) -> str:
     )
 
 
-def _rate_of_all(rates: NDArray[np.float64], mean_rate: float) -> float:
-    """Returns the rate that passed all the time, the same over steps; 0 if there is none."""
+def _constant_rate(rates: NDArray[np.float64], max_deviation: float) -> float:
+    """Returns the median rate if half of the rates deviate less from it; otherwise 0."""
     low, rate, high = np.quantile(rates, (0.25, 0.5, 0.75))
-    is_constant = (1 - _MAX_STEP_DEVIATION) * rate <= low and high <= (1 + _MAX_STEP_DEVIATION) * rate
-    return float(rate) if is_constant and abs(mean_rate - rate) <= _MAX_MEAN_DEVIATION * rate else 0.0
-
-
-def _rate_within(within: NDArray[np.float64], rates: NDArray[np.float64]) -> float:
-    """Returns the rate within episodes of drops, which is never exceeded; 0 if there is none."""
-    if len(within) < _MIN_STEPS:
-        return 0.0
-    low, rate, high = np.quantile(within, (0.25, 0.5, 0.75))
-    is_constant = (1 - _MAX_EPISODE_DEVIATION) * rate <= low and high <= (
-        1 + _MAX_EPISODE_DEVIATION
-    ) * rate
-    return (
-        float(rate)
-        if is_constant and (rates > (1 + _MAX_STEP_DEVIATION) * rate).mean() <= _MAX_ABOVE_SHARE
-        else 0.0
-    )
+    is_constant = (1 - max_deviation) * rate <= low and high <= (1 + max_deviation) * rate
+    return float(rate) if is_constant else 0.0
 
 
 def _bytes_passed(lost: pd.DataFrame) -> NDArray[np.float64]:

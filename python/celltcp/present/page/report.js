@@ -10,39 +10,40 @@ const live = [];
 
 // Numbers.
 
-async function unpacked(text, width, count) {
+// Decodes the cumulative sums of packed differences, each of some bytes.
+async function unpack(text, width, count) {
   const packed = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  const found = new Uint32Array(count);
-  const most = width === 2 ? 0xffff : 0xffffffff;
+  const steps = new Uint32Array(count);
+  const modulus = 256 ** width;
   let value = 0;
   for (let i = 0; i < count; i++) {
     let change = 0;
     for (let plane = width - 1; plane >= 0; plane--) change = change * 256 + bytes[plane * count + i];
-    value = (value + change) % (most + 1);
-    found[i] = value;
+    value = (value + change) % modulus;
+    steps[i] = value;
   }
-  return found;
+  return steps;
 }
 
 async function valuesOf(packed) {
-  const steps = await unpacked(packed.data, 2, packed.count);
-  const found = new Float64Array(packed.count);
+  const steps = await unpack(packed.data, 2, packed.count);
+  const values = new Float64Array(packed.count);
   for (let i = 0; i < packed.count; i++) {
-    found[i] = steps[i] === 65535 ? NaN : packed.low + packed.step * steps[i];
+    values[i] = steps[i] === 65535 ? NaN : packed.low + packed.step * steps[i];
   }
-  return found;
+  return values;
 }
 
 async function placesOf(packed) {
-  const steps = packed.data ? await unpacked(packed.data, 4, packed.count) : null;
-  const found = new Float64Array(packed.count);
-  for (let i = 0; i < packed.count; i++) found[i] = packed.low + packed.step * (steps ? steps[i] : i);
-  return found;
+  const steps = packed.data ? await unpack(packed.data, 4, packed.count) : null;
+  const places = new Float64Array(packed.count);
+  for (let i = 0; i < packed.count; i++) places[i] = packed.low + packed.step * (steps ? steps[i] : i);
+  return places;
 }
 
-// Lowest and highest value of stretches of 2, 4, 8 and so on values.
+// Lowest and highest values of blocks of 1, 2, 4, 8 and so on values.
 function levelsOf(values) {
   const levels = [{low: values, high: values}];
   while (levels.at(-1).low.length > 2 * FACTOR) {
@@ -50,15 +51,16 @@ function levelsOf(values) {
     const count = Math.ceil(low.length / FACTOR);
     const next = {low: new Float64Array(count).fill(NaN), high: new Float64Array(count).fill(NaN)};
     for (let i = 0; i < low.length; i++) {
-      const place = (i / FACTOR) | 0;
-      if (!(low[i] >= next.low[place])) { if (low[i] === low[i]) next.low[place] = low[i]; }
-      if (!(high[i] <= next.high[place])) { if (high[i] === high[i]) next.high[place] = high[i]; }
+      const block = (i / FACTOR) | 0;
+      if (!(low[i] >= next.low[block]) && !isNaN(low[i])) next.low[block] = low[i];
+      if (!(high[i] <= next.high[block]) && !isNaN(high[i])) next.high[block] = high[i];
     }
     levels.push(next);
   }
   return levels;
 }
 
+// Index of the first place that is not below a value.
 function firstFrom(places, value) {
   let low = 0, high = places.length;
   while (low < high) {
@@ -68,7 +70,7 @@ function firstFrom(places, value) {
   return low;
 }
 
-// Columns of a panel between two places, no more than some points for each pixel.
+// Columns of a panel from one x coordinate to another, with at most a few points for each pixel.
 function viewOf(chart, columns, from, to, width) {
   const begin = Math.max(firstFrom(chart.places, from) - 1, 0);
   const end = Math.min(firstFrom(chart.places, to) + 1, chart.places.length);
@@ -86,14 +88,13 @@ function viewOf(chart, columns, from, to, width) {
     const middle = Math.min(i * stretch + (stretch >> 1), chart.places.length - 1);
     places.push(chart.places[i * stretch], chart.places[middle]);
   }
-  const of = ({low, high}) => {
-    const found = [];
-    for (let i = first; i < last; i++) {
-      found.push(low[i] === low[i] ? low[i] : null, high[i] === high[i] ? high[i] : null);
-    }
-    return found;
+  const nullIfNan = value => isNaN(value) ? null : value;
+  const pairsOf = ({low, high}) => {
+    const pairs = [];
+    for (let i = first; i < last; i++) pairs.push(nullIfNan(low[i]), nullIfNan(high[i]));
+    return pairs;
   };
-  return [places, ...columns.map(each => of(each.levels[level]))];
+  return [places, ...columns.map(column => pairsOf(column.levels[level]))];
 }
 
 // Looks.
@@ -223,19 +224,19 @@ function optionsOf(chart, panel, width, isLast) {
         plot.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
         zoom(chart.group, [from, to]);
       }],
-      setCursor: [plot => tell(chart, panel, plot)],
+      setCursor: [plot => showValues(chart, panel, plot)],
       draw: [plot => drawIntervals(plot, panel)],
     },
   };
 }
 
-// Round numbers on an axis of logarithms.
+// Ticks of a logarithmic axis: 1, 2 and 5 times powers of ten.
 function decadesOf(low, high) {
-  const found = [];
+  const ticks = [];
   for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10) {
-    for (const first of [1, 2, 5]) if (first * decade >= low && first * decade <= high) found.push(first * decade);
+    for (const first of [1, 2, 5]) if (first * decade >= low && first * decade <= high) ticks.push(first * decade);
   }
-  return found;
+  return ticks;
 }
 
 function rangeOf(chart, panel, low, high) {
@@ -253,16 +254,15 @@ function rangeOf(chart, panel, low, high) {
   return [bottom, top > bottom ? top : bottom + 1];
 }
 
-// Values beside the cursor: those of the nearest place.
-function tell(chart, panel, plot) {
+// Shows the values at the x coordinate that is nearest to the cursor.
+function showValues(chart, panel, plot) {
   const {left} = plot.cursor;
   if (left === undefined || left < 0 || plot.cursor.idx === null) { panel.told.replaceChildren(panel.title.cloneNode(true)); return; }
-  const at = plot.posToVal(left, "x");
-  let place = firstFrom(chart.places, at);
+  let place = firstFrom(chart.places, plot.posToVal(left, "x"));
   const toPixel = each => plot.valToPos(chart.places[each], "x");
   if (place >= chart.places.length || (place > 0 && left - toPixel(place - 1) < toPixel(place) - left)) place--;
-  const here = chart.names.length ? chart.names[place] : number(chart.places[place], chart.digits) + (chart.unit ? " " + chart.unit : "");
-  const told = [panel.title.cloneNode(true), element("b", {}, here)];
+  const x = chart.names.length ? chart.names[place] : number(chart.places[place], chart.digits) + (chart.unit ? " " + chart.unit : "");
+  const texts = [panel.title.cloneNode(true), element("b", {}, x)];
   panel.columns.forEach(each => {
     const value = each.values[place];
     if (!each.shown || value !== value) return;
@@ -271,10 +271,10 @@ function tell(chart, panel, plot) {
     const unit = panel.unit ? " " + panel.unit : "";
     const ends = each.low && each.low[place] === each.low[place] && each.low[place] !== each.high[place]
       ? ` (${number(each.low[place], panel.digits)} to ${number(each.high[place], panel.digits)})` : "";
-    const x = each.left ? ` at ${here}` : "";
-    told.push(element("span", {}, swatch, `${each.series.label} `, element("b", {}, number(value, panel.digits) + unit), x + ends));
+    const at = each.left ? ` at ${x}` : "";
+    texts.push(element("span", {}, swatch, `${each.series.label} `, element("b", {}, number(value, panel.digits) + unit), at + ends));
   });
-  panel.told.replaceChildren(...told);
+  panel.told.replaceChildren(...texts);
 }
 
 function refresh(chart) {
@@ -308,7 +308,7 @@ function step(chart, factor, share) {
   if (to > from) zoom(chart.group, [from, to]);
 }
 
-// Series of a panel as uPlot takes them: the ends of bands are series of their own.
+// Arranges the series of a panel for uPlot, in which the edges of bands are series of their own.
 function arrange(panel) {
   panel.drawn = [...panel.columns];
   panel.bands = [];
@@ -369,7 +369,7 @@ function toolsOf(chart) {
   ];
 }
 
-async function enliven(figure) {
+async function makeInteractive(figure) {
   const chart = JSON.parse(document.getElementById(figure.dataset.chart).textContent);
   chart.group = figure.dataset.group;
   chart.places = await placesOf(chart.x);
@@ -427,7 +427,7 @@ async function start() {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       seen.unobserve(entry.target);
-      await enliven(entry.target);
+      await makeInteractive(entry.target);
       root.dataset.live = live.length;
     }
   }, {rootMargin: "600px"});
