@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from celltcp.present.markdown import markdown_table
@@ -12,7 +12,7 @@ from celltcp.present.markdown_page import escaped
 from celltcp.present.section import Column, Table
 
 #: Definition in a schema.
-Definition = dict[str, Any]
+Definition = Mapping[str, Any]
 
 
 def table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
