@@ -150,7 +150,7 @@ macro_rules! table {
             $(#[doc = $meaning] pub $name: Vec<$type>,)+
         }
 
-        #[doc = concat!("A row of [`", stringify!($table), "`].")]
+        #[doc = concat!("A row of `", stringify!($table), "`.")]
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $row {
             $(#[doc = $meaning] pub $name: $type,)+

@@ -48,13 +48,6 @@ impl Contents {
         }
     }
 
-    /// Removes a packet that has left the network.
-    pub fn remove(&mut self, packet: u64) {
-        if let Some(bytes) = self.pop(packet) {
-            self.recycle(bytes);
-        }
-    }
-
     /// Stores the payload of a packet that a middlebox creates.
     pub(crate) fn create(&mut self, packet: u64, payload: Vec<u8>) {
         let bytes = PacketBytes {
