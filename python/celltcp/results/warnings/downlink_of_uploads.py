@@ -16,8 +16,8 @@ _DOWNLINK_SETTINGS: Mapping[str, str | None] = {
     "jitter": None,
     "policer": None,
 }
-#: Values without an effect, and the default of the buffer.
-_UNSET: tuple[object, ...] = (None, 0, 0.0, [], "1bdp")
+#: Values without an effect, and the defaults of the buffer: of a path, and of a trace alone.
+_UNSET: tuple[object, ...] = (None, 0, 0.0, [], "1bdp", "750packets")
 
 
 def downlink_of_uploads(about: Mapping[str, Any]) -> list[str]:
