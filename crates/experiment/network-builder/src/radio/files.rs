@@ -26,7 +26,7 @@ impl RadioFiles {
         };
         let height_m = radio.propagation.ue_height.metres();
         check_each("ues", &radio.ues, |ue| {
-            match ue.reception() {
+            match ue.signal_source() {
                 SignalSource::Sinr(sinr) => {
                     if let Some(trace) = files.read_sinr(sinr, texts).in_table("sinr")? {
                         files.sinr.insert(ue.name.clone(), trace);
@@ -89,7 +89,7 @@ impl RadioFiles {
         if self.trajectories.contains_key(&file) {
             return Ok(());
         }
-        let of_file = radio.ues.iter().filter_map(|ue| match ue.reception() {
+        let of_file = radio.ues.iter().filter_map(|ue| match ue.signal_source() {
             SignalSource::Sumo(other) if located(other, &self.directory) == file => {
                 Some((ue, other))
             }

@@ -108,7 +108,7 @@ fn movement(
 ) -> Result<Option<Trajectory>, PlanError> {
     use scenario::radio::SignalSource;
     let height = radio.propagation.ue_height;
-    Ok(match ue.reception() {
+    Ok(match ue.signal_source() {
         SignalSource::Sinr(_) => None,
         SignalSource::Linear(position, velocity) => {
             Some(channel::linear(position, velocity, height))
@@ -124,7 +124,7 @@ fn traced(
     files: &RadioFiles,
     (grid, fading, number, seed): (Grid, Option<(FadingConfig, Receiver)>, u32, u64),
 ) -> Result<Channel, PlanError> {
-    let mean = match (files.sinr(&ue.name), ue.reception()) {
+    let mean = match (files.sinr(&ue.name), ue.signal_source()) {
         (Some(trace), _) => trace.clone(),
         (None, scenario::radio::SignalSource::Sinr(sinr)) => channel::sinr(sinr)?,
         (None, _) => unreachable!("a UE without a place has a SINR"),

@@ -49,12 +49,12 @@ fn an_empty_section_is_a_phone_at_20_db_in_a_cell_of_20_mhz_in_band_7() {
     assert_eq!(radio.tti(), Duration::from_millis(1));
     assert_eq!(radio.nodes().collect::<Vec<_>>(), ["phone"]);
     assert_eq!(
-        radio.ues[0].reception(),
+        radio.ues[0].signal_source(),
         SignalSource::Sinr(&Sinr::Constant(Decibel::new(20.0)))
     );
     let named = self::radio("[[radio.ues]]\n[[radio.ues]]", &[]);
     assert_eq!(named.nodes().collect::<Vec<_>>(), ["phone", "ue-2"]);
-    assert_eq!(named.ues[1].reception(), radio.ues[0].reception());
+    assert_eq!(named.ues[1].signal_source(), radio.ues[0].signal_source());
 }
 
 #[test]

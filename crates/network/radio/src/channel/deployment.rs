@@ -92,39 +92,26 @@ impl Deployment {
         }
     }
 
-    /// Returns the mean power from `cell` at a position without fast fading, over the whole bandwidth, in dBm.
-    pub fn power_dbm(&self, cell: usize, point: &Position) -> f64 {
-        let common = self
+    /// Returns the mean power from each cell at a position without fast fading, over the whole bandwidth, in dBm.
+    pub fn powers_dbm(&self, point: &Position) -> impl Iterator<Item = f64> {
+        let common_shadow = self
             .common_shadow
             .as_ref()
             .map_or(0.0, |field| field.at(point));
-        self.power_with(cell, point, common)
-    }
-
-    fn power_with(&self, cell: usize, point: &Position, common_shadow: f64) -> f64 {
-        let (site, position) = (&self.cells[cell], &self.positions[cell]);
-        let ground_m = position.ground_distance_m(point);
-        let loss = self.losses[cell].loss_db(ground_m, self.is_los(cell, point));
-        let shadow = match (&self.propagation.shadowing, self.shadows.get(cell)) {
-            (Some(shadowing), Some(field)) => {
-                let common = shadowing.site_correlation;
-                let own = libm::sqrt(1.0 - common) * field.at(point);
-                shadowing.deviation.get() * (libm::sqrt(common) * common_shadow + own)
-            }
-            _ => 0.0,
-        };
-        site.power.dbm() + site.antenna.gain_dbi(position, point) - loss - shadow
-    }
-
-    /// Writes the mean powers of all cells at a position, in mW, to `out`.
-    pub(crate) fn powers_mw(&self, point: &Position, out: &mut [f64]) {
-        let common = self
-            .common_shadow
-            .as_ref()
-            .map_or(0.0, |field| field.at(point));
-        for (cell, out) in out.iter_mut().enumerate() {
-            *out = Decibel::new(self.power_with(cell, point, common)).to_linear();
-        }
+        (0..self.cells.len()).map(move |index| {
+            let (cell, position) = (&self.cells[index], &self.positions[index]);
+            let ground_m = position.ground_distance_m(point);
+            let loss = self.losses[index].loss_db(ground_m, self.is_los(index, point));
+            let shadow = match (&self.propagation.shadowing, self.shadows.get(index)) {
+                (Some(shadowing), Some(field)) => {
+                    let common = shadowing.site_correlation;
+                    let own = libm::sqrt(1.0 - common) * field.at(point);
+                    shadowing.deviation.get() * (libm::sqrt(common) * common_shadow + own)
+                }
+                _ => 0.0,
+            };
+            cell.power.dbm() + cell.antenna.gain_dbi(position, point) - loss - shadow
+        })
     }
 }
 

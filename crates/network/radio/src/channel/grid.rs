@@ -1,9 +1,7 @@
 //! Grid: the physical resource blocks of a carrier, in groups.
 
 use super::ParameterError;
-
-/// Subcarriers in a PRB: TS 36.211 table 6.2.3-1, TS 38.211 §4.4.4.1.
-const SUBCARRIERS_PER_PRB: f64 = 12.0;
+use crate::phy::SUBCARRIERS_PER_PRB;
 
 /// Physical resource blocks around the carrier, in groups. A channel is evaluated in the middle of each group.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,7 +52,7 @@ impl Grid {
 
     /// Returns the width of one PRB in hertz.
     pub(crate) fn prb_hz(&self) -> f64 {
-        SUBCARRIERS_PER_PRB * self.subcarrier_spacing_hz
+        f64::from(SUBCARRIERS_PER_PRB) * self.subcarrier_spacing_hz
     }
 
     /// Returns the occupied bandwidth in hertz.

@@ -9,10 +9,8 @@ use super::doppler_loss::DopplerLoss;
 use super::faded_sinr::distorted_db;
 use super::mobility::Trajectory;
 use super::{Deployment, Fading, FadingConfig, LinkId, ParameterError, Position, Receiver};
+use crate::phy::SUBCARRIERS_PER_PRB;
 use crate::settings::Interference;
-
-/// Subcarriers in a PRB, each of which is a resource element with the power of the reference signal.
-const ELEMENTS_PER_PRB: f64 = 12.0;
 
 /// Reception of one UE, a function of time alone.
 ///
@@ -164,8 +162,9 @@ impl Reception {
         }
     }
 
+    /// Returns the number of resource elements of a symbol, all with the power of the reference signal.
     fn resource_elements(&self) -> f64 {
-        ELEMENTS_PER_PRB * self.deployment.grid.prbs() as f64
+        f64::from(SUBCARRIERS_PER_PRB) * self.deployment.grid.prbs() as f64
     }
 
     fn mean_sinr(&self, cache: &PeriodCache, cell: usize, activity: Activity<'_>) -> f64 {
@@ -188,7 +187,10 @@ impl Reception {
         if cache.period != Some(period) {
             let position = self.trajectory.at(Instant::from_nanos(period * length));
             if cache.period.is_none() || cache.position != position {
-                self.deployment.powers_mw(&position, &mut cache.powers_mw);
+                let powers_dbm = self.deployment.powers_dbm(&position);
+                for (power_mw, power_dbm) in cache.powers_mw.iter_mut().zip(powers_dbm) {
+                    *power_mw = Decibel::new(power_dbm).to_linear();
+                }
                 cache.gain_db.fill(None);
                 cache.position = position;
             }

@@ -28,3 +28,9 @@ pub use modulation::Modulation;
 pub use outer_loop::OuterLoop;
 pub use report::{CqiReport, CqiReporter, ReportConfig};
 pub use soft_buffer::SoftBuffer;
+
+/// OFDM symbols of a slot of NR (TS 38.211 table 4.3.2-1), or of a subframe of LTE, with the normal cyclic prefix.
+pub(crate) const SYMBOLS_PER_SLOT: u32 = 14;
+
+/// Subcarriers of a resource block (TS 36.211 table 6.2.3-1, TS 38.211 clause 4.4.4.1).
+pub(crate) const SUBCARRIERS_PER_PRB: u32 = 12;

@@ -10,7 +10,9 @@ use crate::channel::{Grid, ParameterError};
 use crate::mac::pdcch::ControlRegion;
 use crate::mac::scheduler::Scheduler;
 use crate::mac::uplink::GRANT_TO_TRANSMISSION;
-use crate::phy::{ConfigError, LinkAdaptation, Modulation, TransportFormat, lte, nr};
+use crate::phy::{
+    ConfigError, LinkAdaptation, Modulation, SYMBOLS_PER_SLOT, TransportFormat, lte, nr,
+};
 
 /// An LTE carrier in FDD.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -220,7 +222,7 @@ impl AirInterface {
         if !(1..=3).contains(&control_symbols) {
             return Err(ConfigError::ControlSymbols(control_symbols).into());
         }
-        let data_symbols = FULL_SLOT - control_symbols;
+        let data_symbols = SYMBOLS_PER_SLOT - control_symbols;
         let numerology = nr::Numerology::new(carrier.numerology)?;
         let layers = check_layers(carrier.layers, "NR", 4)?;
         let (pattern, special) = match &carrier.tdd {
@@ -272,7 +274,7 @@ impl AirInterface {
             pattern,
             down,
             down_special,
-            up: formats(nr::McsTable::Qam64, FULL_SLOT, 1),
+            up: formats(nr::McsTable::Qam64, SYMBOLS_PER_SLOT, 1),
             any_uplink_allocation: true,
             layers,
             control: ControlRegion::nr(carrier.numerology, carrier.prbs, control_symbols),
@@ -303,7 +305,7 @@ impl AirInterface {
     /// Returns the formats of the downlink in `tti`; `None` if it has no room for data.
     pub(super) fn downlink(&self, tti: u64) -> Option<&Formats> {
         let symbols = self.pattern.slot(tti).downlink_symbols;
-        if symbols == FULL_SLOT {
+        if symbols == SYMBOLS_PER_SLOT {
             Some(&self.down)
         } else if symbols > 0 {
             self.down_special.as_ref()
@@ -333,7 +335,7 @@ impl AirInterface {
     pub(super) fn grantable_ttis(&self, tti: u64) -> impl Iterator<Item = u64> + '_ {
         let first = self
             .pattern
-            .next_uplink(tti + GRANT_TO_TRANSMISSION, FULL_SLOT);
+            .next_uplink(tti + GRANT_TO_TRANSMISSION, SYMBOLS_PER_SLOT);
         let next = (tti + 1..).find(|tti| self.has_control(*tti));
         let late = next.map_or(0, |next| next + GRANT_TO_TRANSMISSION);
         let later = move |first: u64| (first + 1..late).filter(|tti| self.is_uplink(*tti));
@@ -344,7 +346,7 @@ impl AirInterface {
 
     /// Returns whether the whole of `tti` is for the uplink. Shorter uplink parts are left to sounding and control.
     pub(super) fn is_uplink(&self, tti: u64) -> bool {
-        self.pattern.slot(tti).uplink_symbols == FULL_SLOT
+        self.pattern.slot(tti).uplink_symbols == SYMBOLS_PER_SLOT
     }
 
     /// Returns the largest uplink allocation of at most `prbs` resource blocks.
@@ -361,9 +363,6 @@ impl AirInterface {
         self.grid.prbs() as u32
     }
 }
-
-/// Symbols of a slot.
-const FULL_SLOT: u32 = 14;
 
 fn check_layers(layers: u32, technology: &'static str, max: u32) -> Result<u32, AirError> {
     if (1..=max).contains(&layers) {

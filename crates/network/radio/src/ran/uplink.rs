@@ -10,6 +10,7 @@ use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
 use crate::mac::uplink::{GRANT_TO_TRANSMISSION, Signal};
 use crate::mac::{headroom, subheader};
+use crate::phy::SYMBOLS_PER_SLOT;
 use crate::settings::{Access, Technology};
 
 /// TTIs from a scheduling request to the earliest grant that answers it: the base station's processing
@@ -255,7 +256,7 @@ fn schedule_retransmission(
 ) {
     let prbs = u32::from(user.up.payload(process).prbs);
     let mut earliest = tti + config.harq().round_trip;
-    while let Some(at) = config.air.pattern.next_uplink(earliest, 14) {
+    while let Some(at) = config.air.pattern.next_uplink(earliest, SYMBOLS_PER_SLOT) {
         if !is_sending(user, at) && cell.allocated_uplink(at) + prbs <= config.air.prbs() {
             cell.allocate_uplink(at, prbs);
             user.retransmissions

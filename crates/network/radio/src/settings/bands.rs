@@ -2,14 +2,15 @@
 
 use super::{Frequency, Technology};
 
-/// A band of which the downlink is used.
+/// Operating band, described by its downlink.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Band {
-    /// Its number.
+    /// Number of the band.
     pub number: u32,
+    /// Edges of the downlink.
     low_mhz: f64,
     high_mhz: f64,
-    /// Whether both directions share it.
+    /// Whether both directions share the band.
     pub is_tdd: bool,
 }
 
@@ -112,12 +113,12 @@ impl Band {
         }
     }
 
-    /// The centre of its downlink.
+    /// Returns the centre of the downlink.
     pub(crate) const fn centre(&self) -> Frequency {
         Frequency::from_hertz((self.low_mhz + self.high_mhz) / 2.0 * 1e6)
     }
 
-    /// Returns the width of its downlink.
+    /// Returns the width of the downlink.
     pub const fn width(&self) -> Frequency {
         Frequency::from_hertz((self.high_mhz - self.low_mhz) * 1e6)
     }

@@ -6,7 +6,7 @@ use units::Duration;
 
 use super::{Band, Frequency, Radio, Ue};
 use crate::channel::ParameterError;
-use crate::phy::lte;
+use crate::phy::{SYMBOLS_PER_SLOT as SYMBOLS, lte};
 use config::{Quantity, as_text};
 
 /// The radio access technology.
@@ -51,7 +51,7 @@ pub enum Transmit {
 pub struct TddPattern(String);
 
 impl TddPattern {
-    /// One letter per slot.
+    /// Returns the pattern, one letter per slot.
     pub fn letters(&self) -> &str {
         &self.0
     }
@@ -64,8 +64,8 @@ impl Quantity for TddPattern {
     const PATTERN: &'static str = "^[DSU]+$";
 
     fn read(text: &str) -> Result<Self, String> {
-        let known = text.chars().all(|letter| "DSU".contains(letter));
-        if known && text.contains('D') && text.contains('U') {
+        let is_known = text.chars().all(|letter| "DSU".contains(letter));
+        if is_known && text.contains('D') && text.contains('U') {
             Ok(Self(text.to_owned()))
         } else {
             Err(format!(
@@ -90,9 +90,6 @@ pub struct SpecialSlot {
     /// For the uplink, at the end.
     pub uplink: u32,
 }
-
-/// Symbols of a slot (TS 38.211 table 4.3.2-1).
-const SYMBOLS: u32 = 14;
 
 impl Default for SpecialSlot {
     fn default() -> Self {
@@ -134,7 +131,7 @@ impl Quantity for SpecialSlot {
 }
 
 impl Radio {
-    /// Operating band; `None` if the frequency is given instead, or if the technology does not have the band.
+    /// Returns the operating band; `None` if the frequency is given instead, or if the technology does not have the band.
     pub(crate) fn operating_band(&self) -> Option<&'static Band> {
         const DEFAULT: u32 = 7;
         let number = match (self.band, self.frequency) {
@@ -145,7 +142,7 @@ impl Radio {
         bands.iter().find(|band| band.number == number)
     }
 
-    /// Centre of the downlink carrier; `None` for a band that the technology does not have.
+    /// Returns the centre of the downlink carrier; `None` for a band that the technology does not have.
     pub fn carrier(&self) -> Option<Frequency> {
         let band = self.operating_band().map(Band::centre);
         self.frequency.or(band)
@@ -161,17 +158,17 @@ impl Radio {
         self.carrier().ok_or_else(unknown)
     }
 
-    /// Width of the carrier; `None` for a number of resource blocks that no LTE carrier has.
+    /// Returns the width of the carrier; `None` for a number of resource blocks that no LTE carrier has.
     pub fn width(&self) -> Option<Frequency> {
         let default = Frequency::from_hertz(20e6);
         let Some(prbs) = self.prbs else {
             return Some(self.bandwidth.unwrap_or(default));
         };
-        let carrier = lte::CARRIERS.iter().find(|carrier| carrier.1 == prbs)?;
-        Some(Frequency::from_hertz(f64::from(carrier.0) * 1e3))
+        let (khz, _) = lte::CARRIERS.iter().find(|&&(_, known)| known == prbs)?;
+        Some(Frequency::from_hertz(f64::from(*khz) * 1e3))
     }
 
-    /// Subcarrier spacing in kHz: 15 in LTE; in NR as configured, by default 30.
+    /// Returns the subcarrier spacing in kHz: 15 in LTE; in NR as configured, by default 30.
     pub fn spacing_khz(&self) -> u32 {
         match (self.technology, self.subcarrier_spacing) {
             (Technology::Lte, _) => 15,
@@ -180,31 +177,35 @@ impl Radio {
         }
     }
 
-    /// One transmission time interval: a subframe of LTE, a slot of NR (TS 38.211 clause 4.3.2).
+    /// Returns the length of a TTI: a subframe of LTE, a slot of NR (TS 38.211 clause 4.3.2).
     pub fn tti(&self) -> Duration {
         Duration::from_millis(15) / u64::from(self.spacing_khz().max(1))
     }
 
-    /// Parallel HARQ processes of a UE.
-    pub fn harq_processes(&self) -> u32 {
-        let max = match self.technology {
+    /// Returns the maximum number of HARQ processes of a UE, which is the default.
+    pub(crate) fn max_harq_processes(&self) -> u32 {
+        match self.technology {
             Technology::Lte => 8,
             Technology::Nr => 16,
-        };
-        self.harq.processes.unwrap_or(max)
+        }
     }
 
-    /// Time from a HARQ attempt to the next one of the same process.
+    /// Returns the number of parallel HARQ processes of a UE.
+    pub fn harq_processes(&self) -> u32 {
+        self.harq.processes.unwrap_or(self.max_harq_processes())
+    }
+
+    /// Returns the time from a HARQ attempt to the next one of the same process.
     pub fn harq_round_trip(&self) -> Duration {
         self.harq.round_trip.unwrap_or(self.tti() * 8)
     }
 
-    /// Time from a HARQ attempt until the receiver's RLC has the data.
+    /// Returns the time from a HARQ attempt until the receiving RLC has the data.
     pub fn decoding(&self) -> Duration {
         self.harq.decoding.unwrap_or(self.tti() * 4)
     }
 
-    /// Names of the nodes of all UEs, except of a wildcard UE, as its file is not read yet.
+    /// Returns the names of the nodes of all UEs but wildcard UEs, whose files are not read yet.
     pub fn nodes(&self) -> impl Iterator<Item = String> + '_ {
         self.ues.iter().flat_map(Ue::nodes)
     }

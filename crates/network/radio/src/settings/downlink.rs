@@ -24,13 +24,13 @@ table! {
         /// Time from a measurement until the scheduler uses its report, whole TTIs; default 6ms: at least 4
         /// until it is sent (TS 36.213 clause 7.2.3), and decoding.
         pub cqi_delay: Duration = Duration::from_millis(6),
-        /// Taken off the SINR that a report promises when a scheme is chosen; default 0dB.
+        /// Margin that is subtracted from the SINR of a report when a scheme is chosen; default 0dB.
         pub margin: Decibel = Decibel::new(0.0),
         /// Outer loop of the link adaptation; unset: none.
         pub outer_loop: Option<OuterLoop>,
         /// Errors of the signalling about downlink blocks; unset: none.
         pub control_errors: Option<ControlErrors>,
-        /// Time for which one look at the channel is taken to hold, whole TTIs; unset: one TTI, which is
+        /// Time for which a measurement of the channel is reused, whole TTIs; unset: one TTI, which is
         /// exact.
         pub channel_period: Option<Duration>,
     }
@@ -41,13 +41,13 @@ table! {
     /// TTI, at the aggregation level chosen by its latest CQI. It then neither receives the block nor sends HARQ
     /// feedback. Defaults: the maxima for base stations (TS 36.104 clause 8.3).
     pub struct ControlErrors {
-        /// Share of missed answers that count as acknowledgements; default 0.01.
+        /// Share of missing HARQ feedback (DTX) that is read as an ACK; default 0.01.
         #[schemars(range(min = 0, max = 1))]
         pub dtx_to_ack: f64 = 0.01,
-        /// Share of acknowledgements that count as none; default 0.01.
+        /// Share of ACKs that are read as a NACK; default 0.01.
         #[schemars(range(min = 0, max = 1))]
         pub ack_to_nack: f64 = 0.01,
-        /// Share of negative acknowledgements that count as positive ones; default 0.001.
+        /// Share of NACKs that are read as an ACK; default 0.001.
         #[schemars(range(min = 0, max = 1))]
         pub nack_to_ack: f64 = 0.001,
     }
@@ -57,11 +57,11 @@ table! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// The greatest rate relative to what a user has had (Jalali et al., VTC 2000).
+    /// The highest rate relative to the past average of a user (Jalali et al., VTC 2000).
     ProportionalFair,
     /// Equal shares in turn.
     RoundRobin,
-    /// The greatest rate: max C/I.
+    /// The highest rate: max C/I.
     MaxRate,
 }
 

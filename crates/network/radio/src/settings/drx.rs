@@ -8,7 +8,7 @@ table! {
     pub struct Drx {
         /// Time that a UE listens at the start of each cycle, onDurationTimer; default 10ms.
         pub on_duration: Duration = Duration::from_millis(10),
-        /// Time that it goes on listening after new data or a grant for new data, drx-InactivityTimer; default 100ms.
+        /// Time that it continues to listen after new data or a grant for new data, drx-InactivityTimer; default 100ms.
         pub inactivity: Duration = Duration::from_millis(100),
         /// Time that it waits for a retransmission from one HARQ round trip after a failed attempt,
         /// drx-RetransmissionTimer, and in NR for a grant to repeat each block that it sent,

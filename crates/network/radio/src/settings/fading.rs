@@ -36,7 +36,7 @@ table! {
 }
 
 impl Fading {
-    /// The track, if the UE is on a train.
+    /// Returns the track if the UE is on a train.
     pub fn track(&self) -> Option<Train> {
         let implied = (self.profile == Profile::Hst).then(Train::default);
         self.train.or(implied)

@@ -14,7 +14,7 @@ table! {
         pub measurement_period: Duration = Duration::from_millis(200),
         /// filterCoefficient of layer 3, k; 0 filters nothing; default 4 (TS 36.331 clause 5.5.3.2).
         pub filter_coefficient: u32 = 4,
-        /// Time between reports of a condition that goes on; default 240ms.
+        /// Time between reports while the condition holds; default 240ms.
         pub report_interval: Duration = Duration::from_millis(240),
         /// One way between two cells over X2 or Xn; default 5ms.
         pub x2_delay: Duration = Duration::from_millis(5),
@@ -43,7 +43,7 @@ pub enum Trigger {
     /// Event A3 on RSRP: a neighbour is better than the serving cell by an offset.
     #[serde(rename = "a3")]
     A3(A3),
-    /// Event A2 on RSRQ, the serving cell is poor, and event A4: the best neighbour is taken.
+    /// Events A2 and A4 on RSRQ: the serving cell is poor, and the best neighbour is better than a threshold.
     #[serde(rename = "a2-a4")]
     A2A4(A2A4),
 }
@@ -56,11 +56,11 @@ word_or_table!(Trigger {} {
 table! {
     /// The parameters of event A3.
     pub struct A3 {
-        /// By how much the neighbour must be better, a3-Offset, in steps of 0.5 dB; default 0dB.
+        /// Margin by which the neighbour must be better, a3-Offset, in steps of 0.5 dB; default 0dB.
         pub offset: Decibel = Decibel::new(0.0),
         /// Hysteresis, in steps of 0.5 dB; default 3dB.
         pub hysteresis: Decibel = Decibel::new(3.0),
-        /// For how long, timeToTrigger: a time that TS 36.331 has; default 256ms.
+        /// Time for which the condition must hold, timeToTrigger: a value of TS 36.331; default 256ms.
         pub time_to_trigger: Duration = Duration::from_millis(256),
     }
 }
@@ -73,10 +73,9 @@ table! {
         pub serving: u32 = 30,
         /// Neighbours count above this RSRQ as reported; default 0.
         pub neighbour: u32,
-        /// By how many steps of 0.5 dB the neighbour has to be better; default 1.
+        /// Margin by which the neighbour must be better, in steps of 0.5 dB; default 1.
         pub offset: u32 = 1,
-        /// For how long the serving cell has to be poor, timeToTrigger: a time that TS 36.331 has; default
-        /// 0s.
+        /// Time for which the serving cell must be poor, timeToTrigger: a value of TS 36.331; default 0s.
         pub time_to_trigger: Duration,
     }
 }
@@ -89,6 +88,6 @@ pub enum Forwarding {
     Lossless,
     /// Forwards unsent SDUs.
     Seamless,
-    /// Discards it.
+    /// Discards the buffer.
     Discard,
 }

@@ -54,8 +54,8 @@ word_or_table!(PathLoss {
 });
 
 impl PathLoss {
-    /// Whether it distinguishes places with line of sight to the base station.
-    pub(crate) fn knows_sight(&self) -> bool {
+    /// Returns whether the loss depends on line of sight to the base station.
+    pub(crate) fn has_los_model(&self) -> bool {
         matches!(
             self,
             Self::Tr36814Sighted | Self::Tr38901Uma | Self::Tr38901Rma(_)

@@ -14,8 +14,8 @@ table! {
         /// "tr36942-rural", "tr36814-macro", "tr36814-sighted", "tr38901-uma", "tr38901-rma", or a table of
         /// kind and parameters; default "friis".
         pub model: PathLoss = PathLoss::Friis,
-        /// Whether base stations are in sight: "line" (always), "none", or "probable", as the model has it at
-        /// that distance; default "line". Only for models that tell the two apart.
+        /// Whether base stations are in sight: "line" (always), "none", or "probable", with the probability
+        /// of the model at the distance; default "line". Only for models that distinguish the two.
         pub los: LosModel = LosModel::Line,
         /// Shadowing by buildings and terrain; unset: none.
         pub shadowing: Option<Shadowing>,
@@ -25,10 +25,10 @@ table! {
         pub enb_noise_figure: Decibel = Decibel::new(5.0),
         /// Height of UEs over ground; default 1.5m.
         pub ue_height: Length = Length::from_metres(1.5),
-        /// Interference of other cells: "none": not at all; "mean": with their mean power; "faded":
-        /// with fast fading of their own; default "mean".
+        /// Interference of other cells: "none"; "mean": with their mean power; "faded": with fast fading
+        /// of their own; default "mean".
         pub interference: Interference = Interference::Mean,
-        /// With interference "faded", cells this far below the noise disturb with their mean; default 20dB.
+        /// With interference "faded", cells this far below the noise interfere with their mean power; default 20dB.
         pub culling: Decibel = Decibel::new(20.0),
         /// Load of other cells, which transmit: "full": all the time on all resource blocks; "actual": when and where
         /// they do; default "full".

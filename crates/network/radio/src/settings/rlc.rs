@@ -11,7 +11,7 @@ table! {
     /// RLC of all bearers; the fields from status_prohibit on belong to mode "am" alone.
     #[derive(Copy)]
     pub struct Rlc {
-        /// "am": lost blocks are sent again; "um": they are not; default "am".
+        /// "am": lost blocks are retransmitted; "um": they are not; default "am".
         pub mode: RlcMode = RlcMode::Am,
         /// Buffer at the base station for each UE: packets ("750packets") or bytes ("300kB"); default
         /// 750packets.
@@ -59,6 +59,6 @@ pub enum RlcMode {
 pub enum StatusPlacement {
     /// Into a transport block with data.
     Piggybacked,
-    /// Into one of their own, the rest of which is wasted.
+    /// Into a transport block of their own, the rest of which is wasted.
     Alone,
 }

@@ -14,7 +14,7 @@ use units::{Decibel, Duration};
 /// with straight lines between them, a trace, or a phone's log.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-#[schemars(transform = or_ratio)]
+#[schemars(transform = allow_bare_ratio)]
 pub enum Sinr {
     /// The same all the time.
     #[schemars(skip)]
@@ -27,7 +27,7 @@ pub enum Sinr {
     PhoneLog(SinrLog),
 }
 
-/// SINR of the phone unless something else is said.
+/// SINR of a UE if nothing is given.
 pub(super) static DEFAULT: Sinr = Sinr::Constant(Decibel::new(20.0));
 
 /// SINR at a time.
@@ -47,7 +47,7 @@ pub struct SinrTrace {
     /// The file, with lines of seconds and dB; a relative path counts from the directory of the scenario
     /// file.
     pub trace: String,
-    /// Longest time between two points; default 2s. Nothing says what was there.
+    /// Longest time between two points; default 2s. The SINR in a longer gap is unknown.
     #[serde(default = "two_seconds")]
     pub longest_gap: Duration,
 }
@@ -70,7 +70,7 @@ const fn two_seconds() -> Duration {
     Duration::from_secs(2)
 }
 
-/// The files as a scenario writes them.
+/// Table of a file in a scenario.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SinrTable {
@@ -81,7 +81,7 @@ struct SinrTable {
 }
 
 impl SinrTable {
-    fn only<E: Error>(self) -> Result<Sinr, E> {
+    fn into_sinr<E: Error>(self) -> Result<Sinr, E> {
         let longest_gap = self.longest_gap.unwrap_or(two_seconds());
         match self {
             Self {
@@ -109,8 +109,8 @@ impl SinrTable {
 
 impl<'de> Deserialize<'de> for Sinr {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Alternatives;
-        impl<'de> Visitor<'de> for Alternatives {
+        struct SinrVisitor;
+        impl<'de> Visitor<'de> for SinrVisitor {
             type Value = Sinr;
 
             fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -129,15 +129,15 @@ impl<'de> Deserialize<'de> for Sinr {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Sinr, A::Error> {
-                SinrTable::deserialize(MapAccessDeserializer::new(map))?.only()
+                SinrTable::deserialize(MapAccessDeserializer::new(map))?.into_sinr()
             }
         }
-        deserializer.deserialize_any(Alternatives)
+        deserializer.deserialize_any(SinrVisitor)
     }
 }
 
 /// Adds to the schema that a text is a ratio.
-fn or_ratio(schema: &mut Schema) {
+fn allow_bare_ratio(schema: &mut Schema) {
     if let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") {
         let ratio = json_schema!({
             "type": "string",

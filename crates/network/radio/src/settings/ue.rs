@@ -49,8 +49,8 @@ pub enum SignalSource<'a> {
 }
 
 impl Ue {
-    /// Returns the source of the signals that it receives.
-    pub fn reception(&self) -> SignalSource<'_> {
+    /// Returns the source of the signals that the UE receives.
+    pub fn signal_source(&self) -> SignalSource<'_> {
         if let Some(position) = self.position {
             SignalSource::Linear(position, self.velocity)
         } else if !self.waypoints.is_empty() {
@@ -64,13 +64,13 @@ impl Ue {
 
     /// Returns whether its signals follow from its position.
     pub fn has_position(&self) -> bool {
-        !matches!(self.reception(), SignalSource::Sinr(_))
+        !matches!(self.signal_source(), SignalSource::Sinr(_))
     }
 
     /// Returns whether it represents all vehicles of a file that no other UE names. Their nodes are named after
     /// the UE and the vehicle: "ue-2-car7".
     pub fn is_wildcard(&self) -> bool {
-        matches!(self.reception(), SignalSource::Sumo(sumo) if sumo.vehicle == ALL_VEHICLES)
+        matches!(self.signal_source(), SignalSource::Sumo(sumo) if sumo.vehicle == ALL_VEHICLES)
     }
 
     /// Returns the names of its nodes; none if it represents all vehicles of a file.
@@ -117,7 +117,7 @@ pub struct WayPoint {
     pub y: Length,
 }
 
-/// Name that stands for all vehicles of a file.
+/// Value of `vehicle` that stands for all vehicles of a file.
 const ALL_VEHICLES: &str = "*";
 
 table! {

@@ -8,7 +8,7 @@ use units::{Bytes, Decibel, Duration};
 use super::Power;
 
 table! {
-    /// The uplink: what a UE needs before it sends, and how well it is heard. The fields from protocol to
+    /// The uplink: the conditions for a UE to send, and its signal at the base station. The fields from protocol to
     /// random_access belong to access "granted" alone.
     pub struct Uplink {
         /// "granted": by scheduling request, buffer status report and grant; "configured": without asking, in
@@ -17,7 +17,7 @@ table! {
         /// Rules by which the buffer is reported: "standard" (TS 36.321 clauses 5.4.4 and 5.4.5) or "kim2016"
         /// (the flow charts of kim2016-thesis chapter 3); default "standard".
         pub protocol: GrantProtocol = GrantProtocol::Standard,
-        /// Whether a UE reports anew once the grants add up to its last report (kim2016-thesis chapter 3);
+        /// Whether a UE sends another report once the grants add up to its last report (kim2016-thesis chapter 3);
         /// default false.
         pub enhanced: bool,
         /// Time between opportunities for a scheduling request, whole TTIs; default 10ms.
@@ -33,7 +33,7 @@ table! {
         pub retx_bsr: Duration = Duration::from_millis(320),
         /// Grant that answers a scheduling request, at most; default 512B.
         pub first_grant: Bytes = Bytes::new(512),
-        /// Small grants that nobody asked for while there is traffic; "off" for none: a UE whose last grant
+        /// Small grants without a request while there is traffic; "off" for none: a UE whose last grant
         /// was full waits for retx_bsr (kim2016-thesis chapter 3).
         #[serde(with = "OptionalTable::<Prescheduling>")]
         #[schemars(with = "OptionalTable<Prescheduling>")]
@@ -45,10 +45,10 @@ table! {
         pub sinr: Decibel = Decibel::new(15.0),
         /// Highest power of UEs that have a position; default 23dBm (class 3, TS 36.101 table 6.2.2-1).
         pub power: Power = Power::from_dbm(23.0),
-        /// Power that such a UE is to be received with on 180 kHz, if alpha is 1: P0 of the open-loop power control
+        /// Target received power of such a UE on 180 kHz, if alpha is 1: P0 of the open-loop power control
         /// (TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1); default -80dBm.
         pub p0: Power = Power::from_dbm(-80.0),
-        /// Share of the path loss in dB that a UE makes up for by power: 0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 or 1;
+        /// Share of the path loss in dB that a UE compensates by power: 0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 or 1;
         /// default 1.
         pub alpha: f64 = 1.0,
         /// Reports of the power that UEs with a position have left, by which grants are sized.
@@ -61,11 +61,11 @@ table! {
     /// what has come since the last report is reported at once. Vendors' base stations do so; no clause of 3GPP
     /// asks for it.
     pub struct Prescheduling {
-        /// Time between two of them, whole TTIs; default 5ms.
+        /// Time between two such grants, whole TTIs; default 5ms.
         pub interval: Duration = Duration::from_millis(5),
-        /// For how long after the last data, whole TTIs; default 100ms.
+        /// Time after the last data in which they are given, whole TTIs; default 100ms.
         pub duration: Duration = Duration::from_millis(100),
-        /// Size of each, at most; default 128B.
+        /// Maximum size of a grant; default 128B.
         pub grant: Bytes = Bytes::new(128),
     }
 }
@@ -103,10 +103,10 @@ pub enum GrantProtocol {
     Kim2016,
 }
 
-/// A timer that may never run out.
+/// A timer that may never expire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timer {
-    /// It runs out after this time.
+    /// It expires after this time.
     After(Duration),
     /// Never.
     Infinity,

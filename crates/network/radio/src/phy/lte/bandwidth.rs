@@ -24,8 +24,8 @@ impl Bandwidth {
     /// # Errors
     /// If no LTE carrier has this number.
     pub fn from_prbs(prbs: u32) -> Result<Self, ConfigError> {
-        let known = CARRIERS.iter().any(|carrier| carrier.1 == prbs);
-        known
+        let is_known = CARRIERS.iter().any(|&(_, known)| known == prbs);
+        is_known
             .then_some(Self { prbs })
             .ok_or(ConfigError::LtePrbs(prbs))
     }
@@ -35,15 +35,10 @@ impl Bandwidth {
     /// # Errors
     /// If no LTE carrier is that wide.
     pub fn from_khz(khz: u32) -> Result<Self, ConfigError> {
-        let carrier = CARRIERS.iter().find(|carrier| carrier.0 == khz);
+        let carrier = CARRIERS.iter().find(|&&(known, _)| known == khz);
         carrier
-            .map(|carrier| Self { prbs: carrier.1 })
+            .map(|&(_, prbs)| Self { prbs })
             .ok_or(ConfigError::LteBandwidth(khz))
-    }
-
-    /// Returns all carriers, from 1.4 to 20 MHz.
-    pub fn all() -> impl Iterator<Item = Self> {
-        CARRIERS.iter().map(|carrier| Self { prbs: carrier.1 })
     }
 
     /// Returns the physical resource blocks, N_RB.
@@ -79,16 +74,15 @@ mod tests {
 
     #[test]
     fn carriers_groups_and_sub_bands_are_those_of_the_tables() {
-        let seen: Vec<_> = Bandwidth::all()
-            .map(|b| {
-                (
-                    b.prbs(),
-                    b.rbg_size(),
-                    b.prbs().div_ceil(b.rbg_size()),
-                    b.subband_size(),
-                )
-            })
-            .collect();
+        let seen = CARRIERS.map(|(_, prbs)| {
+            let b = Bandwidth { prbs };
+            (
+                b.prbs(),
+                b.rbg_size(),
+                b.prbs().div_ceil(b.rbg_size()),
+                b.subband_size(),
+            )
+        });
         assert_eq!(
             seen,
             [

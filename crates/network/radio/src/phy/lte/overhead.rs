@@ -1,12 +1,7 @@
 //! Overhead of a subframe: resource elements for data, and control channel elements of the control region.
 
 use super::Bandwidth;
-use crate::phy::ConfigError;
-
-/// Subcarriers of a resource block.
-const SUBCARRIERS: u32 = 12;
-/// OFDM symbols of a subframe with the normal cyclic prefix.
-const SYMBOLS: u32 = 14;
+use crate::phy::{ConfigError, SUBCARRIERS_PER_PRB, SYMBOLS_PER_SLOT};
 
 /// Control region and reference signals of a carrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +64,7 @@ impl Overhead {
         if self.antenna_ports == 4 {
             references += if control >= 2 { 4 } else { 8 };
         }
-        (SYMBOLS - control) * SUBCARRIERS - references
+        (SYMBOLS_PER_SLOT - control) * SUBCARRIERS_PER_PRB - references
     }
 
     /// Returns the control channel elements for grants and assignments: 9 resource element groups each, of those that

@@ -92,14 +92,17 @@ impl FrequencyRange {
             Self::Fr2 => ("FR2", 2),
         };
         let scs_khz = numerology.subcarrier_spacing_khz();
-        let width = self.widths(scs_khz).iter().find(|width| width.0 == mhz);
+        let width = self
+            .widths(scs_khz)
+            .iter()
+            .find(|&&(known, _)| known == mhz);
         let unknown = ConfigError::NrBandwidth {
             mhz,
             scs_khz,
             range,
             part,
         };
-        width.map(|width| width.1).ok_or(unknown)
+        width.map(|&(_, prbs)| prbs).ok_or(unknown)
     }
 }
 

@@ -4,9 +4,6 @@ use units::Duration;
 
 use crate::phy::ConfigError;
 
-/// OFDM symbols of a slot with the normal cyclic prefix (TS 38.211 table 4.3.2-1).
-pub(super) const SYMBOLS_PER_SLOT: u32 = 14;
-
 /// Numerology μ, 0 to 3 (TS 38.211 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Numerology(u32);
@@ -22,11 +19,6 @@ impl Numerology {
         } else {
             Ok(Self(mu))
         }
-    }
-
-    /// Returns the index μ.
-    pub const fn mu(self) -> u32 {
-        self.0
     }
 
     /// Returns the subcarrier spacing in kHz: 15, 30, 60 or 120.

@@ -1,7 +1,6 @@
 //! Time division duplex: direction of the symbols of each slot.
 
-use super::numerology::SYMBOLS_PER_SLOT;
-use crate::phy::ConfigError;
+use crate::phy::{ConfigError, SYMBOLS_PER_SLOT};
 
 /// Symbols of one slot by direction. The others are guard time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,11 +83,6 @@ impl TddPattern {
         self.slots[(index % self.slots.len() as u64) as usize]
     }
 
-    /// Returns the number of slots after which the pattern repeats.
-    pub fn period(&self) -> usize {
-        self.slots.len()
-    }
-
     /// Returns the first slot from `index` on with at least `symbols` for the uplink; `None` if the pattern has none.
     pub(crate) fn next_uplink(&self, index: u64, symbols: u32) -> Option<u64> {
         let period = self.slots.len() as u64;
@@ -104,7 +98,7 @@ mod tests {
     fn dddsu_repeats_after_five_slots() {
         let special = Slot::special(10, 2, 2).expect("14 symbols");
         let pattern = TddPattern::parse("DDDSU", special).expect("a pattern");
-        assert_eq!(pattern.period(), 5);
+        assert_eq!(pattern.slots.len(), 5);
         assert_eq!(pattern.slot(2), Slot::DOWNLINK);
         assert_eq!(pattern.slot(8), special);
         assert_eq!(pattern.slot(1_000_004), Slot::UPLINK);

@@ -1,4 +1,4 @@
-//! Band, width, duplex and antennas.
+//! Checks of the carrier: band, width, duplex and antennas.
 
 use config::{
     FieldError, Quantity, check_choice, check_number, invalid_value, reject, reject_if_set,
@@ -11,35 +11,37 @@ const NR_ONLY: &str = "technology \"nr\"";
 const LTE_ONLY: &str = "technology \"lte\"";
 
 pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
-    technology(radio)?;
-    alternative(
+    check_technology_fields(radio)?;
+    check_alternatives(
         ("frequency", radio.frequency.is_some()),
         ("band", radio.band.is_some()),
     )?;
-    alternative(
+    check_alternatives(
         ("prbs", radio.prbs.is_some()),
         ("bandwidth", radio.bandwidth.is_some()),
     )?;
-    let mhz = centre_mhz(radio)?;
+    let mhz = checked_centre_mhz(radio)?;
     match radio.technology {
-        Technology::Lte => lte_width(radio)?,
-        Technology::Nr => nr_width(radio, mhz)?,
+        Technology::Lte => check_lte_width(radio)?,
+        Technology::Nr => check_nr_width(radio, mhz)?,
     }
-    width_of_band(radio)?;
-    duplex(radio)?;
-    antennas(radio)
+    check_band_width(radio)?;
+    check_duplex(radio)?;
+    check_antennas(radio)
 }
 
-fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), FieldError> {
-    if second.1 && first.1 {
-        let message = format!("is given beside {}; allowed: one of the two", first.0);
-        return reject(second.0, message);
+/// Rejects two fields, names and whether they are set, of which only one may be set.
+fn check_alternatives(second: (&str, bool), first: (&str, bool)) -> Result<(), FieldError> {
+    let ((second, is_second_set), (first, is_first_set)) = (second, first);
+    if is_second_set && is_first_set {
+        let message = format!("is given beside {first}; allowed: one of the two");
+        return reject(second, message);
     }
     Ok(())
 }
 
-/// Fields that one technology has and the other has not.
-fn technology(radio: &Radio) -> Result<(), FieldError> {
+/// Rejects fields that only the other technology has.
+fn check_technology_fields(radio: &Radio) -> Result<(), FieldError> {
     let lte = radio.technology == Technology::Lte;
     if let Some(spacing) = radio.subcarrier_spacing {
         reject_if_set("subcarrier_spacing", lte, spacing.write(), NR_ONLY)?;
@@ -67,8 +69,8 @@ fn technology(radio: &Radio) -> Result<(), FieldError> {
     reject_if_set("transmit", !lte && diversity, "diversity", LTE_ONLY)
 }
 
-/// Centre of the carrier in MHz.
-fn centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
+/// Returns the centre of the carrier in MHz, if it is allowed.
+fn checked_centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
     let Some(carrier) = radio.carrier() else {
         let known = Band::all(radio.technology).iter();
         let known: Vec<String> = known.map(|band| band.number.to_string()).collect();
@@ -84,7 +86,7 @@ fn centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
         return Err(FieldError::new("band", message));
     };
     let mhz = carrier.hertz() / 1e6;
-    let (allowed, words): (&[(f64, f64)], _) = match radio.technology {
+    let (allowed, allowed_text): (&[(f64, f64)], _) = match radio.technology {
         Technology::Lte => (&[(410.0, 6_000.0)], "410MHz to 6GHz"),
         Technology::Nr => (&NR_RANGES_MHZ, "410MHz to 7.125GHz, 24.25GHz to 52.6GHz"),
     };
@@ -94,20 +96,20 @@ fn centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
     {
         return Ok(mhz);
     }
-    invalid_value("frequency", carrier.write(), words).map(|()| mhz)
+    invalid_value("frequency", carrier.write(), allowed_text).map(|()| mhz)
 }
 
-fn lte_width(radio: &Radio) -> Result<(), FieldError> {
+fn check_lte_width(radio: &Radio) -> Result<(), FieldError> {
     if let Some(prbs) = radio.prbs {
-        return check_choice("prbs", prbs, &lte::CARRIERS.map(|carrier| carrier.1));
+        return check_choice("prbs", prbs, &lte::CARRIERS.map(|(_, prbs)| prbs));
     }
-    let known = |hertz: f64| {
+    let is_known = |hertz: f64| {
         lte::CARRIERS
             .iter()
-            .any(|carrier| f64::from(carrier.0) * 1e3 == hertz)
+            .any(|&(khz, _)| f64::from(khz) * 1e3 == hertz)
     };
     match radio.bandwidth {
-        Some(width) if !known(width.hertz()) => {
+        Some(width) if !is_known(width.hertz()) => {
             let allowed = "1.4MHz, 3MHz, 5MHz, 10MHz, 15MHz, 20MHz";
             invalid_value("bandwidth", width.write(), allowed)
         }
@@ -115,7 +117,7 @@ fn lte_width(radio: &Radio) -> Result<(), FieldError> {
     }
 }
 
-fn nr_width(radio: &Radio, mhz: f64) -> Result<(), FieldError> {
+fn check_nr_width(radio: &Radio, mhz: f64) -> Result<(), FieldError> {
     let is_fr2 = mhz >= NR_RANGES_MHZ[1].0;
     let (frequencies, range) = match is_fr2 {
         true => (nr::FrequencyRange::Fr2, "FR2"),
@@ -137,8 +139,12 @@ fn nr_width(radio: &Radio, mhz: f64) -> Result<(), FieldError> {
         return invalid_value("subcarrier_spacing", format!("{spacing}kHz"), allowed);
     };
     match radio.width() {
-        Some(width) if !widths.iter().any(|w| f64::from(w.0) * 1e6 == width.hertz()) => {
-            let names: Vec<String> = widths.iter().map(|w| format!("{}MHz", w.0)).collect();
+        Some(width)
+            if !widths
+                .iter()
+                .any(|&(mhz, _)| f64::from(mhz) * 1e6 == width.hertz()) =>
+        {
+            let names: Vec<String> = widths.iter().map(|(mhz, _)| format!("{mhz}MHz")).collect();
             let allowed = format!("{} with {khz}kHz in {range}", names.join(", "));
             invalid_value("bandwidth", width.write(), allowed)
         }
@@ -146,8 +152,8 @@ fn nr_width(radio: &Radio, mhz: f64) -> Result<(), FieldError> {
     }
 }
 
-/// A carrier does not fit a band that is narrower.
-fn width_of_band(radio: &Radio) -> Result<(), FieldError> {
+/// Rejects a carrier that is wider than its band.
+fn check_band_width(radio: &Radio) -> Result<(), FieldError> {
     let Some((band, width)) = radio.operating_band().zip(radio.width()) else {
         return Ok(());
     };
@@ -162,7 +168,7 @@ fn width_of_band(radio: &Radio) -> Result<(), FieldError> {
     invalid_value(field, width.write(), allowed)
 }
 
-fn duplex(radio: &Radio) -> Result<(), FieldError> {
+fn check_duplex(radio: &Radio) -> Result<(), FieldError> {
     let Some(band) = radio.operating_band() else {
         return Ok(());
     };
@@ -173,14 +179,14 @@ fn duplex(radio: &Radio) -> Result<(), FieldError> {
             format!("is missing, but band {number} is TDD; allowed: a pattern such as \"DDDSU\""),
         ),
         Some(tdd) => {
-            let what = format!("TDD bands, and band {number} is FDD");
-            reject_if_set("tdd", !band.is_tdd, tdd.letters(), what)
+            let owner = format!("TDD bands, and band {number} is FDD");
+            reject_if_set("tdd", !band.is_tdd, tdd.letters(), owner)
         }
         None => Ok(()),
     }
 }
 
-fn antennas(radio: &Radio) -> Result<(), FieldError> {
+fn check_antennas(radio: &Radio) -> Result<(), FieldError> {
     let max = match radio.technology {
         Technology::Lte => 2,
         Technology::Nr => 4,

@@ -4,11 +4,11 @@ use config::{FieldError, Quantity, check_positive, check_range, reject, reject_i
 use units::{Frequency, Speed};
 
 use super::super::{Estimation, Fading, Tracking};
-use super::{decibels, degrees, metres};
+use super::{check_decibels, check_degrees, check_metres};
 
 pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
     match (fading.speed, fading.doppler) {
-        (Some(speed), None) => movement(speed, fading.track().is_some())?,
+        (Some(speed), None) => check_speed(speed, fading.track().is_some())?,
         (None, Some(shift)) => {
             let train = fading.track().is_some();
             reject_if_set(
@@ -33,7 +33,7 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
         }
     }
     if let Some(k) = fading.k {
-        decibels("k", k, -100.0, 100.0)?;
+        check_decibels("k", k, -100.0, 100.0)?;
     }
     let angle = fading.angle;
     let direct = fading.k.is_some() && fading.track().is_none();
@@ -43,10 +43,10 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
         angle.write(),
         "a direct path, which k makes, and no train",
     )?;
-    degrees("angle", angle, -360.0, 360.0)?;
+    check_degrees("angle", angle, -360.0, 360.0)?;
     if let Some(train) = fading.train {
-        metres("train.spacing", train.spacing, 1.0, 1e5)?;
-        metres("train.distance", train.distance, 0.1, 1e4)?;
+        check_metres("train.spacing", train.spacing, 1.0, 1e5)?;
+        check_metres("train.distance", train.distance, 0.1, 1e4)?;
     }
     if let Tracking::Held(period) = fading.tracking {
         check_positive("tracking", period)?;
@@ -57,7 +57,7 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
     }
 }
 
-fn movement(speed: Speed, on_a_train: bool) -> Result<(), FieldError> {
+fn check_speed(speed: Speed, on_a_train: bool) -> Result<(), FieldError> {
     let min_speed = if on_a_train { 1.0 } else { 0.0 };
     let speeds = [min_speed, 300.0].map(Speed::from_metres_per_second);
     check_range("speed", speed, speeds[0], speeds[1])

@@ -1,4 +1,4 @@
-//! Downlink, HARQ, RLC and DRX.
+//! Checks of downlink, HARQ, RLC and DRX.
 
 use config::{
     Buffer, FieldContext, FieldError, Quantity, changed_fields, check_choice, check_number,
@@ -9,20 +9,20 @@ use units::Bytes;
 use super::super::{
     Cqi, Downlink, Drx, Harq, Radio, Rlc, RlcMode, Scheduler, SubbandRate, Technology,
 };
-use super::{decibels, ttis};
+use super::{check_decibels, check_ttis};
 
 pub(super) fn check(radio: &Radio, mtu: Bytes) -> Result<(), FieldError> {
-    downlink(radio, &radio.downlink).in_table("downlink")?;
-    harq(radio, &radio.harq).in_table("harq")?;
-    rlc(&radio.rlc, radio.technology, mtu).in_table("rlc")?;
+    check_downlink(radio, &radio.downlink).in_table("downlink")?;
+    check_harq(radio, &radio.harq).in_table("harq")?;
+    check_rlc(&radio.rlc, radio.technology, mtu).in_table("rlc")?;
     radio
         .drx
         .as_ref()
-        .map_or(Ok(()), |settings| drx(radio, settings))
+        .map_or(Ok(()), |settings| check_drx(radio, settings))
         .in_table("drx")
 }
 
-fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
+fn check_downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
     let tti = radio.tti();
     check_positive("time_constant", downlink.time_constant)?;
     reject_if_set(
@@ -38,11 +38,11 @@ fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
         "weakest",
         "cqi \"subband\"",
     )?;
-    ttis("cqi_period", downlink.cqi_period, tti, 1)?;
-    ttis("cqi_delay", downlink.cqi_delay, tti, 0)?;
-    decibels("margin", downlink.margin, -20.0, 20.0)?;
+    check_ttis("cqi_period", downlink.cqi_period, tti, 1)?;
+    check_ttis("cqi_delay", downlink.cqi_delay, tti, 0)?;
+    check_decibels("margin", downlink.margin, -20.0, 20.0)?;
     if let Some(period) = downlink.channel_period {
-        ttis("channel_period", period, tti, 1)?;
+        check_ttis("channel_period", period, tti, 1)?;
     }
     if let Some(errors) = &downlink.control_errors {
         check_number("control_errors.dtx_to_ack", errors.dtx_to_ack, 0.0, 1.0)?;
@@ -53,24 +53,20 @@ fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
         return Ok(());
     };
     check_number("outer_loop.target", outer.target, 0.001, 0.9)?;
-    decibels("outer_loop.step", outer.step, 0.01, 10.0)?;
-    decibels("outer_loop.limit", outer.limit, 0.0, 50.0)
+    check_decibels("outer_loop.step", outer.step, 0.01, 10.0)?;
+    check_decibels("outer_loop.limit", outer.limit, 0.0, 50.0)
 }
 
-fn harq(radio: &Radio, harq: &Harq) -> Result<(), FieldError> {
+fn check_harq(radio: &Radio, harq: &Harq) -> Result<(), FieldError> {
     let tti = radio.tti();
     check_number("transmissions", harq.transmissions, 1, 28)?;
-    let max_processes = match radio.technology {
-        Technology::Lte => 8,
-        Technology::Nr => 16,
-    };
     if let Some(processes) = harq.processes {
-        check_number("processes", processes, 1, max_processes)?;
+        check_number("processes", processes, 1, radio.max_harq_processes())?;
     }
     let round_trip = radio.harq_round_trip();
-    ttis("round_trip", round_trip, tti, 1)?;
+    check_ttis("round_trip", round_trip, tti, 1)?;
     let decoding = radio.decoding();
-    ttis("decoding", decoding, tti, 1)?;
+    check_ttis("decoding", decoding, tti, 1)?;
     if decoding > round_trip && harq.decoding.is_none() {
         let allowed = format!("times from decoding on, {decoding}");
         return invalid_value("round_trip", round_trip, allowed);
@@ -82,9 +78,9 @@ fn harq(radio: &Radio, harq: &Harq) -> Result<(), FieldError> {
     Ok(())
 }
 
-fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), FieldError> {
-    buffer("buffer", rlc.buffer, mtu)?;
-    buffer("uplink_buffer", rlc.uplink_buffer, mtu)?;
+fn check_rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), FieldError> {
+    check_buffer("buffer", rlc.buffer, mtu)?;
+    check_buffer("uplink_buffer", rlc.uplink_buffer, mtu)?;
     let widths: &[u32] = match (technology, rlc.mode) {
         (Technology::Lte, RlcMode::Am) => &[10, 16],
         (Technology::Lte, RlcMode::Um) => &[5, 10],
@@ -100,7 +96,7 @@ fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), FieldError> 
         &[11, 15],
     )?;
     if rlc.mode == RlcMode::Um {
-        return without_acknowledgement(rlc);
+        return reject_am_settings(rlc);
     }
     check_positive("poll_retransmit", rlc.poll_retransmit)?;
     if let Some(bytes) = rlc.poll_bytes {
@@ -109,8 +105,8 @@ fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), FieldError> 
     check_number("max_retransmissions", rlc.max_retransmissions, 1, 32)
 }
 
-/// Checks that mode "um" has no settings of acknowledgements.
-fn without_acknowledgement(rlc: &Rlc) -> Result<(), FieldError> {
+/// Rejects settings of acknowledgements in mode "um".
+fn reject_am_settings(rlc: &Rlc) -> Result<(), FieldError> {
     const ACKNOWLEDGED: [&str; 6] = [
         "status_prohibit",
         "status",
@@ -124,7 +120,7 @@ fn without_acknowledgement(rlc: &Rlc) -> Result<(), FieldError> {
         .try_for_each(|(name, value)| reject_if_set(name, true, value, "mode \"am\""))
 }
 
-fn buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), FieldError> {
+fn check_buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), FieldError> {
     let fits = match buffer {
         Buffer::Bdp(_) => false,
         Buffer::Packets(packets) => packets > 0,
@@ -140,13 +136,13 @@ fn buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), FieldError> {
     invalid_value(field, buffer.write(), allowed)
 }
 
-fn drx(radio: &Radio, drx: &Drx) -> Result<(), FieldError> {
+fn check_drx(radio: &Radio, drx: &Drx) -> Result<(), FieldError> {
     let tti = radio.tti();
-    ttis("on_duration", drx.on_duration, tti, 1)?;
-    ttis("inactivity", drx.inactivity, tti, 0)?;
-    ttis("retransmission", drx.retransmission, tti, 0)?;
-    ttis("long_cycle", drx.long_cycle, tti, 1)?;
-    ttis("offset", drx.offset, tti, 0)?;
+    check_ttis("on_duration", drx.on_duration, tti, 1)?;
+    check_ttis("inactivity", drx.inactivity, tti, 0)?;
+    check_ttis("retransmission", drx.retransmission, tti, 0)?;
+    check_ttis("long_cycle", drx.long_cycle, tti, 1)?;
+    check_ttis("offset", drx.offset, tti, 0)?;
     let cycle = drx.long_cycle;
     if drx.on_duration > cycle {
         let allowed = format!("times up to the long cycle, {cycle}");
@@ -157,10 +153,10 @@ fn drx(radio: &Radio, drx: &Drx) -> Result<(), FieldError> {
         return invalid_value("offset", drx.offset, allowed);
     }
     let Some(short) = drx.short_cycle else {
-        let (cycles, plain) = (drx.short_cycles, Drx::default().short_cycles);
-        return reject_if_set("short_cycles", cycles != plain, cycles, "a short_cycle");
+        let (cycles, default) = (drx.short_cycles, Drx::default().short_cycles);
+        return reject_if_set("short_cycles", cycles != default, cycles, "a short_cycle");
     };
-    ttis("short_cycle", short, tti, 1)?;
+    check_ttis("short_cycle", short, tti, 1)?;
     if short >= cycle || !cycle.as_nanos().is_multiple_of(short.as_nanos()) {
         let allowed = format!("times of which the long cycle, {cycle}, is a multiple");
         return invalid_value("short_cycle", short, allowed);

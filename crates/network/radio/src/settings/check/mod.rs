@@ -35,7 +35,7 @@ impl Radio {
 const MAX_TIME: Duration = Duration::from_secs(600);
 
 /// Checks that a time is a multiple of the TTI, `min` times it or more.
-fn ttis(field: &str, time: Duration, tti: Duration, min: u64) -> Result<(), FieldError> {
+fn check_ttis(field: &str, time: Duration, tti: Duration, min: u64) -> Result<(), FieldError> {
     let nanos = tti.as_nanos();
     if time > MAX_TIME {
         return invalid_value(field, time, format!("times up to {MAX_TIME}"));
@@ -50,25 +50,25 @@ fn ttis(field: &str, time: Duration, tti: Duration, min: u64) -> Result<(), Fiel
     invalid_value(field, time, format!("multiples of the TTI, {tti}{from}"))
 }
 
-fn decibels(field: &str, value: Decibel, low: f64, high: f64) -> Result<(), FieldError> {
+fn check_decibels(field: &str, value: Decibel, low: f64, high: f64) -> Result<(), FieldError> {
     check_range(field, value, Decibel::new(low), Decibel::new(high))
 }
 
-fn metres(field: &str, value: Length, low: f64, high: f64) -> Result<(), FieldError> {
+fn check_metres(field: &str, value: Length, low: f64, high: f64) -> Result<(), FieldError> {
     let bounds = [low, high].map(Length::from_metres);
     check_range(field, value, bounds[0], bounds[1])
 }
 
-fn degrees(field: &str, angle: Angle, low: f64, high: f64) -> Result<(), FieldError> {
+fn check_degrees(field: &str, angle: Angle, low: f64, high: f64) -> Result<(), FieldError> {
     let bounds = [low, high].map(Angle::from_degrees);
     check_range(field, angle, bounds[0], bounds[1])
 }
 
-fn power(field: &str, value: Power) -> Result<(), FieldError> {
+fn check_power(field: &str, value: Power) -> Result<(), FieldError> {
     check_range(field, value, Power::from_dbm(-50.0), Power::from_dbm(80.0))
 }
 
-fn gain(field: &str, value: Gain) -> Result<(), FieldError> {
+fn check_gain(field: &str, value: Gain) -> Result<(), FieldError> {
     check_range(field, value, Gain::from_dbi(-30.0), Gain::from_dbi(40.0))
 }
 

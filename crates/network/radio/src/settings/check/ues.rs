@@ -9,38 +9,39 @@ use config::{
 use units::{Bytes, Duration, Speed};
 
 use super::super::{Sinr, SinrPoint, Sumo, Ue, WayPoint};
-use super::place::coordinate;
-use super::{decibels, fading};
+use super::place::check_coordinate;
+use super::{check_decibels, fading};
 
-const MAX_NEIGHBOURS: u32 = 10_000;
+/// Maximum number of UEs of one entry.
+const MAX_UES: u32 = 10_000;
 
 pub(super) fn check(ues: &[Ue], mtu: Bytes) -> Result<(), FieldError> {
-    check_each("radio.ues", ues, |entry| ue(entry, mtu))?;
-    nodes(ues)?;
-    vehicles(ues)
+    check_each("radio.ues", ues, |entry| check_ue(entry, mtu))?;
+    check_nodes(ues)?;
+    check_vehicles(ues)
 }
 
-fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
+fn check_ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
     if ["", "server", "gateway"].contains(&ue.name.as_str()) {
         return invalid_value("name", format!("{:?}", ue.name), "the name of a new node");
     }
-    check_number("count", ue.count, 1, MAX_NEIGHBOURS)?;
-    signal_source(ue)?;
+    check_number("count", ue.count, 1, MAX_UES)?;
+    check_signal_source(ue)?;
     if let Some(sinr) = &ue.sinr {
         check_sinr(sinr).in_table("sinr")?;
     }
     if let Some(position) = ue.position {
-        coordinate("position.x", position.x)?;
-        coordinate("position.y", position.y)?;
+        check_coordinate("position.x", position.x)?;
+        check_coordinate("position.y", position.y)?;
     }
     if let Some(velocity) = ue.velocity {
         let speeds = [-300.0, 300.0].map(Speed::from_metres_per_second);
         check_range("velocity.x", velocity.x, speeds[0], speeds[1])?;
         check_range("velocity.y", velocity.y, speeds[0], speeds[1])?;
     }
-    waypoints(&ue.waypoints)?;
+    check_waypoints(&ue.waypoints)?;
     if let Some(vehicle) = &ue.sumo {
-        sumo(ue, vehicle)?;
+        check_sumo(ue, vehicle)?;
     }
     if let Some(own) = &ue.fading {
         fading::check(own).in_table("fading")?;
@@ -49,7 +50,7 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
 }
 
 /// Checks that the mean SINR of a UE follows from one field at most: from its own value, or from a position.
-fn signal_source(ue: &Ue) -> Result<(), FieldError> {
+fn check_signal_source(ue: &Ue) -> Result<(), FieldError> {
     let sources = [
         ("sinr", ue.sinr.is_some()),
         ("position", ue.position.is_some()),
@@ -70,19 +71,19 @@ fn signal_source(ue: &Ue) -> Result<(), FieldError> {
 }
 
 fn check_sinr(sinr: &Sinr) -> Result<(), FieldError> {
-    let ratio = |field: &str, value| decibels(field, value, -100.0, 100.0);
-    let file = |name: &str, file: &str, longest_gap: Duration| {
+    let check_ratio = |field: &str, value| check_decibels(field, value, -100.0, 100.0);
+    let check_file = |name: &str, file: &str, longest_gap: Duration| {
         if file.is_empty() {
             return invalid_value(name, "\"\"", "the name of a file");
         }
         check_positive("longest_gap", longest_gap)
     };
     match sinr {
-        Sinr::Constant(value) => ratio("", *value),
-        Sinr::Trace(trace) => file("trace", &trace.trace, trace.longest_gap),
-        Sinr::PhoneLog(log) => file("phone_log", &log.phone_log, log.longest_gap),
+        Sinr::Constant(value) => check_ratio("", *value),
+        Sinr::Trace(trace) => check_file("trace", &trace.trace, trace.longest_gap),
+        Sinr::PhoneLog(log) => check_file("phone_log", &log.phone_log, log.longest_gap),
         Sinr::Points(points) => {
-            rising(points.iter().map(|SinrPoint { at, .. }| *at))?;
+            check_increasing(points.iter().map(|SinrPoint { at, .. }| *at))?;
             match points.first() {
                 None => return reject("", "the list is empty; allowed: one point or more"),
                 Some(first) if !first.at.is_zero() => {
@@ -91,20 +92,21 @@ fn check_sinr(sinr: &Sinr) -> Result<(), FieldError> {
                 Some(_) => {}
             }
             let mut values = points.iter().enumerate();
-            values.try_for_each(|(index, point)| ratio("sinr", point.sinr).in_table(index))
+            values.try_for_each(|(index, point)| check_ratio("sinr", point.sinr).in_table(index))
         }
     }
 }
 
-fn waypoints(points: &[WayPoint]) -> Result<(), FieldError> {
-    rising(points.iter().map(|point| point.at)).in_table("waypoints")?;
+fn check_waypoints(points: &[WayPoint]) -> Result<(), FieldError> {
+    check_increasing(points.iter().map(|point| point.at)).in_table("waypoints")?;
     check_each("waypoints", points, |point| {
-        coordinate("x", point.x)?;
-        coordinate("y", point.y)
+        check_coordinate("x", point.x)?;
+        check_coordinate("y", point.y)
     })
 }
 
-fn rising(times: impl Iterator<Item = Duration>) -> Result<(), FieldError> {
+/// Checks that times increase.
+fn check_increasing(times: impl Iterator<Item = Duration>) -> Result<(), FieldError> {
     let mut previous = None;
     for (index, at) in times.enumerate() {
         if let Some(previous) = previous.filter(|previous| at <= *previous) {
@@ -116,9 +118,9 @@ fn rising(times: impl Iterator<Item = Duration>) -> Result<(), FieldError> {
     Ok(())
 }
 
-fn sumo(ue: &Ue, sumo: &Sumo) -> Result<(), FieldError> {
-    let named = |file: &Option<String>| file.as_deref().is_some_and(|name| !name.is_empty());
-    if named(&sumo.fcd) == named(&sumo.ns2) {
+fn check_sumo(ue: &Ue, sumo: &Sumo) -> Result<(), FieldError> {
+    let is_given = |file: &Option<String>| file.as_deref().is_some_and(|name| !name.is_empty());
+    if is_given(&sumo.fcd) == is_given(&sumo.ns2) {
         return reject("sumo", "give exactly one of fcd, ns2, the name of a file");
     }
     if sumo.vehicle.is_empty() {
@@ -132,7 +134,7 @@ fn sumo(ue: &Ue, sumo: &Sumo) -> Result<(), FieldError> {
 }
 
 /// Checks that the names of all nodes differ, and that one of them is "phone".
-fn nodes(ues: &[Ue]) -> Result<(), FieldError> {
+fn check_nodes(ues: &[Ue]) -> Result<(), FieldError> {
     let fields = (0..).map(|index: usize| format!("radio.ues.{index}.name"));
     let all: Vec<(String, String)> = ues
         .iter()
@@ -152,8 +154,8 @@ fn nodes(ues: &[Ue]) -> Result<(), FieldError> {
     )
 }
 
-/// Checks that no two UEs stand for all vehicles of the same file.
-fn vehicles(ues: &[Ue]) -> Result<(), FieldError> {
+/// Rejects two wildcard UEs of the same file.
+fn check_vehicles(ues: &[Ue]) -> Result<(), FieldError> {
     let mut files = BTreeMap::new();
     for (index, ue) in ues.iter().enumerate().filter(|(_, ue)| ue.is_wildcard()) {
         let sumo = ue.sumo.as_ref();

@@ -1,4 +1,4 @@
-//! Requests, reports and grants.
+//! Checks of the uplink: requests, reports and grants.
 
 use config::{
     FieldContext, FieldError, changed_fields, check_choice, check_number, check_range,
@@ -7,7 +7,7 @@ use config::{
 use units::{Bytes, Decibel, Power, Quantity};
 
 use super::super::{Access, HeadroomReports, Radio, Technology, Timer, Uplink};
-use super::{decibels, milliseconds, power, ttis};
+use super::{check_decibels, check_power, check_ttis, milliseconds};
 use crate::mac::uplink::{NR_PERIODIC_BSR, NR_RETX_BSR, PERIODIC_BSR, RETX_BSR};
 
 /// Periods of scheduling requests in ms (TS 36.213 table 10.1.5-1).
@@ -30,18 +30,18 @@ const PATH_LOSS_CHANGES: [f64; 3] = [1.0, 3.0, 6.0];
 
 pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
     let uplink = &radio.uplink;
-    decibels("sinr", uplink.sinr, -100.0, 100.0)?;
-    power("power", uplink.power)?;
+    check_decibels("sinr", uplink.sinr, -100.0, 100.0)?;
+    check_power("power", uplink.power)?;
     let p0 = [-202.0, 24.0].map(Power::from_dbm);
     check_range("p0", uplink.p0, p0[0], p0[1])?;
     check_choice("alpha", uplink.alpha, &ALPHA)?;
     match uplink.access {
-        Access::Granted => granted(radio, uplink),
-        Access::Configured => configured(uplink),
+        Access::Granted => check_granted(radio, uplink),
+        Access::Configured => check_configured(uplink),
     }
 }
 
-fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
+fn check_granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
     let tti = radio.tti();
     let (periodic, retx): (&[u64], &[u64]) = match radio.technology {
         Technology::Lte => (&PERIODIC_BSR, &RETX_BSR),
@@ -49,7 +49,7 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
     };
     match radio.technology {
         Technology::Lte => check_choice("sr_period", uplink.sr_period, &milliseconds(&SR_PERIODS))?,
-        Technology::Nr => ttis("sr_period", uplink.sr_period, tti, 1)?,
+        Technology::Nr => check_ttis("sr_period", uplink.sr_period, tti, 1)?,
     }
     check_number("sr_prohibit", uplink.sr_prohibit, 0, 7)?;
     check_choice(
@@ -63,16 +63,16 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
     check_choice("retx_bsr", uplink.retx_bsr, &milliseconds(retx))?;
     let (min, max) = (Bytes::new(10), Bytes::new(100_000));
     check_range("first_grant", uplink.first_grant, min, max)?;
-    if let Some(some) = &uplink.prescheduling {
-        ttis("prescheduling.interval", some.interval, tti, 1)?;
-        ttis("prescheduling.duration", some.duration, tti, 0)?;
-        check_range("prescheduling.grant", some.grant, min, max)?;
+    if let Some(prescheduling) = &uplink.prescheduling {
+        check_ttis("prescheduling.interval", prescheduling.interval, tti, 1)?;
+        check_ttis("prescheduling.duration", prescheduling.duration, tti, 0)?;
+        check_range("prescheduling.grant", prescheduling.grant, min, max)?;
     }
-    headroom(&uplink.headroom).in_table("headroom")?;
-    ttis("random_access", uplink.random_access, tti, 1)
+    check_headroom(&uplink.headroom).in_table("headroom")?;
+    check_ttis("random_access", uplink.random_access, tti, 1)
 }
 
-fn headroom(reports: &HeadroomReports) -> Result<(), FieldError> {
+fn check_headroom(reports: &HeadroomReports) -> Result<(), FieldError> {
     if let Timer::After(time) = reports.periodic {
         check_choice("periodic", time, &milliseconds(&HEADROOM_PERIODIC))?;
     }
@@ -89,8 +89,8 @@ fn headroom(reports: &HeadroomReports) -> Result<(), FieldError> {
     invalid_value("path_loss_change", change.write(), allowed.join(", "))
 }
 
-/// Checks that grants and reports that are never asked for have no timers.
-fn configured(uplink: &Uplink) -> Result<(), FieldError> {
+/// Rejects settings of requests, reports and grants with configured grants.
+fn check_configured(uplink: &Uplink) -> Result<(), FieldError> {
     let set = changed_fields(uplink).into_iter();
     set.filter(|(name, _)| !["access", "sinr", "power", "p0", "alpha"].contains(&name.as_str()))
         .try_for_each(|(name, value)| reject_if_set(name, true, value, "access \"granted\""))
