@@ -35,7 +35,7 @@ pub(crate) fn control_row(at: Instant, record: &ControlRecord) -> ControlRow {
         t_ns: at.as_nanos(),
         cell: record.cell,
         elements: record.elements,
-        taken: record.taken,
+        taken: record.occupied,
         blocked: record.blocked,
         reports: record.uplink.reports,
         requests: record.uplink.requests,

@@ -44,7 +44,7 @@ struct RegulatedConnection {
     waiting: VecDeque<(u64, u64)>,
     /// Packets that released ACKs have triggered and that have not arrived: time of the release, number.
     triggered: VecDeque<(Instant, u64)>,
-    /// Time of the first packet from the mobile host, and the RTT between here and the sender.
+    /// Time of the first packet from the mobile host, and the RTT between the middlebox and the sender.
     request_at: Option<Instant>,
     rtt: Option<Duration>,
     /// End of the data that was dropped on purpose. Until it is acknowledged, no more is dropped.
@@ -172,19 +172,13 @@ impl AckRegulator {
 
 impl Node for AckRegulator {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        let Some(segment) = packet.segment() else {
+        let Some((segment, queue)) = EgressQueue::of_segment(&self.queues, packet) else {
             actions.forward(packet.id);
             return;
         };
-        let to = EgressQueue::towards(&self.queues, packet.destination);
-        let from = EgressQueue::towards(&self.queues, packet.source);
-        if to.is_some() == from.is_some() {
-            actions.forward(packet.id);
-            return;
-        }
         let flow = state_of(&mut self.flows, packet.flow);
-        flow.measure_rtt(actions.now(), from.is_some());
-        if let Some(queue) = to {
+        flow.measure_rtt(actions.now(), queue.is_none());
+        if let Some(queue) = queue {
             flow.mobile = queue.host;
             let capacity = queue.capacity(packet.size);
             if segment.len > 0 && flow.on_data(packet, segment, capacity) {

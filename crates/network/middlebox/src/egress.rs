@@ -1,6 +1,7 @@
 //! Egress queue: the queue of the access link of a mobile host, as a middlebox at the base station sees it.
 
-use net::{Actions, Backlog, HostId, Limit};
+use net::{Actions, Backlog, HostId, Limit, Packet};
+use tcp::Segment;
 
 /// A host behind the wireless link, with the limit of the queue towards it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +18,18 @@ impl EgressQueue {
     /// Returns the queue of `host`, if there is one among `queues`.
     pub(crate) fn towards(queues: &[Self], host: HostId) -> Option<Self> {
         queues.iter().copied().find(|queue| queue.host == host)
+    }
+
+    /// Returns the segment of a packet between a mobile host and another host, with the queue towards the mobile host if it
+    /// is the destination; `None` for other packets.
+    pub(crate) fn of_segment<'p>(
+        queues: &[Self],
+        packet: &'p Packet,
+    ) -> Option<(&'p Segment, Option<Self>)> {
+        let queue = Self::towards(queues, packet.destination);
+        let is_from_mobile = Self::towards(queues, packet.source).is_some();
+        let segment = packet.segment()?;
+        (queue.is_some() != is_from_mobile).then_some((segment, queue))
     }
 
     /// Returns whether the queue has room for a packet of `size` bytes now.

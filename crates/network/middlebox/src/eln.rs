@@ -55,7 +55,7 @@ impl SentData {
         self.ranges.splice(first..after.max(first), [merged]);
     }
 
-    /// Handles an ACK of the mobile host; returns whether all holes that it reports come from the radio.
+    /// Handles an ACK of the mobile host; returns whether all holes that it reports are radio losses.
     fn reports_radio_loss(&mut self, segment: &Segment) -> bool {
         let Some(number) = self.numbers.acknowledgement(segment.ack) else {
             return false;

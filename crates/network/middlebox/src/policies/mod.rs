@@ -29,12 +29,12 @@ pub(crate) struct Progress {
 }
 
 /// Policy of one direction of a connection. It steers the acknowledgements of `inbound`, the split host's end of the
-/// leg on which the data comes. `outbound` is its end of the other leg.
+/// leg on which the data arrives. `outbound` is its end of the other leg.
 pub(crate) trait Policy: Send {
     /// Returns the number of bytes at the end of the data that ACKs leave unacknowledged.
     fn reserve(&self) -> u64;
 
-    /// Applies the options of `inbound`, which have just been negotiated. Data may come next.
+    /// Applies the options of `inbound`, which have just been negotiated, before any data.
     fn negotiated(&mut self, inbound: &mut Connection) {
         let _ = inbound;
     }

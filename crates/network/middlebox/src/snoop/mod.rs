@@ -43,18 +43,12 @@ impl Snoop {
 impl Node for Snoop {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let now = actions.now();
-        let Some(segment) = packet.segment() else {
+        let Some((segment, queue)) = EgressQueue::of_segment(&self.queues, packet) else {
             actions.forward(packet.id);
             return;
         };
-        let to = EgressQueue::towards(&self.queues, packet.destination);
-        let from = EgressQueue::towards(&self.queues, packet.source);
-        if to.is_some() == from.is_some() {
-            actions.forward(packet.id);
-            return;
-        }
         let flow = state_of(&mut self.flows, packet.flow);
-        if let Some(queue) = to {
+        if let Some(queue) = queue {
             flow.mobile = queue.host;
             flow.sees_queue = self.at_queues && queue.is_droptail;
             // The sender repairs the drops of the queue.

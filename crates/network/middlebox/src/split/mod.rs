@@ -1,6 +1,6 @@
 //! Split host: a middlebox with two connections for each that passes.
 //!
-//! A request goes on to the acceptor in the name of the opener. When the acceptor has answered, the split host answers
+//! A SYN is forwarded to the acceptor in the name of the opener. When the acceptor has answered, the split host answers
 //! the opener, with the acceptor's initial sequence number. So both legs have the same sequence numbers; everything
 //! else is negotiated for each leg: MSS, window scale, timestamps, SACK and ECN.
 

@@ -29,7 +29,7 @@ impl Deployment {
     /// Returns the cells of `radio` in the run with `seed`.
     ///
     /// # Errors
-    /// If there are none, or the model of path loss is not made for the carrier or a height.
+    /// If there are no cells, or the carrier or a height is out of the range of the path loss model.
     pub fn new(radio: &Radio, grid: Grid, seed: u64) -> Result<Self, ParameterError> {
         let (cells, propagation) = (&radio.cells, &radio.propagation);
         if cells.is_empty() {
@@ -120,15 +120,15 @@ const LOS_DISTANCE_M: f64 = 50.0;
 
 /// Returns the index of the site of each cell. A cell without a named site is a site of its own.
 fn sites<'a>(cells: &'a [Cell]) -> Vec<u32> {
-    let mut known: Vec<&'a str> = Vec::new();
+    let mut names: Vec<&'a str> = Vec::new();
     let index = |cell: &'a Cell| {
         let site = cell.site.as_deref().unwrap_or(&cell.name);
-        known
+        names
             .iter()
             .position(|other| *other == site)
             .unwrap_or_else(|| {
-                known.push(site);
-                known.len() - 1
+                names.push(site);
+                names.len() - 1
             })
     };
     cells.iter().map(index).map(|site| site as u32).collect()

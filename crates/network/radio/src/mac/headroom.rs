@@ -17,7 +17,7 @@ pub(crate) struct ReportConfig {
 /// A report as the base station reads it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Headroom {
-    /// Power left in dB, rounded down to a value that can be reported; below zero if the grant asks for more than the
+    /// Power left in dB, rounded down to a value that can be reported; below zero if the grant needs more than the
     /// UE has.
     pub(crate) db: f64,
     /// Resource blocks of the grant that it is about.

@@ -1,4 +1,4 @@
-//! Physical layer: the bits that a transport block carries, and the chance that it is received.
+//! Physical layer: the bits that a transport block carries, and the probability that it is received.
 //!
 //! Functions and structs have no time, except where a report is delayed ([`CqiReporter`]). Tables are those of 3GPP,
 //! each with its clause. Error rates follow from information theory and the gap to it in published link-level

@@ -91,7 +91,7 @@ impl CqiReporter {
         }
     }
 
-    /// Forgets all reports, because another cell serves now.
+    /// Removes all reports, because another cell serves now.
     pub fn restart(&mut self) {
         self.under_way.clear();
         self.latest = None;
@@ -122,7 +122,7 @@ impl CqiReporter {
         self.under_way.push_back(report);
     }
 
-    /// Returns the latest report that the user has made, even if the scheduler does not have it yet.
+    /// Returns the latest report of the user, even if the scheduler does not have it yet.
     pub fn latest_made(&self) -> Option<&CqiReport> {
         self.under_way.back().or(self.latest.as_ref())
     }

@@ -92,7 +92,7 @@ impl SoftBuffer {
     /// Returns the probability that the transport block cannot be decoded from all transmissions.
     ///
     /// It never rises with another transmission. A block that fails after n transmissions failed after n - 1 as well.
-    /// One draw per block, compared with this chance after each of its transmissions, therefore gives every attempt
+    /// One draw per block, compared with this probability after each of its transmissions, therefore gives every attempt
     /// its share.
     pub fn bler(&self) -> f64 {
         self.bler_with(match &self.attempts[..self.count] {

@@ -64,7 +64,7 @@ impl CellState {
         ControlRecord {
             cell,
             elements,
-            taken: occupied,
+            occupied,
             blocked: self.control.blocked(),
             uplink: self.signals,
         }

@@ -14,7 +14,7 @@ pub struct TtiRecord {
     pub cell: CellId,
     /// Direction of the data.
     pub direction: Direction,
-    /// SINR over the whole carrier, the one a flat channel would need for as much information, in dB.
+    /// Effective SINR over the whole carrier, in dB: that of a flat channel with the same mutual information.
     pub sinr_db: f32,
     /// CQI that the scheduler of the downlink has; 0 for none.
     pub cqi: u8,
@@ -41,7 +41,7 @@ pub struct ControlRecord {
     /// Control channel elements of the PDCCH.
     pub elements: u32,
     /// Number of elements that carry messages.
-    pub taken: u32,
+    pub occupied: u32,
     /// Number of messages without room.
     pub blocked: u32,
     /// Counts of the uplink.

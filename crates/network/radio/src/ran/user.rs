@@ -567,8 +567,8 @@ impl UserState {
         let prbs = self.best_allocation((tti, now), config, free);
         let sinr_db = self.uplink_sinr_db(now, config, prbs);
         let key = (sinr_db.to_bits(), prbs);
-        if let Some((known, bytes)) = self.uplink_bytes
-            && known == key
+        if let Some((cached, bytes)) = self.uplink_bytes
+            && cached == key
         {
             return bytes;
         }
@@ -581,8 +581,8 @@ impl UserState {
 
     /// Returns the error rate of a first transmission over the whole carrier.
     pub(super) fn first_error_rate(&mut self, mcs: u8, air: &AirInterface) -> f64 {
-        if let Some((known, rate)) = self.carrier_bler
-            && known == mcs
+        if let Some((cached, rate)) = self.carrier_bler
+            && cached == mcs
         {
             return rate;
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Length;
 
-/// Loss over distance; each model has carriers and heights that it is made for.
+/// Loss over distance; each model has ranges of carriers and heights.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(deny_unknown_fields, transform = add_kind_words)]

@@ -40,11 +40,11 @@ table! {
 pub enum SignalSource<'a> {
     /// This SINR, from the first cell.
     Sinr(&'a Sinr),
-    /// The signals of all cells at a place, which may move.
+    /// The signals of all cells at a position, with a velocity if it moves.
     Linear(Position, Option<Velocity>),
     /// The signals of all cells along these points.
     WayPoints(&'a [WayPoint]),
-    /// The signals of all cells on the way of a vehicle.
+    /// The signals of all cells along the trajectory of a vehicle.
     Sumo(&'a Sumo),
 }
 

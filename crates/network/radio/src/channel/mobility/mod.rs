@@ -71,8 +71,8 @@ impl WayPoints {
                 return Err(ParameterError::new("time of a way-point", value, allowed));
             }
         }
-        for (_, place) in &points {
-            for value in [place.x, place.y, place.height] {
+        for (_, position) in &points {
+            for value in [position.x, position.y, position.height] {
                 ParameterError::range("way-point in m", value, -1e9, 1e9)?;
             }
         }

@@ -11,7 +11,7 @@ use crate::channel::Position;
 /// messages. All nodes are at `height_m` over ground: `Z_` is ignored.
 ///
 /// Two kinds of lines count, as ns-2 documents them:
-/// `$node_(N) set X_ METRES` (and `Y_`), the place at the start, and
+/// `$node_(N) set X_ METRES` (and `Y_`), the position at the start, and
 /// `$ns_ at SECONDS "$node_(N) setdest X Y SPEED"`: from then on straight to X, Y. A node that is still
 /// moving then changes its direction there; a node that has arrived waits. A speed of 0 stops it.
 /// Comments begin with `#`; other lines are errors.
@@ -174,11 +174,11 @@ impl Node {
                 target
             }
             Some((arrival, target)) => {
-                let whole = arrival.saturating_since(last_at).as_secs_f64();
-                let part = at.saturating_since(last_at).as_secs_f64() / whole;
+                let travel_s = arrival.saturating_since(last_at).as_secs_f64();
+                let fraction = at.saturating_since(last_at).as_secs_f64() / travel_s;
                 (
-                    last.0 + (target.0 - last.0) * part,
-                    last.1 + (target.1 - last.1) * part,
+                    last.0 + (target.0 - last.0) * fraction,
+                    last.1 + (target.1 - last.1) * fraction,
                 )
             }
             None => last,
@@ -192,9 +192,9 @@ impl Node {
         Ok(())
     }
 
-    fn push(&mut self, at: Instant, place: (f64, f64)) {
+    fn push(&mut self, at: Instant, point: (f64, f64)) {
         if self.points.last().is_none_or(|&(last, _)| last < at) {
-            self.points.push((at, place));
+            self.points.push((at, point));
         }
     }
 
@@ -203,11 +203,11 @@ impl Node {
         if let Some((arrival, target)) = self.destination.take() {
             self.push(arrival, target);
         }
-        let place = |(x, y)| Position::new(x, y, height_m);
+        let position = |(x, y)| Position::new(x, y, height_m);
         if self.points.is_empty() {
-            return Ok(Trajectory::Static(place(start)));
+            return Ok(Trajectory::Static(position(start)));
         }
-        let points = self.points.iter().map(|&(at, point)| (at, place(point)));
+        let points = self.points.iter().map(|&(at, point)| (at, position(point)));
         WayPoints::new(points.collect())
             .map(Trajectory::WayPoints)
             .map_err(|error| error.to_string())

@@ -21,7 +21,7 @@ impl McsTable {
         }
     }
 
-    /// Returns the CQI table that goes with this table.
+    /// Returns the CQI table with the same modulations.
     pub(crate) const fn cqi_table(self) -> CqiTable {
         match self {
             Self::Qam64 => CqiTable::Qam64,

@@ -73,7 +73,7 @@ impl McsTable {
         (rates.qpsk.len() + rates.qam16.len() + rates.qam64.len() + rates.qam256.len()) as u8
     }
 
-    /// Returns the CQI table that goes with this table.
+    /// Returns the CQI table with the same modulations.
     pub(crate) const fn cqi_table(self) -> CqiTable {
         match self {
             Self::Qam64 => CqiTable::Qam64,

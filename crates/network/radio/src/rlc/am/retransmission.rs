@@ -91,8 +91,8 @@ impl NackedRange {
             let segment_count = segments.clone().count() as u32;
             config.am_sn().header(false) + indicator.extension(segment_count)
         };
-        let whole = self.from == 0 && self.to == total && whole_header + total <= room;
-        let fixed = config.am_sn().header(!whole);
+        let is_whole = self.from == 0 && self.to == total && whole_header + total <= room;
+        let fixed = config.am_sn().header(!is_whole);
         let first_segment = block.segments.len() as u32;
         let (mut at, mut data, mut segment_count) = (0, 0, 0);
         for segment in segments {
@@ -124,7 +124,7 @@ impl NackedRange {
         block.pdus.push(DataPdu {
             sn: (self.sn % config.am_sn().modulus()) as u32,
             poll: false,
-            part: (!whole).then_some(Part {
+            part: (!is_whole).then_some(Part {
                 offset: self.from,
                 last: self.from + data == total,
             }),

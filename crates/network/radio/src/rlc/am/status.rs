@@ -87,9 +87,9 @@ impl Receiver {
         }
         let ack = self.for_each_missing(|sn, parts| {
             let number = wrapped_sn(&config, sn);
-            let by_parts = parts * config.am_sn().nack_bits(true);
-            if parts > 0 && bits + by_parts <= limit {
-                bits += by_parts;
+            let parts_bits = parts * config.am_sn().nack_bits(true);
+            if parts > 0 && bits + parts_bits <= limit {
+                bits += parts_bits;
                 if let Some(slot) = self.slot(sn) {
                     slot.missing(|from, to| {
                         let range = Some((from, to));
@@ -99,11 +99,11 @@ impl Receiver {
                 return true;
             }
             // A request for the whole PDU takes less room than the list of its missing parts.
-            let whole = config.am_sn().nack_bits(false);
-            if bits + whole > limit {
+            let whole_bits = config.am_sn().nack_bits(false);
+            if bits + whole_bits > limit {
                 return false;
             }
-            bits += whole;
+            bits += whole_bits;
             let range = None;
             status.nacks.push(Nack { sn: number, range });
             true

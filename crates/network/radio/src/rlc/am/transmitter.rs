@@ -297,8 +297,8 @@ impl Transmitter {
             .drain(mode == Forwarding::Lossless, &mut waiting);
         if mode != Forwarding::Discard {
             // The SDU that was sent in part may be in `out` already, by its part that is not confirmed.
-            let known = out[start..].last().copied();
-            out.extend(waiting.into_iter().filter(|sdu| Some(*sdu) != known));
+            let listed = out[start..].last().copied();
+            out.extend(waiting.into_iter().filter(|sdu| Some(*sdu) != listed));
         }
         *self = Self::new(self.config);
     }

@@ -72,8 +72,8 @@ fn check_technology_fields(radio: &Radio) -> Result<(), FieldError> {
 /// Returns the centre of the carrier in MHz, if it is allowed.
 fn checked_centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
     let Some(carrier) = radio.carrier() else {
-        let known = Band::all(radio.technology).iter();
-        let known: Vec<String> = known.map(|band| band.number.to_string()).collect();
+        let bands = Band::all(radio.technology).iter();
+        let numbers: Vec<String> = bands.map(|band| band.number.to_string()).collect();
         let technology = match radio.technology {
             Technology::Lte => "LTE in FDD",
             Technology::Nr => "NR",
@@ -81,7 +81,7 @@ fn checked_centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
         let message = format!(
             "{} is not a band of {technology} that is known here; allowed: {}, or radio.frequency instead",
             radio.band.unwrap_or_default(),
-            known.join(", ")
+            numbers.join(", ")
         );
         return Err(FieldError::new("band", message));
     };
@@ -123,17 +123,19 @@ fn check_nr_width(radio: &Radio, mhz: f64) -> Result<(), FieldError> {
         true => (nr::FrequencyRange::Fr2, "FR2"),
         false => (nr::FrequencyRange::Fr1, "FR1"),
     };
-    let known = [15, 30, 60, 120].map(|khz| (khz, frequencies.widths(khz)));
+    let widths_by_spacing = [15, 30, 60, 120].map(|khz| (khz, frequencies.widths(khz)));
     let spacing = radio
         .subcarrier_spacing
         .map_or(f64::from(radio.spacing_khz()), |spacing| {
             spacing.hertz() / 1e3
         });
-    let widths = known
+    let widths = widths_by_spacing
         .iter()
         .find(|(khz, widths)| f64::from(*khz) == spacing && !widths.is_empty());
     let Some((khz, widths)) = widths else {
-        let with_widths = known.iter().filter(|(_, widths)| !widths.is_empty());
+        let with_widths = widths_by_spacing
+            .iter()
+            .filter(|(_, widths)| !widths.is_empty());
         let names: Vec<String> = with_widths.map(|(khz, _)| format!("{khz}kHz")).collect();
         let allowed = format!("{} in {range}", names.join(", "));
         return invalid_value("subcarrier_spacing", format!("{spacing}kHz"), allowed);
