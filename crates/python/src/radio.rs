@@ -39,7 +39,7 @@ pub(crate) fn mean_sinr(text: &str) -> Result<Vec<(f64, f64)>> {
     let scenario = scenario::Scenario::from_toml(text, "scenario", &[])?;
     let radio = scenario.radio.as_ref().ok_or_else(|| no_radio(&scenario))?;
     let phone = radio.ues.iter().find(|ue| ue.name == "phone");
-    match phone.map(Ue::reception) {
+    match phone.map(Ue::signal_source) {
         Some(SignalSource::Sinr(Sinr::Constant(ratio))) => Ok(vec![(0.0, ratio.get())]),
         Some(SignalSource::Sinr(Sinr::Points(points))) => Ok(points
             .iter()
