@@ -23,12 +23,12 @@ _PATTERNS = (
     ),
     (
         r'\A"?No\.?"?[,;\t]"?Time"?[,;\t]"?Source"?[,;\t]',
-        "Wireshark's list of packets: celltcp pcap trace FILE makes a scenario of the capture; or "
-        "--column Time,Length --unit B with --run Source=ADDRESS reads the packets of a host",
+        "Wireshark's list of packets: celltcp pcap to-scenario FILE makes a scenario of the capture; "
+        "or --column Time,Length --unit B with --run Source=ADDRESS reads the packets of a host",
     ),
     (
         r"^(?:\d{4}-\d\d-\d\d )?[\d:.]+ IP6? \S+ > \S+: ",
-        "text of tcpdump: tcpdump -w FILE writes a capture, and celltcp pcap trace FILE makes a "
+        "text of tcpdump: tcpdump -w FILE writes a capture, and celltcp pcap to-scenario FILE makes a "
         "scenario of it",
     ),
     (
@@ -47,12 +47,12 @@ _PATTERNS = (
     ),
     (
         r"Ostermann's tcptrace|^TCP connection \d+:$",
-        "statistics of tcptrace over whole connections: celltcp pcap trace FILE makes a scenario of "
-        "the capture that it read",
+        "statistics of tcptrace over whole connections: celltcp pcap to-scenario FILE makes a scenario "
+        "of the capture that it read",
     ),
     (
         r"^timeval (?:double|unsigned)$",
-        "a plot of tcptrace for xplot: celltcp pcap trace FILE makes a scenario of the capture",
+        "a plot of tcptrace for xplot: celltcp pcap to-scenario FILE makes a scenario of the capture",
     ),
     (
         r"^procs -+memory",
@@ -107,7 +107,7 @@ def reject_foreign(source: Source) -> None:
         CelltcpError: if the file is one of these outputs; the message says how to get a trace.
     """
     if source.magic.startswith(_CAPTURE_MAGICS):
-        raise CelltcpError("a capture of packets: celltcp pcap trace FILE makes a scenario of it")
+        raise CelltcpError("a capture of packets: celltcp pcap to-scenario FILE makes a scenario of it")
     start = "\n".join(source.head.splitlines()[:20])
     for pattern, message in _PATTERNS:
         if re.search(pattern, start, re.MULTILINE | re.IGNORECASE):
