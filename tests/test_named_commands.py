@@ -31,8 +31,9 @@ def test_commands_in_texts_exist(room: str) -> None:
         for text in _texts(file):
             for name, inner in NAMED.findall(text):
                 command = commands.commands.get(name)
-                # In prose, another word follows the name of the program.
-                is_group = isinstance(command, click.Group) and not command.invoke_without_command
-                if is_group and inner not in command.commands:
+                # `celltcp shell` runs any program.
+                if name == "shell" or not isinstance(command, click.Group):
+                    continue
+                if inner not in command.commands:
                     wrong.append(f"{file.relative_to(SOURCE)}: celltcp {name} {inner}")
     assert wrong == []
