@@ -17,7 +17,7 @@ from celltcp.cli.fidelity import fidelity as command
 from celltcp.fidelity.campaign import EnginePair, judge, plan_case, rerun_undecided, run_plan
 from celltcp.fidelity.cases import Case, case_names, choose_cases, is_steady
 from celltcp.fidelity.causes import UNKNOWN, Cause, cause_of, known_causes
-from celltcp.fidelity.data import limits_for
+from celltcp.fidelity.data import bands_for
 from celltcp.fidelity.differences import (
     METRICS,
     Difference,
@@ -109,11 +109,11 @@ class TestDifference:
         assert difference([0.0, 0.0], [0.0, 0.0], 5.0).percent == 0
         some = difference([1.0, 2.0], [0.0, 0.0], 5.0)
         assert math.isnan(some.percent)
-        assert not some.within
+        assert not some.is_within
         assert difference_text(some) == "undefined"
 
     @pytest.mark.parametrize(
-        ("percent", "ci95", "band", "within", "is_open"),
+        ("percent", "ci95", "band", "is_within", "is_open"),
         [
             (2.9, 0.05, 3.0, True, False),
             (-3.0, None, 3.0, True, False),
@@ -123,9 +123,9 @@ class TestDifference:
             (300.0, 900.0, None, True, False),
         ],
     )
-    def test_is_judged_on_its_mean(self, percent, ci95, band, within, is_open) -> None:
+    def test_is_judged_on_its_mean(self, percent, ci95, band, is_within, is_open) -> None:
         result = Difference(1.0, 1.0, percent, ci95, band)
-        assert (result.within, result.is_open) == (within, is_open)
+        assert (result.is_within, result.is_open) == (is_within, is_open)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ class TestDifference:
     ],
 )
 def test_the_band_depends_on_group_and_congestion_control(group, cca, goodput, rtt) -> None:
-    assert limits_for(group, cca) == {"goodput_mbps": goodput, "rtt_mean_ms": rtt}
+    assert bands_for(group, cca) == {"goodput_mbps": goodput, "rtt_mean_ms": rtt}
 
 
 class TestCases:
@@ -268,7 +268,7 @@ class TestEngines:
         case = Case("late", "steady", scenario)
         side = run_case(case, ["reno"], 1, 1)
         (result,) = judge_case(case, ["reno"], side, side)
-        assert result.outside == ["rtt_mean_ms"]
+        assert result.metrics_outside == ["rtt_mean_ms"]
         assert math.isnan(result.cwnd_distance.mean)
         assert rows([result])[0][2:4] == ["0.00 / 0.00\n+0.00 %", "- / -\nundefined"]
         (document,) = outcome(result).to_json([])["cases"]
@@ -336,7 +336,7 @@ class TestKeptResults:
 
 
 def judgement(case: str, cca: str, goodput_percent: float, group: str = "steady") -> Judgement:
-    limits = limits_for(group, cca)
+    limits = bands_for(group, cca)
     differences = {metric: Difference(1.0, 1.0, 0.0, None, limits.get(metric)) for metric in METRICS}
     native = 20 * (1 + goodput_percent / 100)
     differences["goodput_mbps"] = Difference(native, 20.0, goodput_percent, 0.5, limits["goodput_mbps"])

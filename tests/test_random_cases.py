@@ -59,7 +59,7 @@ def test_a_difference_whose_interval_reaches_back_is_not_beyond() -> None:
     result = distribution_of(Fidelity(judged, "", "", 2, 1), cases)
     assert [(each.judgement.case, each.guess) for each in result.outside] == [("c", "MTU")]
     assert result.traits == {"MTU": (1, 1)}
-    assert math.isclose(result.within["goodput_mbps"], 2 / 3)
-    assert result.within["completion_s"] == 1
+    assert math.isclose(result.within_share["goodput_mbps"], 2 / 3)
+    assert result.within_share["completion_s"] == 1
     assert result.quantiles["completion_s"][0.95] == 2.0
     assert result.quantiles["goodput_mbps"][0.5] == 6.0

@@ -199,7 +199,7 @@ def print_fidelity(fidelity: Fidelity) -> None:
     total = len(fidelity.judgements)
     console.print(
         f"celltcp {fidelity.version} against Linux {fidelity.kernel_version}, "
-        f"{fidelity.runs} runs each: {fidelity.within} of {total} within their bands, "
+        f"{fidelity.runs} runs each: {fidelity.within_count} of {total} within their bands, "
         f"{len(fidelity.undecided)} undecided, "
         f"{len(fidelity.outside)} outside"
     )

@@ -13,7 +13,7 @@ from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, ratio_text, table_by_point
-from celltcp.present.section import Column, Table, mean_text, runs_text
+from celltcp.present.section import Column, Table, mean_text, runs_text, value_text
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
@@ -44,7 +44,7 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
             [application],
             _think_times([comparison], application.flow),
         ),
-        ccas={names[cca]: cca for cca in comparison.ccas},
+        cca_of_cell={names[cca]: cca for cca in comparison.ccas},
         droppable=(
             *spreads,
             *(name for name in metrics if APP_METRICS[name].is_count),
@@ -92,7 +92,7 @@ def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
         base, *others = scenario_set.ccas
         cells = {
             base: [
-                mean_text([estimate(row.means[base]).mean], APP_METRICS[row.metric].digits)
+                value_text(estimate(row.means[base]).mean, APP_METRICS[row.metric].digits)
                 for row in rows
             ],
             **{cca: [ratio_text(row.relative[cca]) for row in rows] for cca in others},
@@ -108,7 +108,7 @@ def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
                     f"What the application got{of_flow}, mean over {scenarios}: {names[base]} in "
                     f"units{relative}"
                 ),
-                ccas={names[cca]: cca for cca in scenario_set.ccas},
+                cca_of_cell={names[cca]: cca for cca in scenario_set.ccas},
                 droppable=tuple(_droppable(metrics)),
             )
         )

@@ -9,7 +9,7 @@ from typing import Any
 from celltcp.comparison.runs import flow_goodput, weighted_mean
 from celltcp.comparison.windows import windows_of
 from celltcp.present.quantities import size_text
-from celltcp.present.section import mean_text
+from celltcp.present.section import value_text
 from celltcp.results.columns import records
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
@@ -43,15 +43,15 @@ def _text(rows: _Rows, *, is_split: bool) -> str:
     segments = [flow["segments"] for flow in rows]
     mean_ms = weighted_mean([flow[f"{delay}_mean_ms"] for flow in rows], segments)
     common_parts = [
-        f"{title} mean {mean_text([mean_ms], 1)} "
-        f"p95 {mean_text([_statistic(rows, f'{delay}_p95_ms', max)], 1)} "
-        f"min {mean_text([_statistic(rows, f'{delay}_min_ms', min)], 1)} ms",
+        f"{title} mean {value_text(mean_ms, 1)} "
+        f"p95 {value_text(_statistic(rows, f'{delay}_p95_ms', max), 1)} "
+        f"min {value_text(_statistic(rows, f'{delay}_min_ms', min), 1)} ms",
         count_text(sum(flow["retransmissions"] for flow in rows), "retransmission"),
         count_text(int(sum(flow["timeouts"] for flow in rows)), "time-out"),
     ]
     if len(rows) == 1:
         (flow,) = rows
-        pm = (mean_text([flow[metric]], 3) for metric in ("pm_balanced", "pm_delay"))
+        pm = (value_text(flow[metric], 3) for metric in ("pm_balanced", "pm_delay"))
         pm_parts = [] if is_split else ["PM balanced {} delay {}".format(*pm)]
         return ", ".join([_rate_text(flow["goodput_mbps"]), *common_parts, *pm_parts])
     columns = {name: [flow[name] for flow in rows] for name in rows[0]}

@@ -199,7 +199,7 @@ class Summary:
                 ends.add(index - 1)
             rows.append((*point, names[cca], *(cells.get(each, "-") for each in headings)))
         columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings))
-        return Table(columns, tuple(rows), ends=frozenset(ends))
+        return Table(columns, tuple(rows), group_ends=frozenset(ends))
 
     def _points_as_columns(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per metric and CCA, a column per point."""
@@ -215,7 +215,9 @@ class Summary:
         )
         last = {heading: index for index, (heading, _) in enumerate(ordered)}
         points = number_columns(*(", ".join(point) or "mean" for point in self.points))
-        return Table((Column("metric"), Column("CCA"), *points), rows, ends=frozenset(last.values()))
+        return Table(
+            (Column("metric"), Column("CCA"), *points), rows, group_ends=frozenset(last.values())
+        )
 
     def _differences(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per CCA with its paired difference to the leader, by the main metrics."""

@@ -160,8 +160,8 @@ def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) 
         ),
         rows=tuple(rows),
         title=f"{name or about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
-        ends=frozenset(ends),
-        ccas={names[cca]: cca for cca in comparison.ccas},
+        group_ends=frozenset(ends),
+        cca_of_cell={names[cca]: cca for cca in comparison.ccas},
         droppable=droppable_columns([comparison], by),
     )
 
@@ -286,10 +286,10 @@ def limits_table(results: Results) -> Table | None:
         rows=rows,
         title=f"{LIMITS_TITLE}{_leg_text(results)}",
         # A block of rows for each CCA.
-        ends=frozenset(
+        group_ends=frozenset(
             {flow.cca: index for index, flow in enumerate(flows)}.values() if several else ()
         ),
-        ccas={name: cca for cca, name in names.items()},
+        cca_of_cell={name: cca for cca, name in names.items()},
     )
 
 

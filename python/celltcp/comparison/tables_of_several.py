@@ -20,7 +20,7 @@ from celltcp.comparison.tables import (
     share_columns,
     shares_title,
 )
-from celltcp.present.section import INFINITE, Column, Table, mean_text, percent_text, runs_text
+from celltcp.present.section import INFINITE, Column, Table, percent_text, runs_text, value_text
 from celltcp.results.statistics import estimate, mean_ratio
 from celltcp.scenarios.cca_mix import count_text, labels
 
@@ -67,8 +67,8 @@ def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
         ),
         rows=tuple(rows),
         title=title,
-        ends=frozenset(ends),
-        ccas={name: cca for each in comparisons for cca, name in labels(each.ccas).items()},
+        group_ends=frozenset(ends),
+        cca_of_cell={name: cca for each in comparisons for cca, name in labels(each.ccas).items()},
         droppable=droppable,
     )
 
@@ -123,8 +123,8 @@ def table_by_point(
         columns=(*(Column(axis, no_wrap=True) for axis in axes), CCA_COLUMN, *columns),
         rows=tuple(rows),
         title=title,
-        ends=frozenset(ends),
-        ccas=ccas,
+        group_ends=frozenset(ends),
+        cca_of_cell=ccas,
         droppable=droppable,
     )
 
@@ -142,7 +142,7 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
         title = f"No mean over {scenarios}: they have no CCA in common"
         return Table((CCA_COLUMN, *headings_of(metric_columns)), (), title)
     first = [
-        mean_text([estimate(scenario_set.values(baseline, metric)).mean], digits)
+        value_text(estimate(scenario_set.values(baseline, metric)).mean, digits)
         for metric, _, digits in metric_columns
     ]
     rows = [(names[baseline], *first)]
@@ -160,7 +160,7 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
         title=(
             f"Mean over {scenarios}{_fewer_text(scenario_set, metric_columns)}: {base} in units{others}"
         ),
-        ccas={names[cca]: cca for cca in scenario_set.ccas},
+        cca_of_cell={names[cca]: cca for cca in scenario_set.ccas},
         droppable=droppable_columns(scenario_set.comparisons.values(), by),
     )
 

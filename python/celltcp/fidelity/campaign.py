@@ -137,15 +137,15 @@ def _judge_cases(
             for pair in plans:
                 check_folders(pair, engines.out, overwrite=engines.overwrite)
         judgements: list[Judgement] = []
-        version = ""
+        kernel_version = ""
         for index, ((case, ccas), pair) in enumerate(zip(cases, plans, strict=True)):
             parts = [sub_progress(progress, 2 * index + half, 2 * len(cases)) for half in (0, 1)]
             native, kernel = (
                 run_plan(campaign, engines, part) for campaign, part in zip(pair, parts, strict=True)
             )
             judgements += judge_case(case, ccas, native, kernel)
-            version = kernel.tables["runs"]["kernel_version"][0].as_py()
-    return Fidelity(judgements, __version__, version, runs, seed)
+            kernel_version = kernel.tables["runs"]["kernel_version"][0].as_py()
+    return Fidelity(judgements, __version__, kernel_version, runs, seed)
 
 
 def run_plan(campaign: Campaign, engines: EnginePair, progress: Progress | None = None) -> Results:

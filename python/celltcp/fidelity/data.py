@@ -18,7 +18,7 @@ def read_table(name: str) -> dict[str, Any]:
     return tomllib.loads(read_text(f"{name}.toml"))
 
 
-def limits_for(group: str, cca: str) -> dict[str, float]:
+def bands_for(group: str, cca: str) -> dict[str, float]:
     """Returns the bands: largest allowed differences by metric, in percent of the kernel's mean."""
     for band in read_table("bands")["band"]:
         if fnmatchcase(group, band["group"]) and any(fnmatchcase(cca, name) for name in band["cca"]):

@@ -12,7 +12,7 @@ from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.causes import Cause, cause_of
-from celltcp.fidelity.data import limits_for
+from celltcp.fidelity.data import bands_for
 from celltcp.fidelity.outcome import METRICS, FidelityOutcome, JudgementRow, MetricDifferences
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
 from celltcp.results.rows import json_value, spans
@@ -36,7 +36,7 @@ class Difference:
     band: float | None
 
     @property
-    def within(self) -> bool:
+    def is_within(self) -> bool:
         """Whether the difference is within its band, if it has one; an undefined difference is not."""
         return self.band is None or abs(self.percent) <= self.band
 
@@ -50,12 +50,12 @@ class Difference:
     @property
     def is_outside(self) -> bool:
         """Whether the difference is outside its band, and its interval does not reach back into it."""
-        return not self.within and not self.is_open
+        return not self.is_within and not self.is_open
 
     @property
     def is_undecided(self) -> bool:
         """Whether the difference is outside its band, but its interval reaches back into it."""
-        return not self.within and self.is_open
+        return not self.is_within and self.is_open
 
     @property
     def band_ratio(self) -> float:
@@ -78,16 +78,16 @@ class Judgement:
     cwnd_distance: Estimate
     #: Trajectories of the run with the first seed, of the native engine and of the kernel.
     trajectories: tuple[Trajectory, Trajectory]
-    #: Runs of each engine.
+    #: Number of runs of each engine.
     runs: int = 1
 
     @property
-    def outside(self) -> list[str]:
+    def metrics_outside(self) -> list[str]:
         """Metrics that are outside their bands, and whose intervals do not reach back."""
         return [name for name, difference in self.differences.items() if difference.is_outside]
 
     @property
-    def undecided(self) -> list[str]:
+    def undecided_metrics(self) -> list[str]:
         """Metrics that are outside their bands, and whose intervals reach back."""
         return [name for name, difference in self.differences.items() if difference.is_undecided]
 
@@ -115,17 +115,19 @@ class Fidelity:
     @property
     def outside(self) -> list[Judgement]:
         """Judgements with a metric outside its band."""
-        return [judgement for judgement in self.judgements if judgement.outside]
+        return [judgement for judgement in self.judgements if judgement.metrics_outside]
 
     @property
     def undecided(self) -> list[Judgement]:
         """Judgements with an undecided metric and none outside its band."""
         return [
-            judgement for judgement in self.judgements if judgement.undecided and not judgement.outside
+            judgement
+            for judgement in self.judgements
+            if judgement.undecided_metrics and not judgement.metrics_outside
         ]
 
     @property
-    def within(self) -> int:
+    def within_count(self) -> int:
         """Number of judgements all of whose metrics are within their bands."""
         return len(self.judgements) - len(self.outside) - len(self.undecided)
 
@@ -155,7 +157,7 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
             (native_trajectories[native_run], kernel_trajectories[kernel_run])
             for native_run, kernel_run in zip(native_runs["run"], kernel_runs["run"], strict=True)
         ]
-        bands = limits_for(case.group, cca)
+        bands = bands_for(case.group, cca)
         if native_runs["completion_s"].isna().all() and kernel_runs["completion_s"].isna().all():
             bands.pop("completion_s", None)
         differences: dict[str, Difference] = {
@@ -246,9 +248,9 @@ def _judgement_row(judgement: Judgement, causes: Sequence[Cause]) -> JudgementRo
         **metrics,
         "cwnd_distance": {"mean": json_value(distance.mean), "ci95": distance.ci95},
         "runs": judgement.runs,
-        "within": not judgement.outside and not judgement.undecided,
-        "outside": judgement.outside,
-        "undecided": judgement.undecided,
+        "within": not judgement.metrics_outside and not judgement.undecided_metrics,
+        "outside": judgement.metrics_outside,
+        "undecided": judgement.undecided_metrics,
         "open": judgement.is_open,
-        "cause": cause_of(judgement.case, judgement.cca, causes) if judgement.outside else None,
+        "cause": cause_of(judgement.case, judgement.cca, causes) if judgement.metrics_outside else None,
     }

@@ -116,7 +116,7 @@ class Distribution:
     #: By metric: quantiles of the absolute difference, in percent of the kernel's mean.
     quantiles: dict[str, dict[float, float]]
     #: By metric: share of the comparisons in the band, or whose interval overlaps it.
-    within: dict[str, float]
+    within_share: dict[str, float]
     #: By trait: number of comparisons that have it, and how many of them are beyond a band.
     traits: dict[str, tuple[int, int]]
     outside: list[OutOfBand]
@@ -127,7 +127,7 @@ class Distribution:
             "comparisons": self.comparisons,
             "metrics": {
                 metric: {
-                    "within": self.within[metric],
+                    "within": self.within_share[metric],
                     **{f"p{100 * share:g}_percent": value for share, value in quantiles.items()},
                 }
                 for metric, quantiles in self.quantiles.items()

@@ -48,7 +48,7 @@ def _csv_row(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, object]
         row[f"{metric}_band_percent"] = difference.band
     row["cwnd_distance"] = judgement.cwnd_distance.mean
     row["verdict"] = verdict(judgement)
-    cause = cause_of(judgement.case, judgement.cca, causes) if judgement.outside else ""
+    cause = cause_of(judgement.case, judgement.cca, causes) if judgement.metrics_outside else ""
     row["cause"] = " ".join(cause.split())
     return row
 
@@ -84,7 +84,10 @@ def rows(judgements: Sequence[Judgement]) -> list[list[str]]:
 
 def verdict(judgement: Judgement) -> str:
     """Returns the verdict with the metrics that decide it; `within ?` if more runs could change it."""
-    for label, metrics in (("outside", judgement.outside), ("undecided", judgement.undecided)):
+    for label, metrics in (
+        ("outside", judgement.metrics_outside),
+        ("undecided", judgement.undecided_metrics),
+    ):
         if metrics:
             return f"{label}: {', '.join(name for metric, name, _, _ in COLUMNS if metric in metrics)}"
     return "within ?" if judgement.is_open else "within"

@@ -8,7 +8,7 @@ from typing import Any
 from celltcp.live.host import PHONE, SERVER
 from celltcp.live.outcome import Status, Traffic
 from celltcp.live.path_changes import PathChange
-from celltcp.present.section import Column, Table, mean_text, number_columns
+from celltcp.present.section import Column, Table, number_columns, value_text
 
 
 def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
@@ -16,10 +16,10 @@ def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
     rows = []
     for host, counts in traffic.items():
         sent = counts["packets"]
-        lost = mean_text([100 * counts["lost_packets"] / sent] if sent else [], 2)
+        lost = value_text(100 * counts["lost_packets"] / sent if sent else None, 2)
         mbps = 8 * counts["delivered_bytes"] / duration_s / 1e6 if duration_s else 0.0
         delays = (counts[name] for name in ("delay_p50_s", "delay_p95_s", "delay_p99_s"))
-        cells = (mean_text([] if delay is None else [1e3 * delay], 1) for delay in delays)
+        cells = (value_text(None if delay is None else 1e3 * delay, 1) for delay in delays)
         rows.append((f"to {host}", str(sent), lost, f"{mbps:.2f}", *cells))
     columns = number_columns("packets", "lost, %", "Mbit/s", "delay, ms\np50", "\np95", "\np99")
     return Table((Column("direction"), *columns), tuple(rows), f"Packets in {duration_s:.1f} s")
@@ -57,9 +57,9 @@ def flows_table(flows: Sequence[Mapping[str, Any]]) -> Table | None:
             str(flow["name"]),
             f"{flow['duration_s']:.1f}",
             rate_text(flow["goodput_mbps"]),
-            mean_text([flow["rtt_mean_ms"]], 1),
-            mean_text([flow["rtt_p95_ms"]], 1),
-            mean_text([flow["rtt_min_ms"]], 1),
+            value_text(flow["rtt_mean_ms"], 1),
+            value_text(flow["rtt_p95_ms"], 1),
+            value_text(flow["rtt_min_ms"], 1),
             str(flow["retransmissions"]),
         )
         for flow in flows

@@ -91,7 +91,7 @@ def _rich_table(table: Table) -> RichTable:
         )
     for index, row in enumerate(table.rows):
         style = "bold" if index in table.bold else ""
-        rich_table.add_row(*row, style=style, end_section=index in table.ends)
+        rich_table.add_row(*row, style=style, end_section=index in table.group_ends)
     return rich_table
 
 

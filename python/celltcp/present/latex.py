@@ -131,7 +131,7 @@ def _table(table: Table) -> str:
         if index in table.bold:
             texts = [rf"\textbf{{{cell}}}" for cell in texts]
         rows.append(_row(texts))
-        if index in table.ends and index + 1 < len(table.rows):
+        if index in table.group_ends and index + 1 < len(table.rows):
             rows.append(r"\addlinespace")
     caption = rf"\caption{{{latex_text(table.title)}}}"
     layout = [r"\centering", r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"]

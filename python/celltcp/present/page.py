@@ -91,8 +91,8 @@ def _shades(section: Section) -> Mapping[str, str]:
     """Returns colours of cells by their texts."""
     if section.table is None:
         return {}
-    shades = colours(section.table.ccas.values())
-    return {text: shades[cca] for text, cca in section.table.ccas.items()}
+    shades = colours(section.table.cca_of_cell.values())
+    return {text: shades[cca] for text, cca in section.table.cca_of_cell.items()}
 
 
 def _json(value: object) -> Markup:

@@ -212,6 +212,6 @@ def _table_text(table: Table) -> str:
                 for piece, width, column in zip(pieces, widths, table.columns, strict=True)
             ]
             lines.append("  ".join(aligned).rstrip())
-        if index == 0 or (index - 1 in table.ends and index < len(rows) - 1):
+        if index == 0 or (index - 1 in table.group_ends and index < len(rows) - 1):
             lines.append("-" * (sum(widths) + 2 * (len(widths) - 1)))
     return "\n".join(lines)

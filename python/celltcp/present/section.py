@@ -1,6 +1,6 @@
 """Sections of reports: title, texts, table and figure, which terminal, Markdown, PDF and HTML render.
 
-Cells of tables are texts; functions write means with their intervals as such.
+Cells of tables are texts; `mean_text` and others format numbers for them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from celltcp.present.chart import Chart
 
-#: Text of a mean with infinite times.
+#: Text of the mean of times that include an infinite one.
 INFINITE = "∞"
-#: Maximum distance from 100 of the sum of percentages of a whole.
-_MAX_WHOLE_DISTANCE = 0.5
+#: Percentages are shares of one whole if their sum differs from 100 by less than this.
+_SUM_TOLERANCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
-    #: Indices of the rows after which a block ends.
-    ends: frozenset[int] = frozenset()
+    #: Indices of the last rows of groups; a line or a space follows each.
+    group_ends: frozenset[int] = frozenset()
     #: Indices of the rows in bold.
     bold: frozenset[int] = frozenset()
-    #: CCAs by the texts of cells that have the colours of CCAs.
-    ccas: Mapping[str, str] = field(default_factory=dict)
+    #: The CCA whose colour a cell has, by the text of the cell.
+    cca_of_cell: Mapping[str, str] = field(default_factory=dict)
     #: Lines on the terminal: all, one below the head, the same without space between columns, or none.
     frame: Literal["box", "head", "dense", "none"] = "box"
     #: Names of the columns that a narrow terminal omits, the least important first.
@@ -166,9 +166,14 @@ class Part:
 def mean_text(values: Iterable[float], digits: int) -> str:
     """Returns the mean and half the width of its 95 % interval as text.
 
-    Without a value it is `-`. The mean is `∞` where a time has no end in a run.
+    Without a value it is `-`. It is `∞` if a value is infinite: the time of what never ended in a run.
     """
     return estimate_text(estimate([float(value) for value in values]), digits)
+
+
+def value_text(value: float | None, digits: int) -> str:
+    """Returns a value as text; `-` for none or NaN, `∞` for an infinite time."""
+    return estimate_text(Estimate(math.nan if value is None else value, None), digits)
 
 
 def estimate_text(estimate: Estimate, digits: int) -> str:
@@ -203,7 +208,7 @@ def whole_percents(shares: Sequence[float]) -> list[str]:
     """
     exact = {index: 100 * share for index, share in enumerate(shares) if not math.isnan(share)}
     whole = {index: round(value) for index, value in exact.items()}
-    if abs(math.fsum(exact.values()) - 100) < _MAX_WHOLE_DISTANCE:
+    if abs(math.fsum(exact.values()) - 100) < _SUM_TOLERANCE:
         whole = {index: math.floor(value) for index, value in exact.items()}
         order = sorted(exact, key=lambda index: whole[index] - exact[index])
         for index in order[: 100 - sum(whole.values())]:

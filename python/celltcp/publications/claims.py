@@ -3,7 +3,8 @@
 Forms: `> 0.95`, `<= 2` (a bound), `3..8` (a range), `> reno`, `< 0.5 * reno` (relative to another
 CCA), `about reno` (within 10 %), each also under another condition (`> reno @ static/mid-cell`, or
 `> @ static/mid-cell` for the same CCA there); `best`, `not best`, `worst` and `tied` (several are as
-good as the best) among the CCAs of the condition.
+good as the best) among the CCAs of the condition. The best has the highest mean of the quantity, the
+worst the lowest, of a delay too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from celltcp._core import CelltcpError
 from celltcp.results.statistics import best_and_ties, estimate
 from celltcp.scenarios.ccas import select_ccas
 
-#: Comparison of a mean with a bound, by sign.
+#: Comparison of a mean with a bound, by its sign.
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 #: Claims about the order of all CCAs.
@@ -36,15 +37,18 @@ _RELATION = re.compile(
 _RANGE_PATTERN = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 
 #: Returns the values of a CCA under a condition; None stands for those of the row itself.
-Values = Callable[[str | None, str | None], Sequence[float]]
+GetValues = Callable[[str | None, str | None], Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim: a relation in the notation of tables."""
+    """A claim that was parsed; the module lists its forms."""
 
+    #: The claim as it is written in the table.
     text: str
-    sign: str
+    #: A sign of `_COMPARISONS`, `about`, `range`, or one of `_ORDERS`.
+    relation: str
+    #: Bound, or factor of the values to which the claim is relative.
     factor: float = 1.0
     cca: str | None = None
     condition: str | None = None
@@ -58,7 +62,11 @@ class Claim:
         return self.cca is not None or self.condition is not None
 
     def holds(
-        self, cca: str, values: Sequence[float], all_values: Mapping[str, Sequence[float]], get: Values
+        self,
+        cca: str,
+        values: Sequence[float],
+        all_values: Mapping[str, Sequence[float]],
+        get: GetValues,
     ) -> bool | None:
         """Returns whether the claim holds for the values of `cca`; None if they are unknown.
 
@@ -71,29 +79,29 @@ class Claim:
         mean = estimate(values).mean
         if math.isnan(mean):
             return None
-        if self.sign in _ORDERS:
+        if self.relation in _ORDERS:
             return self._order_holds(cca, all_values)
-        if self.sign == "range":
+        if self.relation == "range":
             return self.low <= mean <= self.high
         bound = self.factor
         if self.is_relative:
             bound *= estimate(get(self.cca, self.condition)).mean
         if math.isnan(bound):
             return None
-        if self.sign == "about":
+        if self.relation == "about":
             return abs(mean - bound) <= _ABOUT_TOLERANCE * abs(bound)
-        return bool(_COMPARISONS[self.sign](mean, bound))
+        return bool(_COMPARISONS[self.relation](mean, bound))
 
     def _order_holds(self, cca: str, all_values: Mapping[str, Sequence[float]]) -> bool | None:
         if len(all_values) < 2:
             return None
-        if self.sign == "worst":
+        if self.relation == "worst":
             negated = {name: [-value for value in values] for name, values in all_values.items()}
             return cca in best_and_ties(negated)
         best = best_and_ties(all_values)
-        if self.sign == "tied":
+        if self.relation == "tied":
             return len(best) > 1
-        return (cca in best) == (self.sign == "best")
+        return (cca in best) == (self.relation == "best")
 
 
 def claim(text: str, location: str) -> Claim:

@@ -3,9 +3,9 @@
 `pa.array`, `pa.scalar` and `to_numpy` import pandas, which takes longer than a short command. This
 module replaces them.
 
-Sums are the same to the last bit wherever they are computed. NumPy adds up groups that lie one after
-another, in pairs. All other groups, and columns with NaN, are added up in their order with compensation
-(Kahan), without the NaN.
+The same rows in the same order have the same sums to the last bit. If the rows of each group lie
+together, in the order of the groups, NumPy adds them up in pairs. Otherwise, and in columns with NaN,
+each group is added up row by row with compensation (Kahan), without the NaN.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ def numbers(column: pa.ChunkedArray[Any]) -> NDArray[Any]:
     if column.null_count:
         column = column.cast(pa.float64())
     parts = [_to_numpy(chunk) for chunk in column.chunks]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
+    if not parts:
+        # Without chunks, the type of the numbers does not matter.
+        return np.empty(0, np.uint32)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _to_numpy(chunk: pa.Array[Any]) -> NDArray[Any]:

@@ -20,8 +20,10 @@ def switch_verdicts(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: s
 
     Args:
         decisions: `t_s` and `cause` of each decision of a connection, in order of time.
-        slots: its slots, with `t_s`, `a`, `b`, `c` and the metrics of requirements.
-        requirement: goodput, balanced, delay, or weights of PM such as `"1/5/1"`.
+        slots: its slots, with `t_s`, the parts `a`, `b` and `c` of PM, the metrics `goodput_mbps`,
+            `pm_balanced` and `pm_delay`, and `rtt_mean_ms`.
+        requirement: in its normal form, such as `"goodput"`, `"fct"`, `"delay@2Mbps"` or the weights
+            `"1/5/1"` of the parts of PM.
     """
     measure, unit = _measure(slots, requirement)
     times, causes = decisions["t_s"].tolist(), decisions["cause"].tolist()
@@ -46,6 +48,7 @@ def switch_verdicts(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: s
 
 def _measure(slots: pd.DataFrame, requirement: str) -> tuple[pd.Series, str]:
     """Returns the measure of a requirement in each slot, and its unit."""
+    # A slot has no completion time; more goodput shortens it.
     metric = requirement_metric("goodput" if requirement == COMPLETION else requirement)
     if metric in slots:
         return slots[metric], " Mbit/s" if metric == "goodput_mbps" else ""

@@ -29,7 +29,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     )
 }
 
-#: Rules that are tried in this order, up to the first cause, if `RULES` find only symptoms.
+#: Rules that are tried in this order, up to the first cause, if `RULES` find no cause but symptoms.
 LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     rule.__name__: rule for rule in (sender.slow_growth, path.held_queue)
 }

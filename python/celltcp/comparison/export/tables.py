@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as compute
-import pyarrow.csv as pc
+import pyarrow.compute as pc
+import pyarrow.csv as csv
 
 from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import FileKind, check_output
@@ -16,7 +16,7 @@ from celltcp.results.columns import numbers
 from celltcp.results.folder_lock import check_files
 from celltcp.results.tables import TABLES, Results
 
-#: Significant digits of numbers in CSV files, those that sums of measured values have.
+#: Significant digits of numbers in CSV files: sums of measured values are not exact beyond them.
 _DIGITS = 12
 
 
@@ -28,7 +28,7 @@ def write_csv(results: Results, folder: Path) -> list[Path]:
         check_output(file, _kind(results.tables[name]))
     for name, file in files.items():
         with atomic_write(file) as partial:
-            pc.write_csv(_without_dictionaries(_with_seed(results.tables[name], seeds)), partial)
+            csv.write_csv(_without_dictionaries(_with_seed(results.tables[name], seeds)), partial)
     return list(files.values())
 
 
@@ -64,7 +64,7 @@ def _with_seed(table: pa.Table, seeds: pa.Table) -> pa.Table:
     names = _names_with_seed(table.column_names)
     if names == table.column_names:
         return table
-    indices = compute.index_in(table["run"], value_set=seeds["run"].combine_chunks())
+    indices = pc.index_in(table["run"], value_set=seeds["run"].combine_chunks())
     return table.add_column(names.index("seed"), "seed", seeds["seed"].take(indices))
 
 
@@ -88,6 +88,6 @@ def _rounded(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
     powers = np.zeros_like(values)
     powers[is_rounded] = _DIGITS - 1 - np.floor(np.log10(np.abs(values[is_rounded])))
     up, down = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
-    # Powers of ten up to 22 are exact, so that the quotient is the number next to its decimal text.
+    # Powers of ten are exact up to the 22nd. The result then is the double nearest to the decimal text.
     result = np.where(is_rounded, np.round(values * up / down) / up * down, values)
     return pa.chunked_array([pa.array(result, mask=column.is_null().to_numpy())])

@@ -225,7 +225,7 @@ def differences_table(comparison: Comparison) -> Table | None:
         Column("verdict"),
     )
     ccas = {names[cca]: cca for cca in single_ccas}
-    return Table(columns, tuple(rows), ends=frozenset(ends), ccas=ccas)
+    return Table(columns, tuple(rows), group_ends=frozenset(ends), cca_of_cell=ccas)
 
 
 def _listed(names: Sequence[str]) -> str:

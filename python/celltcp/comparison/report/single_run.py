@@ -16,7 +16,7 @@ from celltcp.comparison.tables import limits_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.palette import colour
 from celltcp.present.scenario_text import scenario_sections
-from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, mean_text
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, value_text
 from celltcp.present.style import CAPACITY, figure
 from celltcp.scenarios.cca_mix import labels
 
@@ -45,7 +45,7 @@ def single_part(single_run: SingleRun) -> Part:
         (
             str(flow["name"]),
             names[flow["cca"]],
-            *(mean_text([flow[name]], digits) for name, _, digits in _COLUMNS),
+            *(value_text(flow[name], digits) for name, _, digits in _COLUMNS),
         )
         for flow in flows.to_dict("records")
     )
@@ -53,7 +53,7 @@ def single_part(single_run: SingleRun) -> Part:
         *(Column("flow"), Column("CCA")),
         *(Column(heading, is_number=True) for _, heading, _ in _COLUMNS),
     )
-    table = Table(columns, rows, ccas={name: cca for cca, name in names.items()})
+    table = Table(columns, rows, cca_of_cell={name: cca for cca, name in names.items()})
     cca = str(about["cca"][0])
     return Part(
         title=f"{about['name']}: {cca}, seed {about['seed']}",
@@ -93,9 +93,9 @@ def _findings(single_run: SingleRun) -> tuple[Finding, ...]:
         ),
         Finding(
             "RTT",
-            f"{mean_text([flow['rtt_mean_ms']], 0)} ms on average",
-            f"95th percentile {mean_text([flow['rtt_p95_ms']], 0)} ms, least "
-            f"{mean_text([flow['rtt_min_ms']], 0)} ms",
+            f"{value_text(flow['rtt_mean_ms'], 0)} ms on average",
+            f"95th percentile {value_text(flow['rtt_p95_ms'], 0)} ms, least "
+            f"{value_text(flow['rtt_min_ms'], 0)} ms",
             state="undecided",
         ),
         Finding(

@@ -73,7 +73,7 @@ def _findings(fidelity: Fidelity) -> tuple[Finding, ...]:
     state = "undecided" if outside else "tied" if undecided else "decided"
     first = Finding(
         "Within their bands",
-        f"{fidelity.within} of {total}",
+        f"{fidelity.within_count} of {total}",
         f"{undecided} undecided, {outside} outside",
         f"by paired differences of {runs_text(fidelity.runs)}",
         state,
@@ -131,17 +131,20 @@ def _outside(fidelity: Fidelity) -> list[Section]:
     tables = {
         "Outside": [
             (
-                *row_of(judgement, judgement.outside),
+                *row_of(judgement, judgement.metrics_outside),
                 " ".join(cause_of(judgement.case, judgement.cca, causes).split()),
             )
             for judgement in fidelity.outside
         ],
-        "Undecided": [row_of(judgement, judgement.undecided) for judgement in fidelity.undecided],
+        "Undecided": [
+            row_of(judgement, judgement.undecided_metrics) for judgement in fidelity.undecided
+        ],
     }
     columns = tuple(map(Column, ("case", "CCA", "difference", "cause")))
     return [
         Section(
-            title, Table(columns[: len(rows[0])], tuple(rows), ccas={row[1]: row[1] for row in rows})
+            title,
+            Table(columns[: len(rows[0])], tuple(rows), cca_of_cell={row[1]: row[1] for row in rows}),
         )
         for title, rows in tables.items()
         if rows

@@ -79,7 +79,7 @@ def _head(fidelity: Fidelity, command: str) -> str:
     text = wrapped(
         f"This page compares the TCP of celltcp {fidelity.version} with the TCP of Linux "
         f"{fidelity.kernel_version}. A comparison is that of one CCA in one case. Each engine makes "
-        f"{fidelity.runs} runs ({seeds}) on the same paths. {fidelity.within} of "
+        f"{fidelity.runs} runs ({seeds}) on the same paths. {fidelity.within_count} of "
         f"{len(fidelity.judgements)} comparisons are within their bands, {len(fidelity.undecided)} are "
         f"undecided, {len(fidelity.outside)} are outside. This command writes the page:"
     )
@@ -117,7 +117,7 @@ def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
         by_cause.setdefault(cause, []).append(judgement)
     parts = ["## Outside their bands\n"]
     for cause, judgements in sorted(by_cause.items(), key=lambda item: -len(item[1])):
-        rows = tuple(row_of(judgement, judgement.outside) for judgement in judgements)
+        rows = tuple(row_of(judgement, judgement.metrics_outside) for judgement in judgements)
         parts += [wrapped(cause), "", markdown_table(Table(_COLUMNS, rows)), ""]
     return "\n".join(parts)
 
@@ -131,7 +131,7 @@ def _undecided(fidelity: Fidelity) -> str:
         "one engine differ from each other as much as from those of the other engine."
     )
     rows = tuple(
-        (*row_of(judgement, judgement.undecided), str(judgement.runs))
+        (*row_of(judgement, judgement.undecided_metrics), str(judgement.runs))
         for judgement in fidelity.undecided
     )
     table = markdown_table(Table((*_COLUMNS, Column("runs")), rows))
@@ -147,7 +147,9 @@ def _counts(fidelity: Fidelity) -> str:
             continue
         part = replace(fidelity, judgements=selected)
         largest = (_largest(selected, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
-        rows.append((title, f"{part.within} of {len(selected)}", str(len(part.undecided)), *largest))
+        rows.append(
+            (title, f"{part.within_count} of {len(selected)}", str(len(part.undecided)), *largest)
+        )
     headings = ("group", "within", "undecided", "largest difference of goodput", "of mean RTT")
     table = markdown_table(Table(tuple(map(Column, headings)), tuple(rows)))
     note = "`celltcp fidelity --out DIR` writes all comparisons to `DIR/fidelity.csv`."

@@ -24,14 +24,16 @@ def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
         for heading in headings(judgements)
     )
     bold = [
-        index for index, judgement in enumerate(judgements) if judgement.outside or judgement.undecided
+        index
+        for index, judgement in enumerate(judgements)
+        if judgement.metrics_outside or judgement.undecided_metrics
     ]
     return Table(
         columns,
         tuple(map(tuple, rows(judgements))),
         title,
         bold=frozenset(bold),
-        ccas={judgement.cca: judgement.cca for judgement in judgements},
+        cca_of_cell={judgement.cca: judgement.cca for judgement in judgements},
         droppable=("cwnd distance", "p95 RTT, ms", "retransmitted, %"),
     )
 
@@ -53,7 +55,7 @@ def quantiles_table(distribution: Distribution) -> Table:
         (
             _METRIC_TITLES[metric],
             *(f"{quantiles[share]:.1f}" for share in QUANTILES),
-            f"{100 * distribution.within[metric]:.1f} %",
+            f"{100 * distribution.within_share[metric]:.1f} %",
         )
         for metric, quantiles in distribution.quantiles.items()
     )

@@ -82,7 +82,7 @@ def of_text(text: str, requested: Direction) -> Recording:
         unit = rate_unit(re.sub(r"^([KMG])Bytes", r"\1iB", match["unit"].replace("Kbits", "kbits")))
         if unit is None:
             continue
-        if match["role"] and not _is_of(match["role"], requested):
+        if match["role"] and not _has_direction(match["role"], requested):
             continue
         bps = float(match["rate"]) * unit.bits
         if total := re.search(r"sender|receiver", match["rest"]):
@@ -155,7 +155,7 @@ def _direction_of_client(text: str) -> Direction | None:
     return "down" if re.search(r"^Reverse mode", text, re.M) else "up"
 
 
-def _is_of(role: str, direction: Direction) -> bool:
+def _has_direction(role: str, direction: Direction) -> bool:
     """Returns whether lines of a bidirectional test are of a direction.
 
     The client sends `TX-C` and the server `TX-S`.

@@ -51,7 +51,7 @@ class Column:
 
     @property
     def is_rising(self) -> bool:
-        """Whether its numbers never fall and are not all the same."""
+        """Whether its numbers never fall and are not all the same; a single number rises as well."""
         known = self.known
         return bool(
             known.size and (np.diff(known) >= 0).all() and (known.size == 1 or known[-1] > known[0])
@@ -59,10 +59,10 @@ class Column:
 
     @property
     def is_monotonic(self) -> bool:
-        """Whether its numbers never fall, or never rise, as with the newest row first."""
+        """Whether its numbers rise, or fall in each row, as with the newest row first."""
         return self.is_rising or bool(self.known.size > 2 and (np.diff(self.known) < 0).all())
 
-    def is_of(self, words: set[str]) -> bool:
+    def name_has_any(self, words: set[str]) -> bool:
         """Returns whether one of these words is in its name."""
         return not self.words.isdisjoint(words)
 
@@ -110,7 +110,7 @@ def is_counter(values: NDArray[np.float64], times: Times | None = None) -> bool 
             parts = [is_counter(part) for part in np.split(values[used], falls)]
             if False in parts or True in parts:
                 return False not in parts
-            # A few rows may be out of order.
+            # A few rows may be out of order; the sorted rows are no counter then by chance only.
             return is_counter(values[used][np.argsort(ns, kind="stable")]) or None
     known = values[used]
     steps = np.diff(known)
@@ -130,8 +130,8 @@ def short_duration_name(columns: list[Column], taken: set[int], step_s: float) -
     An amount of data then belongs to a short test and not to the time until the next row.
     """
     for column in columns:
-        is_time = column.is_of(DURATION - {"interval"} | {"elapsed"}) or "time" in column.words
-        if column.position in taken or not (column.is_number and is_time) or column.is_of(DELAY):
+        is_time = column.name_has_any(DURATION - {"interval"} | {"elapsed"}) or "time" in column.words
+        if column.position in taken or not (column.is_number and is_time) or column.name_has_any(DELAY):
             continue
         unit = time_unit_in(column.name)
         seconds = float(np.median(column.known)) * (unit.nanos / 1e9 if unit else 1.0)
@@ -142,12 +142,12 @@ def short_duration_name(columns: list[Column], taken: set[int], step_s: float) -
 
 def may_identify_runs(column: Column) -> bool:
     """Returns whether a column may identify runs, and is no measurement."""
-    return not (column.is_of(OTHER | RATE | DOWN | UP) or rate_unit_in(column.name))
+    return not (column.name_has_any(OTHER | RATE | DOWN | UP) or rate_unit_in(column.name))
 
 
 def ambiguous_text(columns: list[Column], question: str) -> str:
     """Returns the error message about a role that several columns may have."""
     return (
         f"the columns {quoted_names([column.name for column in columns])} leave open {question}: "
-        "--column TIME,RATE says it, by names or numbers from 1 (column in a scenario file)"
+        "choose with --column TIME,RATE, by names or numbers from 1 (column in a scenario file)"
     )

@@ -82,7 +82,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         )
     unit = rate_unit or _unit_of_rate(chosen)
     is_open = dialect.has_names and unit is None and not is_per_longer(chosen.name)
-    if is_open and chosen.is_of({"bytes", "byte", "octets", "octet"}):
+    if is_open and chosen.name_has_any({"bytes", "byte", "octets", "octet"}):
         unit = RateUnit(8.0, "B", is_volume=True)
     return Roles(
         time=time,
@@ -112,9 +112,9 @@ def _unit_of_rate(column: Column) -> RateUnit | None:
     unit = rate_unit_in(column.name)
     if unit is None or not unit.is_volume:
         return unit
-    if column.is_of(RATE):
+    if column.name_has_any(RATE):
         return unit._replace(name=f"{unit.name}/s", is_volume=False)
-    if unit.name.endswith("bit") and not column.is_of({"bits", "bit"}):
+    if unit.name.endswith("bit") and not column.name_has_any({"bits", "bit"}):
         raise CelltcpError(
             f'the column "{column.name}" may have {unit.name}/s or the {unit.name} of each row: --unit '
             f"{unit.name}/s or --unit {unit.name} says it (unit in a scenario file)"
@@ -154,17 +154,17 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
         for column in columns
         if column.position not in taken
         and column.is_number
-        and not column.is_of(OTHER)
+        and not column.name_has_any(OTHER)
         and not _is_speed(column)
     ]
     units = {column.position: rate_unit_in(column.name) for column in others}
-    amounts = [column for column in others if column.is_of(VOLUME) or units[column.position]]
-    directed = [column for column in others if column.is_of(DOWN | UP) and column not in amounts]
+    amounts = [column for column in others if column.name_has_any(VOLUME) or units[column.position]]
+    directed = [column for column in others if column.name_has_any(DOWN | UP) and column not in amounts]
     # In a table with "download bytes", a plain "download" may be the rate.
     bare = [column for column in directed if column.words <= DOWN | UP]
     groups = [
         [column for column in others if (unit := units[column.position]) and not unit.is_volume],
-        [column for column in others if column.is_of(RATE)],
+        [column for column in others if column.name_has_any(RATE)],
         *([directed, amounts] if is_rate else [amounts + bare if amounts else [], directed]),
     ]
     for group in groups:
@@ -175,9 +175,9 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
 
 def _is_speed(column: Column) -> bool:
     """Returns whether a column has the speed of a vehicle, or the rate of the physical layer."""
-    if not column.is_of({"speed"}) or column.is_of(DOWN | UP):
+    if not column.name_has_any({"speed"}) or column.name_has_any(DOWN | UP):
         return False
-    return column.is_of({"link"}) or rate_unit_in(column.name) is None
+    return column.name_has_any({"link"}) or rate_unit_in(column.name) is None
 
 
 def _rate(
@@ -232,16 +232,16 @@ def has_directions(column: Column) -> bool:
 
 
 def _direction(column: Column) -> Direction | None:
-    down, up = column.is_of(DOWN - {"in"}), column.is_of(UP - {"out"})
+    down, up = column.name_has_any(DOWN - {"in"}), column.name_has_any(UP - {"out"})
     if down == up:
-        down, up = column.is_of({"in"}), column.is_of({"out"})
+        down, up = column.name_has_any({"in"}), column.name_has_any({"out"})
     return None if down == up else "down" if down else "up"
 
 
 def _delay(columns: list[Column], taken: set[int]) -> int | None:
     """Returns the position of the column of RTTs; one with a unit of time in its name comes first."""
     others = OTHER - DELAY - {"sent", "km"} | {"var", "std", "stddev", "mdev"}
-    candidates = [column for column in columns if not column.is_of(others)]
+    candidates = [column for column in columns if not column.name_has_any(others)]
     candidates.sort(key=lambda column: time_unit_in(column.name) is None)
     return _first(candidates, DELAY, taken)
 
@@ -251,7 +251,7 @@ def _first(columns: list[Column], words: set[str], taken: set[int]) -> int | Non
     positions = (
         column.position
         for column in columns
-        if column.position not in taken and column.is_number and column.is_of(words)
+        if column.position not in taken and column.is_number and column.name_has_any(words)
     )
     return next(positions, None)
 
@@ -271,7 +271,9 @@ def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
         return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario)"
     others = [column.name for column in columns if column.position != rate]
     constant = [
-        column for column in columns if column.is_constant and column.is_number and column.is_of(TIME)
+        column
+        for column in columns
+        if column.is_constant and column.is_number and column.name_has_any(TIME)
     ]
     if constant:
         return (

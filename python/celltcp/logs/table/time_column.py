@@ -47,8 +47,10 @@ def time_of(
     named = [
         column
         for column in others
-        if column.is_of(TIME) and not column.is_of(OTHER) and rate_unit_in(column.name) is None
-        if column.is_rising or not column.is_of(DURATION - {"interval"})
+        if column.name_has_any(TIME)
+        and not column.name_has_any(OTHER)
+        and rate_unit_in(column.name) is None
+        if column.is_rising or not column.name_has_any(DURATION - {"interval"})
     ]
     clocks = [column for column in others if column.is_clock]
     for group in (
@@ -59,20 +61,20 @@ def time_of(
         [
             column
             for column in named
-            if column.is_number and column.is_rising and column.is_of(TIME - {"date"})
+            if column.is_number and column.is_rising and column.name_has_any(TIME - {"date"})
         ],
         [
             column
             for column in named
-            if column.is_number and not column.is_of(INDEX) and _falls_rarely(column)
+            if column.is_number and not column.name_has_any(INDEX) and _falls_rarely(column)
         ],
         clocks,
     ):
         if group:
-            time = min(group, key=lambda column: column.is_of(END))
+            time = min(group, key=lambda column: column.name_has_any(END))
             return time.position, clock_of(columns, time.position), None
     lengths = [
-        column for column in others if column.is_number and column.is_of(DURATION - {"interval"})
+        column for column in others if column.is_number and column.name_has_any(DURATION - {"interval"})
     ]
     lengths = [length for length in lengths if (length.known > 0).all() and not _is_measurement(length)]
     if lengths:
@@ -83,7 +85,7 @@ def time_of(
         if column.is_number
         and column.is_rising
         and len(column.known) > 1
-        and not column.is_of(INDEX)
+        and not column.name_has_any(INDEX)
         and not _is_measurement(column)
     ]
     uptimes = [
@@ -95,7 +97,8 @@ def time_of(
         return uptimes[0].position, None, None
     if rising:
         raise CelltcpError(
-            f"{ambiguous_text(columns, 'which column has the times')}, or --step the length of a row"
+            f"{ambiguous_text(columns, 'which column has the times')}, or give the length of a "
+            "row with --step"
         )
     return None, None, None
 
@@ -109,7 +112,7 @@ def _stands_still(column: Column) -> bool:
 def _is_measurement(column: Column) -> bool:
     """Returns whether the name of a column is that of a measured quantity, not of times."""
     words = OTHER | RATE | VOLUME | DOWN | UP
-    return column.is_of(words) or rate_unit_in(column.name) is not None
+    return column.name_has_any(words) or rate_unit_in(column.name) is not None
 
 
 def _time_without_names(others: list[Column]) -> int | None:
@@ -142,9 +145,9 @@ def end_of(columns: list[Column], time: int) -> int | None:
     """Returns the position of the column of the ends of rows, which are not before their times."""
     start = columns[time]
     for end in columns:
-        if end.position == time or end.is_constant or not end.is_of(END):
+        if end.position == time or end.is_constant or not end.name_has_any(END):
             continue
-        if end.is_of(OTHER | RATE | VOLUME):
+        if end.name_has_any(OTHER | RATE | VOLUME):
             continue
         start_kind, end_kind = (
             (column.is_number, column.is_date, column.is_clock) for column in (start, end)

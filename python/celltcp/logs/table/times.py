@@ -239,8 +239,8 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
         fitting = _same_or_continuous(read, fitting)
         if len(fitting) > 1:
             raise CelltcpError(
-                f"the dates such as {first!r} leave open which is the day and which the month: --dates "
-                "dmy or --dates mdy says it (dates in a scenario file)"
+                f"the dates such as {first!r} leave open which is the day and which the month: choose "
+                "with --dates dmy or --dates mdy (dates in a scenario file)"
             )
     chosen = read[fitting[0]]
     known = chosen.notna().to_numpy(dtype=bool)

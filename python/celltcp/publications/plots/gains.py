@@ -64,7 +64,7 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     ranges = [
         row.published.claim
         for row in rows
-        if row.published.claim and row.published.claim.sign == "range"
+        if row.published.claim and row.published.claim.relation == "range"
     ]
     if ranges:
         label = f"published: {ranges[0].low:g} to {ranges[0].high:g} %"

@@ -31,6 +31,6 @@ def claims_table(rows: Sequence[Row], title: str = "") -> Table:
         (*text_columns, *number_columns("here"), Column("holds")),
         cells,
         title,
-        ccas={row.published.cca: row.published.cca for row in rows},
+        cca_of_cell={row.published.cca: row.published.cca for row in rows},
         droppable=("quantity", "claim"),
     )

@@ -34,4 +34,4 @@ def numbers_table(rows: Sequence[Row], title: str = "") -> Table:
         for row in rows
     )
     ccas = {row.published.cca: row.published.cca for row in rows}
-    return Table(columns, cells, title, ccas=ccas, droppable=("agrees", difference))
+    return Table(columns, cells, title, cca_of_cell=ccas, droppable=("agrees", difference))

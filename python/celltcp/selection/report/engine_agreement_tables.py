@@ -34,7 +34,7 @@ def cases_table(cases: pd.DataFrame) -> Table:
         tuple(rows),
         title,
         bold=_without_overlap(cases),
-        ccas=ccas,
+        cca_of_cell=ccas,
         frame="head",
         droppable=("kernel only", "native only", "in both"),
     )
@@ -69,7 +69,7 @@ def differences_table(differences: pd.DataFrame) -> Table:
     title = "Best under one engine only, worst first"
     ccas = {row[2]: row[2] for row in rows}
     bold = _without_overlap(differences)
-    return Table(columns, tuple(rows), title, bold=bold, ccas=ccas, frame="head")
+    return Table(columns, tuple(rows), title, bold=bold, cca_of_cell=ccas, frame="head")
 
 
 def summary_table(summary: pd.DataFrame) -> Table:

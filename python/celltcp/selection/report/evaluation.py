@@ -123,7 +123,7 @@ def _cases(evaluation: Evaluation) -> Table:
         )
         for row in cases.to_dict("records")
     )
-    return Table(columns, rows, ccas={str(cca): str(cca) for cca in cases["best_cca"]})
+    return Table(columns, rows, cca_of_cell={str(cca): str(cca) for cca in cases["best_cca"]})
 
 
 def _pictures(evaluation: Evaluation) -> list[Section]:

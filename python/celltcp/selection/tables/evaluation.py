@@ -153,4 +153,4 @@ def _tally(evaluation: Evaluation) -> Table:
     rows.append(("atxutegi2018", names["thesis"], str(sum(PUBLISHED.values())), *published))
     columns = (Column("policy"), Column("fixed CCAs"), *number_columns("cases", *OUTCOMES))
     title = "Tally against the best fixed CCA in hindsight"
-    return Table(columns, tuple(rows), title, ends=frozenset({len(rows) - 2}))
+    return Table(columns, tuple(rows), title, group_ends=frozenset({len(rows) - 2}))

@@ -34,7 +34,7 @@ def scores_table(videos: VideoComparison) -> Table:
         ),
         rows=tuple(rows),
         title=f"Mean opinion score (1 to 5) and 95 % interval over {runs_text(videos.about['runs'])}",
-        ends=_scenario_ends(rows),
+        group_ends=_scenario_ends(rows),
     )
 
 
@@ -67,8 +67,8 @@ def metrics_table(videos: VideoComparison) -> Table:
         ),
         rows=tuple(rows),
         title=f"What the viewers got: mean and 95 % interval over {runs_text(videos.about['runs'])}",
-        ends=_scenario_ends(rows),
-        ccas={names[cca]: cca for cca in videos.ccas},
+        group_ends=_scenario_ends(rows),
+        cca_of_cell={names[cca]: cca for cca in videos.ccas},
         droppable=_DROPPABLE,
     )
 
@@ -96,5 +96,5 @@ def adaptations_table(videos: VideoComparison) -> Table | None:
         ),
         rows=tuple((*key, *cells) for key, cells in rows.items()),
         title=f"Best adaptation{note}",
-        ccas={name: cca for cca, name in names.items()},
+        cca_of_cell={name: cca for cca, name in names.items()},
     )
