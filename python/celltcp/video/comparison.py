@@ -210,7 +210,7 @@ class VideoComparison:
         list_files(root, video_layout(self.comparisons, self.left_out))
 
     def __repr__(self) -> str:
-        return f"<Viewing {len(self.comparisons)} tables: {', '.join(self.ccas)}>"
+        return f"<VideoComparison {len(self.comparisons)} tables: {', '.join(self.ccas)}>"
 
     def _repr_html_(self) -> str:
         return str(self.table.to_html(float_format="{:.3g}".format))
