@@ -9,7 +9,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
 from celltcp.comparison.explanation.remedies import (
@@ -47,6 +47,8 @@ _PLOTS = {
     "slow_units": "units",
 }
 
+#: Share of the capacity below which a bulk flow uses next to nothing.
+_MAX_COLLAPSED_SHARE = 0.02
 #: Limits in which the congestion window holds data back.
 _WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
 
@@ -153,15 +155,28 @@ class ExplainedComparison:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on the tables that some rules need and the results lack."""
+        """Sentences on tables that the results lack, and on paths that carry next to nothing."""
         missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
-            return []
+            return [self._collapse_text] if self._collapse_text else []
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
             f"{' and no table '.join(missing)}; causes that need them are not named"
         ]
+
+    @functools.cached_property
+    def _collapse_text(self) -> str:
+        """Sentence on bulk flows that use next to nothing under every CCA; empty for others."""
+        shares = [
+            each.used_share for each in self.ccas if not each.is_intermittent and each.goodput_mbps
+        ]
+        if not shares or not max(shares) < _MAX_COLLAPSED_SHARE:
+            return ""
+        return (
+            f"no congestion control uses more than {percent_text(max(shares))} of the capacity: the "
+            "path decides, and the causes below are to be mended first"
+        )
 
     def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
@@ -205,7 +220,12 @@ class ExplainedComparison:
 
     @functools.cached_property
     def settings(self) -> list[SettingRow]:
-        """Commands that set the best congestion controls: one for all flows, or one for each."""
+        """Commands that set the best congestion controls: one for all flows, or one for each.
+
+        There are none where no congestion control carries much.
+        """
+        if self._collapse_text:
+            return []
         from celltcp.comparison.report.front_page import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 

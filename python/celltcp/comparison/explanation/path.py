@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -138,13 +138,37 @@ def outage(evidence: Evidence) -> Cause | None:
     )
 
 
-def uplink(evidence: Evidence) -> Cause | None:
-    """ACKs came late or not at all, although the data had arrived.
+class _LateAcks(NamedTuple):
+    """ACKs that came late or not at all, although the data had arrived."""
 
-    One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
-    had arrived that no ACK reported. The other sign is a mean excess delay of ACKs of at least
-    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT.
-    """
+    #: Recoveries with a time-out, while data had arrived that no ACK reported.
+    timeouts: pd.DataFrame
+    #: Mean delay of ACKs in excess of the lowest one, ms; 0 if it is short.
+    excess_ms: float
+
+    def weight(self, evidence: Evidence) -> float:
+        """Returns the share of the time without ACKs, or of the delay in the RTT if that is larger."""
+        silence_share = 0.0
+        if len(self.timeouts):
+            silence_share = self.timeouts["silence_s"].sum() / evidence.connection_time_s
+        return min(
+            max(silence_share, self.excess_ms / (self.excess_ms + evidence.mean("rtt_min_ms"))), 1.0
+        )
+
+    def text(self, evidence: Evidence) -> str:
+        """Returns the time-outs and the delay as the end of a sentence."""
+        parts = []
+        if len(self.timeouts):
+            parts.append(
+                f"{timeouts_text(evidence, self.timeouts)} came while data had arrived that no ACK "
+                f"reported, with up to {self.timeouts['silence_s'].max():.1f} s without an ACK"
+            )
+        if self.excess_ms:
+            parts.append(f"ACKs took {self.excess_ms:.0f} ms longer than at best on average")
+        return ", and ".join(parts)
+
+
+def _late_acks(evidence: Evidence) -> _LateAcks:
     rows = evidence.recoveries
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
     # Late ACKs are not the reason of a time-out right after an ACK.
@@ -156,25 +180,70 @@ def uplink(evidence: Evidence) -> Cause | None:
     min_ack_delay = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
     excess_ms = float(ack_delays.mean() - min_ack_delay) if len(ack_delays) else 0.0
     is_late = excess_ms >= max(_MIN_ACK_DELAY_RTTS * evidence.mean("rtt_min_ms"), _MIN_ACK_DELAY_MS)
-    if not len(rows) and not is_late:
+    return _LateAcks(rows, excess_ms if is_late else 0.0)
+
+
+def uplink(evidence: Evidence) -> Cause | None:
+    """The link of the ACKs held them up or lost them, although the data had arrived.
+
+    One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
+    had arrived that no ACK reported. The other sign is a mean excess delay of ACKs of at least
+    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT. The link holds ACKs up
+    if it has other data, outages, grants, jitter or a varying rate, or hardly carries the ACKs.
+    """
+    late = _late_acks(evidence)
+    if not (late.excess_ms or len(late.timeouts)) or not (evidence.holds_acks or evidence.loses_acks):
         return None
-    parts = []
-    if len(rows):
-        parts.append(
-            f"{timeouts_text(evidence, rows)} came while data had arrived that no ACK reported, "
-            f"with up to {rows['silence_s'].max():.1f} s without an ACK"
-        )
-    if is_late:
-        parts.append(f"ACKs took {excess_ms:.0f} ms longer than at best on average")
-    silence_share = rows["silence_s"].sum() / evidence.connection_time_s if len(rows) else 0.0
-    delay_share = excess_ms / (excess_ms + evidence.mean("rtt_min_ms")) if is_late else 0.0
-    weight = min(max(silence_share, delay_share), 1.0)
     link = "downlink" if evidence.is_upload else "uplink"
-    verb = "lost" if evidence.loses_acks and not is_late else "held up"
-    filler_text = _filler_text(evidence.reverse_mbps) if is_late else ""
+    is_held = evidence.holds_acks and (late.excess_ms > 0 or not evidence.loses_acks)
+    verb = "held up" if is_held else "lost"
+    filler_text = _filler_text(evidence.reverse_mbps) if late.excess_ms else ""
     comma = "," if filler_text else ""
     return Cause(
-        "uplink", f"The {link}{filler_text}{comma} {verb} ACKs: {', and '.join(parts)}.", weight
+        "uplink",
+        f"The {link}{filler_text}{comma} {verb} ACKs: {late.text(evidence)}.",
+        late.weight(evidence),
+    )
+
+
+def delayed_acks(evidence: Evidence) -> Cause | None:
+    """The receiver delayed ACKs, and Nagle's algorithm waited for them.
+
+    ACKs took at least {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT longer
+    than at best, on a link that neither holds them up nor loses them.
+    """
+    late = _late_acks(evidence)
+    if (
+        not late.excess_ms
+        or evidence.holds_acks
+        or evidence.loses_acks
+        or not evidence.is_held_by_nagle
+    ):
+        return None
+    return Cause(
+        "delayed_acks",
+        f"The receiver delayed ACKs, for which Nagle's algorithm waited: {late.text(evidence)}.",
+        late.weight(evidence),
+    )
+
+
+def spurious_timeouts(evidence: Evidence) -> Cause | None:
+    """Time-outs were spurious: data waited in a queue for longer than the RTO, and nothing was lost.
+
+    Data had arrived that no ACK reported after at least {_MIN_SILENCE_S} s without an ACK, on a link
+    that neither holds ACKs up nor loses them.
+    """
+    late = _late_acks(evidence)
+    rows = late.timeouts[late.timeouts["drops"] == 0]
+    if not len(rows) or evidence.holds_acks or evidence.loses_acks:
+        return None
+    text = timeouts_text(evidence, rows)
+    return Cause(
+        "spurious_timeouts",
+        f"{text} {'was' if text.startswith('1 ') else 'were'} spurious: nothing was lost, but data "
+        f"waited in a queue for longer than the RTO, up to {rows['silence_s'].max():.1f} s after the "
+        "last ACK.",
+        min(rows["silence_s"].sum() / evidence.connection_time_s, 1.0),
     )
 
 

@@ -18,6 +18,7 @@ from celltcp.comparison.explanation.tail import (
     BEHIND,
     IN_QUEUE,
     MIN_QUEUED_RTTS,
+    NAGLE,
     PROBE,
     RECOVERY,
     TIME_OUT,
@@ -231,6 +232,11 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield from _bbr_for(evidence, _filler(evidence.reverse_mbps))
 
 
+def delayed_acks(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """`TCP_NODELAY`, with which no segment waits for an ACK."""
+    yield from _nodelay(evidence)
+
+
 def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A longer inactivity timer of DRX, or shorter cycles."""
     against = "data that wait for the phone to wake up"
@@ -374,6 +380,8 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             yield from _nodelay(evidence)
             if _is_short_rto_useful(evidence):
                 yield _min_rto()
+        elif reason == NAGLE:
+            yield from _nodelay(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
             yield _newest_frame(evidence)
         elif reason == IN_QUEUE:
@@ -444,7 +452,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     for rule in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
         *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
-        *(time_outs, slow_units, slow_growth, outage, overload, slow_link, round_trips),
+        *(time_outs, slow_units, slow_growth, outage, overload, slow_link, round_trips, delayed_acks),
     )
 }
 
@@ -582,7 +590,9 @@ def _initial_window(against: str) -> Remedy:
 def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
     """Yields `TCP_NODELAY`, so that later segments report a loss before a probe or a time-out."""
     if evidence.is_held_by_nagle:
-        against = "waits of Nagle's algorithm, which leaves no later segments that report a loss"
+        against = (
+            "waits of Nagle's algorithm for ACKs, which leave no later segments that report a loss"
+        )
         changes = (f"flows.{evidence.flow_index}.nodelay=true",)
         yield Remedy(against, changes, linux="sender: the socket option TCP_NODELAY")
 

@@ -22,6 +22,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         *(ends.application, ends.overload, ends.slow_link, ends.video),
         *(ends.given_up, ends.receive_window, ends.send_buffer),
         *(path.shallow_buffer, path.overshoot, path.outage, path.uplink, path.sleep, path.policer),
+        *(path.delayed_acks, path.spurious_timeouts),
         *(path.random_loss, path.radio_loss, path.aqm, path.competition, path.queue),
         *(sender.early_exit, sender.idle_restart, sender.slow_start, sender.time_outs),
         sender.reordering,

@@ -55,6 +55,15 @@ def slow_units(evidence: Evidence) -> Cause | None:
         if deadline_s is not None and (units["duration_s"] > deadline_s).any():
             min_slow_s, bound_text = deadline_s, f"came after their deadline of {1e3 * deadline_s:g} ms"
             dropped_count = evidence.dropped_frames
+        path_ms = evidence.mean("owd_min_ms")
+        if deadline_s is not None and len(units) and 1e3 * deadline_s < path_ms:
+            return Cause(
+                "slow_units",
+                f"All {number_text(len(units))} {UNITS[name].noun} came after their deadline of "
+                f"{1e3 * deadline_s:g} ms or never: the path alone takes {path_ms:.0f} ms, so that no "
+                "CCA and no setting keeps it.",
+                1.0,
+            )
         slow = units[units["duration_s"] > min_slow_s]
         reasons = _count_reasons(evidence, units, slow)
         if not reasons:
@@ -163,11 +172,22 @@ def median_of_runs(units: pd.DataFrame) -> float:
 
 
 #: Reasons of slow units.
-OUTAGE, TIME_OUT, PROBE, RECOVERY, BEHIND, IN_QUEUE, PEER_TIME_OUT, OPENS_CONNECTION = _REASONS = (
+_REASONS = (
+    OUTAGE,
+    TIME_OUT,
+    PROBE,
+    RECOVERY,
+    NAGLE,
+    BEHIND,
+    IN_QUEUE,
+    PEER_TIME_OUT,
+    OPENS_CONNECTION,
+) = (
     "met an outage",
     "waited for a time-out",
     "waited for a loss probe",
     "waited for a fast recovery",
+    "waited for ACKs (Nagle's algorithm)",
     "waited behind earlier ones",
     "waited in a queue",
     "waited for a time-out of the other end",
@@ -202,6 +222,8 @@ def _count_reasons(
         is_mostly_behind = overlap_s < _MAJORITY * (end_s - start_s) < np.inf
         if is_behind[index] and (reason is None or is_mostly_behind):
             reason = BEHIND
+        if evidence.is_held_by_nagle and reason in (None, BEHIND) and not is_first[index]:
+            reason = NAGLE
         if reason is None and evidence.mean_rtt_ms(run, start_s, end_s) >= queued_ms:
             reason = IN_QUEUE
         if reason is None and is_first[index]:
@@ -246,10 +268,13 @@ def _overlap(
 
 
 def _wait_behind_earlier(units: pd.DataFrame) -> pd.Series:
-    """Returns for each unit whether it began before the end of an earlier one of its connection."""
+    """Returns for each unit whether an earlier one of its connection arrived after its earliest end."""
     ordered = units.sort_values(["run", "connection", "start_s"], kind="stable")
-    by_connection = ordered["end_s"].fillna(np.inf).groupby([ordered["run"], ordered["connection"]])
-    return by_connection.transform(lambda ends: ends.shift().cummax()) > ordered["start_s"]
+    connections = [ordered["run"], ordered["connection"]]
+    by_connection = ordered["end_s"].fillna(np.inf).groupby(connections)
+    latest_end_s = by_connection.transform(lambda ends: ends.shift().cummax())
+    shortest_s = (ordered["end_s"] - ordered["start_s"]).groupby(connections).transform("min")
+    return latest_end_s > ordered["start_s"] + shortest_s.fillna(0.0)
 
 
 def _are_first(units: pd.DataFrame) -> pd.Series:

@@ -36,7 +36,7 @@ _MAX_TRIAL_SEGMENTS, _MAX_RADIO_S = 2.5e6, 60.0
 #: that a simulated second of a radio costs.
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
 #: Minimum absolute logarithms of the ratio of a metric for a help, and for a price in retransmissions.
-_MIN_HELP_LOG, _MIN_PRICE_LOG = 0.02, 0.05
+_MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 #: For the metric of complete transfers that of transfers which a run cut off, and the reverse.
 _CUT_OFF = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Metric of retransmissions, and their minimum number per run for a price.

@@ -20,6 +20,7 @@ from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
+from celltcp.scenarios.requirements import QOE
 
 #: Minimum share of retransmitted segments at which the answer has it.
 _MIN_RETRANSMITTED_SHARE = 0.05
@@ -102,11 +103,17 @@ def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
 
 
 def _cca_to_set(comparison: Comparison, verdict: Verdict) -> str | None:
-    """Returns the best CCA, or a tied one with a significantly lower delay; None if undecided."""
+    """Returns the best CCA, or a tied one with a significantly lower delay; None if undecided.
+
+    The delay of packets is nothing to the viewer of a video, whose buffer hides it.
+    """
     chosen = verdict.best
     if chosen is None:
         return None
-    for other in verdict.tied:
+    is_of_video = any(
+        stake.verdict is verdict and stake.metric == QOE for stake in comparison.ranked_stakes
+    )
+    for other in () if is_of_video else verdict.tied:
         pair = [comparison.values(cca, comparison.delay_metric) for cca in (other, chosen)]
         gap = paired_gap(*pair)
         larger_mean = max(estimate(values).mean for values in pair)
@@ -140,7 +147,10 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
             continue
         # A CCA that is set already is preferred to another one that is as good.
         as_good = (verdict.leader, *verdict.tied)
-        needs_of.setdefault(next((each for each in needs_of if each in as_good), cca), []).append(need)
+        chosen = next((each for each in needs_of if each in as_good), cca)
+        tied = _as_good(verdict, chosen)
+        names = ", ".join(labels(comparison.ccas)[each] for each in tied)
+        needs_of.setdefault(chosen, []).append(f"{need} ({names} as good)" if tied else need)
     return needs_of
 
 

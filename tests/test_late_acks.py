@@ -1,0 +1,87 @@
+"""Reasons of ACKs that come late: the link holds them up or loses them, or the receiver delays them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+
+
+def _explained(ccas: str = "cubic", duration: str = "30s", **changes: Any) -> ExplainedComparison:
+    fields = {name.replace("__", "."): value for name, value in changes.items()}
+    return ExplainedComparison(ct.compare("steady-20-68", ccas, 1, duration=duration, set=fields))
+
+
+def _causes(explained: ExplainedComparison) -> dict[str, str]:
+    return {cause.name: cause.text for each in explained.ccas for cause in each.causes}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_link_that_loses_acks_does_not_hold_them_up(seed: int) -> None:
+    changes = {"path__rtt": "20ms", "path__down": "2Mbit/s"}
+    loss = random.Random(seed).uniform(0.5, 0.7)
+    text = _causes(_explained(duration="60s", path__uplink_loss=loss, **changes)).get("uplink", "")
+    assert text.startswith("The uplink lost ACKs: ")
+
+
+def test_data_beside_acks_holds_them_up() -> None:
+    flows = '[{ name = "down" }, { name = "up", from = "phone", to = "server" }]'
+    explained = _explained(path__up="2Mbit/s", flows=flows)
+    texts = [
+        cause.text
+        for each in explained.ccas
+        if each.flow == "down"
+        for cause in each.causes
+        if cause.name == "uplink"
+    ]
+    assert [text.startswith("The uplink, which up (") for text in texts] == [True]
+    assert "held up ACKs" in texts[0]
+
+
+def test_nagles_algorithm_waits_for_acks_that_the_receiver_delays() -> None:
+    frames = {"kind": "frames", "size": "108B", "interval": "16ms", "deadline": "150ms"}
+    explained = _explained(path__rtt="200ms", tcp__nodelay=False, flows__0__workload=frames)
+    causes = _causes(explained)
+    assert "uplink" not in causes
+    assert "waited for ACKs (Nagle's algorithm)" in causes["slow_units"]
+    assert "queue" not in causes["slow_units"]
+    explained.try_remedies(TrialBudget())
+    assert explained.remedies[0].remedy.changes == ("flows.0.nodelay=true",)
+    at_once = _causes(_explained(path__rtt="200ms", tcp__nodelay=True, flows__0__workload=frames))
+    assert "Nagle" not in " ".join(at_once.values())
+
+
+def test_initial_windows_behind_each_other_time_out_without_a_loss() -> None:
+    """The downlink is idle: 30 segments of three connections wait for 0.7 s in the uplink."""
+    changes = {
+        "path__rtt": "20ms",
+        "path__down": "8Mbit/s",
+        "path__up": "512kbit/s",
+        "path__uplink_buffer": "393216B",
+        "flows": '[{ from = "phone", to = "server", count = 3, opens = "from" }]',
+    }
+    causes = _causes(_explained("bbr", duration="10s", **changes))
+    assert "uplink" not in causes
+    assert "spurious: nothing was lost" in causes["spurious_timeouts"]
+
+
+def test_a_deadline_below_the_delay_of_the_path_is_the_reason() -> None:
+    frames = {"kind": "frames", "size": "108B", "interval": "16ms", "deadline": "50ms"}
+    causes = _causes(_explained(path__rtt="200ms", flows__0__workload=frames))
+    assert "the path alone takes 100 ms" in causes["slow_units"]
+    longer = {**frames, "deadline": "150ms"}
+    causes = _causes(_explained(path__rtt="200ms", flows__0__workload=longer))
+    assert "the path alone" not in causes.get("slow_units", "")
+
+
+def test_a_path_that_carries_next_to_nothing_has_no_congestion_control_to_set() -> None:
+    dead = _explained("cubic,bbr", path__loss=0.5, path__uplink_loss=0.5, path__rtt="20ms")
+    assert dead.settings == []
+    assert any("no congestion control uses more than" in note for note in dead.notes)
+    alive = _explained("cubic,bbr")
+    assert alive.notes == []
