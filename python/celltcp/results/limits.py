@@ -22,7 +22,7 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
-from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, sparse_flows
+from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, thin_flows
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -167,10 +167,8 @@ def limited_flows(results: Results) -> list[str]:
         return []
     idle = 1.0 - _busy_shares(results)[is_active]
     has_several_names = len({name for _, name in flow_keys}) > 1
-    sparse = sparse_flows(results.about)
-    is_sparse = np.array(
-        [any(flow.includes(name) for flow in sparse) for _, name in flow_keys], np.bool_
-    )
+    thin = thin_flows(results.about)
+    is_thin = np.array([any(flow.includes(name) for flow in thin) for _, name in flow_keys], np.bool_)
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
     warnings = []
     for column, text, kind in _END_LIMITS:
@@ -179,7 +177,7 @@ def limited_flows(results: Results) -> list[str]:
         is_counted = ~np.isnan(share)
         if kind == "application":
             # A transfer with an end may be so short that it fits into the first window.
-            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~is_sparse
+            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~is_thin
         means = means_by(list(compress(flow_keys, is_counted)), share[is_counted].tolist())
         limited = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
         if not limited:

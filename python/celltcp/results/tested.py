@@ -73,14 +73,14 @@ def flow_name(connection: str, flows: Iterable[FlowUnderTest]) -> str:
     return next((flow.name for flow in flows if flow.includes(connection)), connection)
 
 
-#: Kinds of workloads that send little data at intervals.
-SPARSE_WORKLOADS = ("request-response", "frames")
+#: Kinds of thin workloads: they send little data at intervals.
+THIN_WORKLOADS = ("request-response", "frames")
 
 
-def sparse_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
+def thin_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
     """Returns the flows of the scenario of results whose workload sends little data at intervals."""
     flows = FlowUnderTest.each_with_workload(about)
-    return [flow for flow, workload in flows if workload.get("kind") in SPARSE_WORKLOADS]
+    return [flow for flow, workload in flows if workload.get("kind") in THIN_WORKLOADS]
 
 
 def has_application(about: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.metrics import FRAMES
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
-from celltcp.results.tested import SPARSE_WORKLOADS, FlowUnderTest, has_application, joined_slots
+from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.aborted import TIMED_OUT
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 #: Node that receives the data of an upload.
 SERVER = "server"
-#: Minimum share of its time for which a limit of the hosts holds a flow back at which it is a cause.
+#: Minimum share of a flow's time under a limit of the hosts for this limit to be a cause.
 MIN_LIMITED_SHARE = 0.2
-#: Minimum share of the time with a full window, and minimum share of that window sent per RTT, for a
-#: window that sets the pacing rate.
+#: A window sets the pacing rate if it is full for at least the first share of the time, and at least
+#: the second share of it is sent per RTT.
 _MIN_FULL_SHARE, _MIN_WINDOW_PER_RTT = 0.01, 0.75
 #: Segmentation offload: time whose paced data make one burst, s, and maximum burst, bytes.
 _TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
@@ -40,11 +40,12 @@ _TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
 _PACKET_BYTES = 1500
 #: Minimum rate of a link in rates of its ACKs at which these do not wait.
 _MIN_ACK_RATE_RATIO = 2.0
-#: Minimum number of recoveries of a connection that have a mean interval.
+#: Minimum number of recoveries of a connection for a mean interval between them.
 _MIN_RECOVERIES = 4
 #: Resolution of times of recoveries, s.
 _TIME_RESOLUTION_S = 1e-6
-#: Minimum share of the time without data to send at which unused capacity costs a flow nothing.
+#: Minimum share of the time without data to send at which unused capacity costs a flow nothing: under
+#: the limits `idle` (all data is acknowledged) and `in_flight` (all data was sent).
 _MIN_PAUSE_SHARE = 0.5
 #: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
 _MIN_QUEUE_WAIT_MS = 1.0
@@ -57,13 +58,13 @@ _FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
 
 
 class Gap(NamedTuple):
-    """Time of a run in which nothing could pass, whatever was sent."""
+    """An outage: time of a run in which nothing could pass, whatever was sent."""
 
     #: Number of the run.
     run: int
     start_s: float
     end_s: float
-    #: Whether all packets sent during the gap were lost; otherwise they waited.
+    #: Whether all packets sent during the outage were lost; otherwise they waited.
     loses_all: bool = False
 
     @property
@@ -72,7 +73,7 @@ class Gap(NamedTuple):
         return self.end_s - self.start_s
 
     def overlaps(self, run: float, start_s: float, end_s: float) -> bool:
-        """Returns whether the gap overlaps an interval of a run."""
+        """Returns whether the outage overlaps an interval of a run."""
         return self.run == run and self.start_s <= end_s and start_s <= self.end_s
 
 
@@ -101,9 +102,9 @@ class Evidence:
         self.cca = cca
         #: Flow, and its name.
         self.flow, self.flow_name = flow, flow.name
-        about = comparison.results.about
+        metadata = comparison.results.about
         #: Length of a slot, s.
-        self.slot_s = float(about["slot_s"])
+        self.slot_s = float(metadata["slot_s"])
         runs = comparison.runs
         selected = runs[runs["cca"] == cca]
         #: Numbers of the runs.
@@ -112,13 +113,13 @@ class Evidence:
         self.seeds = dict(zip(self.runs, map(int, selected["seed"]), strict=True))
         self._run_seconds = float(selected["duration_s"].sum())
         #: Scenario, as in its file.
-        self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
+        self.scenario: Mapping[str, Any] = tomllib.loads(metadata["scenario"])
         #: Scenario as TOML text.
-        self.scenario_text = str(about["scenario"])
+        self.scenario_text = str(metadata["scenario"])
         flows = comparison.flows
         self._all_connections = flows[flows["run"].isin(self.runs)]
-        #: Connections of the flow, with the lowest delays of all of them in a run: a short connection
-        #: may have met a long queue all the time.
+        #: Connections of the flow. `rtt_min_ms` and `owd_min_ms` of each are the lowest of the run: a
+        #: short connection may have met a long queue all the time.
         self.connections = _with_lowest_delays(
             self._all_connections[flow.has(self._all_connections["name"])]
         )
@@ -143,7 +144,7 @@ class Evidence:
         self.recoveries = self._recoveries(comparison)
         self._outages = comparison.results.tables.get("outages")
         self._events = comparison.results.tables.get("events")
-        self._flow_names = [each.name for each in FlowUnderTest.each(about)]
+        self._flow_names = [each.name for each in FlowUnderTest.each(metadata)]
         #: Index of the flow in the scenario.
         self.flow_index = self._flow_names.index(flow.name)
         #: Application of the flow; None without one.
@@ -153,7 +154,7 @@ class Evidence:
         )
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][self.flow_index].get("workload", {})
-        units = comparison.units if has_application(about) else None
+        units = comparison.units if has_application(metadata) else None
         #: Units of work of the flow; None without an application.
         self.units = (
             None if units is None else units[(units["cca"] == cca) & (units["flow"] == flow.name)]
@@ -199,17 +200,18 @@ class Evidence:
         index = self.index_of(name)
         if index is None:
             return False
-        return self.scenario["flows"][index].get("workload", {}).get("kind", "bulk") in SPARSE_WORKLOADS
+        return self.scenario["flows"][index].get("workload", {}).get("kind", "bulk") in THIN_WORKLOADS
 
     @property
     def has_middleboxes(self) -> bool:
         """Whether packets of the flow pass middleboxes."""
+        # `cubic@es` has a middlebox of its own. Other CCAs have those of the scenario.
         return "@" in self.cca or bool(self.scenario.get("path", {}).get("middleboxes"))
 
     @property
     def has_data_on_ack_path(self) -> bool:
         """Whether other flows send data in the direction of the ACKs."""
-        return bool(((self._all_connections["ue"] == SERVER) != self.is_upload).any())
+        return bool((_are_uploads(self._all_connections) != self.is_upload).any())
 
     @property
     def ack_link_text(self) -> str:
@@ -381,7 +383,7 @@ class Evidence:
     @property
     def is_upload(self) -> bool:
         """Whether the flow sends its data to the server."""
-        return bool((self.connections["ue"] == SERVER).all())
+        return bool(_are_uploads(self.connections).all())
 
     @functools.cached_property
     def duration_s(self) -> float:
@@ -454,7 +456,7 @@ class Evidence:
         own_keys = set(self._keys.itertuples(index=False, name=None))
         slots = self._all_slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own_keys for key in zip(slots["run"], slots["flow"], strict=True)]
-        connections = self._all_connections[(self._all_connections["ue"] == SERVER) == is_upload]
+        connections = self._all_connections[_are_uploads(self._all_connections) == is_upload]
         slots = slots[is_other].merge(connections[["run", "flow", "name"]], on=["run", "flow"])
         sums = slots.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}
@@ -479,17 +481,21 @@ class Evidence:
 
     @functools.cached_property
     def max_queued_bytes(self) -> float:
-        """Largest queue of the bottleneck at the end of a slot, bytes."""
+        """Largest queue of the bottleneck, bytes: that at the end of a slot.
+
+        At a wired hop, it is the largest mean wait of a slot's packets, as bytes at the link's rate.
+        """
         if self.bottleneck_hop is not None:
             return float(self._slot_waits_ms.max()) / 1e3 * self._link_bytes_per_s
         return float(self._all_slots.merge(self._keys, on=["run", "flow"])["queue_bytes"].max())
 
     @functools.cached_property
     def queued_share(self) -> float:
-        """Share of the time in which the queue of the bottleneck did not empty for an RTT.
+        """Share of the time with a standing queue at the bottleneck.
 
-        It is at most the share of the capacity in use, as a link with a queue is busy. Other packets
-        that wait are bursts, after which the link is idle.
+        Such a queue does not empty within an RTT around a slot. At a wired hop, the mean wait of the
+        slot's packets is at least `_MIN_QUEUE_WAIT_MS`. The share is at most that of the capacity in
+        use: packets of bursts wait as well, but leave the link idle afterwards.
         """
         if self.slots.empty or "queue_packets" not in self.slots:
             return 0.0
@@ -615,38 +621,38 @@ class Evidence:
 
     @functools.cached_property
     def outages(self) -> list[Gap]:
-        """Gaps in which nothing passed in the direction of the data; those that overlap are one."""
+        """Outages in the direction of the data; those that overlap are one."""
         if self._outages is None and self.time_share("outage") > 0:
             # Results of earlier versions lack this table, but their slots show a capacity of zero.
-            return self._gaps_of_slots(self.slots["capacity_mbps"] == 0)
-        # A gap that loses all packets costs a flow that sends nothing in it no time.
+            return self._outages_of_slots(self.slots["capacity_mbps"] == 0)
+        # A flow that sends nothing during an outage with losses loses no time by it.
         return [
-            gap
-            for gap in self._outages_of("data")
-            if not gap.loses_all or self._may_have_lost_data(gap)
+            outage
+            for outage in self._outages_of("data")
+            if not outage.loses_all or self._may_have_lost_data(outage)
         ]
 
-    def _may_have_lost_data(self, gap: Gap) -> bool:
+    def _may_have_lost_data(self, outage: Gap) -> bool:
         """Returns whether the flow may have lost packets in an outage that loses all."""
-        rows = self.recoveries[self.recoveries["run"] == gap.run]
+        rows = self.recoveries[self.recoveries["run"] == outage.run]
         starts = rows[["dropped_s", "t_s"]].min(axis=1)
-        overlaps = (starts <= gap.end_s) & ~(rows["end_s"] < gap.start_s)
-        slots = self.slots[(self.slots["run"] == gap.run) & (self.slots["rate_mbps"] > 0)]
-        arrives_later = (slots["t_s"] >= gap.end_s).any()
+        overlaps = (starts <= outage.end_s) & ~(rows["end_s"] < outage.start_s)
+        slots = self.slots[(self.slots["run"] == outage.run) & (self.slots["rate_mbps"] > 0)]
+        arrives_later = (slots["t_s"] >= outage.end_s).any()
         # Results of earlier versions have no recoveries.
         is_unknown = self.recoveries.empty and self.total("retransmissions") > 0
-        return bool(overlaps.any() or not arrives_later or is_unknown or self._has_units_during(gap))
+        return bool(overlaps.any() or not arrives_later or is_unknown or self._has_units_during(outage))
 
-    def _has_units_during(self, gap: Gap) -> bool:
+    def _has_units_during(self, outage: Gap) -> bool:
         """Returns whether a unit of work overlaps an outage, which may have lost its request."""
         if self.units is None:
             return False
-        units = self.units[self.units["run"] == gap.run]
-        return bool(((units["start_s"] < gap.end_s) & ~(units["end_s"] < gap.start_s)).any())
+        units = self.units[self.units["run"] == outage.run]
+        return bool(((units["start_s"] < outage.end_s) & ~(units["end_s"] < outage.start_s)).any())
 
     @functools.cached_property
     def ack_outages(self) -> list[Gap]:
-        """Gaps in which nothing passed in the direction of the ACKs; those that overlap are one."""
+        """Outages in the direction of the ACKs; those that overlap are one."""
         return self._outages_of("ack")
 
     def _outages_of(self, direction: str) -> list[Gap]:
@@ -658,36 +664,36 @@ class Evidence:
         result: list[Gap] = []
         columns = rows[["run", "t_s", "duration_s", "cause"]]
         for run, start_s, duration_s, cause in columns.itertuples(index=False, name=None):
-            gap = Gap(int(run), start_s, start_s + duration_s, cause == "loss")
+            outage = Gap(int(run), start_s, start_s + duration_s, cause == "loss")
             last = result[-1] if result else None
-            if last and last.run == gap.run and gap.start_s <= last.end_s:
-                loses_all = last.loses_all and gap.loses_all
-                result[-1] = last._replace(end_s=max(last.end_s, gap.end_s), loses_all=loses_all)
+            if last and last.run == outage.run and outage.start_s <= last.end_s:
+                loses_all = last.loses_all and outage.loses_all
+                result[-1] = last._replace(end_s=max(last.end_s, outage.end_s), loses_all=loses_all)
             else:
-                result.append(gap)
+                result.append(outage)
         return result
 
-    def wait_after(self, gap: Gap) -> float:
+    def wait_after(self, outage: Gap) -> float:
         """Returns the time from the end of an outage until data arrives again, s.
 
         The time of further outages before that does not count. It is NaN if no data arrives again.
         """
-        slots = self.slots[(self.slots["run"] == gap.run) & (self.slots["rate_mbps"] > 0)]
-        starts = slots["t_s"][slots["t_s"] + self.slot_s > gap.end_s]
+        slots = self.slots[(self.slots["run"] == outage.run) & (self.slots["rate_mbps"] > 0)]
+        starts = slots["t_s"][slots["t_s"] + self.slot_s > outage.end_s]
         if not len(starts):
             return float("nan")
         arrival_s = float(starts.min())
         later_outages_s = sum(
-            min(outage.end_s, arrival_s) - outage.start_s
-            for outage in self.outages
-            if outage.run == gap.run and gap.end_s <= outage.start_s < arrival_s
+            min(later.end_s, arrival_s) - later.start_s
+            for later in self.outages
+            if later.run == outage.run and outage.end_s <= later.start_s < arrival_s
         )
-        return max(arrival_s - gap.end_s - later_outages_s, 0.0)
+        return max(arrival_s - outage.end_s - later_outages_s, 0.0)
 
-    def _gaps_of_slots(self, is_gap: pd.Series) -> list[Gap]:
-        """Returns a gap for each group of successive slots in which `is_gap` holds."""
+    def _outages_of_slots(self, is_outage: pd.Series) -> list[Gap]:
+        """Returns an outage for each group of successive slots in which `is_outage` holds."""
         result: list[Gap] = []
-        for run, t_s in self.slots.loc[is_gap, ["run", "t_s"]].itertuples(index=False, name=None):
+        for run, t_s in self.slots.loc[is_outage, ["run", "t_s"]].itertuples(index=False, name=None):
             last = result[-1] if result else None
             end_s = t_s + self.slot_s
             if last and last.run == run and t_s < last.end_s + self.slot_s / 2:
@@ -717,3 +723,8 @@ def _with_lowest_delays(flows: pd.DataFrame) -> pd.DataFrame:
     """Returns the connections with the lowest delays of any of them in the same run."""
     names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in flows]
     return flows.assign(**{name: flows.groupby("run")[name].transform("min") for name in names})
+
+
+def _are_uploads(connections: pd.DataFrame) -> pd.Series:
+    """Returns whether each connection sends to the server; its column `ue` has the receiver."""
+    return connections["ue"] == SERVER
