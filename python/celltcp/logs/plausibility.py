@@ -146,7 +146,7 @@ def demand_reason(intervals: Intervals, *, is_load_test: bool) -> str | None:
         rate, length, tolerance = rates[rows], lengths[rows], 0.01 * high
         conditions = (
             rate < tolerance,
-            np.abs(rate - high) < tolerance,
+            np.abs(rate - high) < tolerance / 2,
             np.abs(rate - median) > tolerance,
         )
         return [int(length[condition].sum()) for condition in conditions]

@@ -97,14 +97,17 @@ def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame
     """Returns the slots of a flow; simultaneous slots of its connections are joined.
 
     Bytes, rates and windows add up; RTT, delay and PM are means over the connections. The capacity of
-    a connection includes the goodput of the others, because all of it is for this flow.
+    a connection includes what arrives for the others, because all of it is for this flow. That is no
+    goodput: data that waited for a retransmission reach the application at once.
     """
     selected = slots.merge(flows.loc[tested.has(flows["name"]), ["run", "flow"]], on=["run", "flow"])
     if not selected.duplicated(["run", "t_s"]).any():
         return selected.sort_values(["run", "t_s"], kind="stable", ignore_index=True)
-    goodput = selected["goodput_mbps"]
-    total = goodput.groupby([selected["run"], selected["t_s"]]).transform("sum")
-    selected = selected.assign(capacity_mbps=selected["capacity_mbps"] + total - goodput)
+    rate = selected["rate_mbps"] if "rate_mbps" in selected else selected["goodput_mbps"]
+    # Rates are those of packets, and capacities those of payload.
+    payload = rate * (selected["goodput_mbps"].sum() / rate.sum() if rate.sum() > 0 else 1.0)
+    total = payload.groupby([selected["run"], selected["t_s"]]).transform("sum")
+    selected = selected.assign(capacity_mbps=selected["capacity_mbps"] + total - payload)
     columns: dict[str, str] = {
         name: aggregate for name, aggregate in _AGGREGATES.items() if name in selected
     }
