@@ -9,6 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
 
 STEPS = {
     "steps": [
@@ -57,3 +58,15 @@ def test_a_link_below_the_rate_of_a_video_is_its_cause() -> None:
 def test_a_link_above_it_is_none() -> None:
     (each,) = _explained("20Mbit/s").ccas
     assert "video" not in {cause.name for cause in each.causes}
+
+
+def test_a_stall_has_advice_on_the_buffer() -> None:
+    """The link falls to a quarter of what the video plays, while a segment is under way."""
+    steps = '{ steps = [{ at = "0s", rate = "20Mbit/s" }, { at = "40s", rate = "500kbit/s" }] }'
+    video = {"kind": "video", "abr": "throughput", "abandon": False, "max_buffer": "10s"}
+    changes = {"path.down": steps, "flows.0.workload": video}
+    compared = ct.compare("steady-20-68", ["cubic"], 1, duration="90s", set=changes)
+    explained = ExplainedComparison(compared)
+    explained.try_remedies(TrialBudget())
+    changed = [change for proposed in explained.remedies for change in proposed.remedy.changes]
+    assert "flows.0.workload.max_buffer=20s" in changed

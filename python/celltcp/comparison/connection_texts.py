@@ -8,7 +8,7 @@ from typing import Any
 
 from celltcp.comparison.runs import flow_goodput, weighted_mean
 from celltcp.comparison.windows import windows_of
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import rate_text, size_text
 from celltcp.present.section import value_text
 from celltcp.results.columns import records
 from celltcp.results.tables import Results
@@ -53,14 +53,14 @@ def _text(rows: _Rows, *, is_split: bool) -> str:
         (flow,) = rows
         pm = (value_text(flow[metric], 3) for metric in ("pm_balanced", "pm_delay"))
         pm_parts = [] if is_split else ["PM balanced {} delay {}".format(*pm)]
-        return ", ".join([_rate_text(flow["goodput_mbps"]), *common_parts, *pm_parts])
+        return ", ".join([rate_text(flow["goodput_mbps"]), *common_parts, *pm_parts])
     columns = {name: [flow[name] for flow in rows] for name in rows[0]}
     rate = flow_goodput(columns, range(len(rows)))
     bounds = (_statistic(rows, "goodput_mbps", statistic) for statistic in (min, max))
-    low, high = map(_rate_text, bounds)
+    low, high = map(rate_text, bounds)
     head_parts = [
         f"{count_text(len(rows), 'connection')}",
-        f"{_rate_text(rate)} together while one ran",
+        f"{rate_text(rate)} together while one ran",
     ]
     return ", ".join([*head_parts, f"each {low} to {high}", *_completions(rows), *common_parts])
 
@@ -91,8 +91,3 @@ def _statistic(rows: _Rows, metric: str, statistic: Callable[..., Any]) -> float
     """Returns a statistic of the known values of a metric; NaN without any."""
     values = (flow[metric] for flow in rows if not math.isnan(flow[metric]))
     return float(statistic(values, default=math.nan))
-
-
-def _rate_text(mbps: float) -> str:
-    """Returns a rate with its unit, in kbit/s below 0.1 Mbit/s."""
-    return f"{1e3 * mbps:.1f} kbit/s" if 0 < mbps < 0.1 else f"{mbps:.2f} Mbit/s"

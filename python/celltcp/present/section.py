@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Text of the mean of times that include an infinite one.
 INFINITE = "∞"
+#: Digits of rates, and the mean below which they would show hardly any.
+_RATE_DIGITS, _MAX_LOW_RATE = 2, 0.1
 #: Percentages are shares of one whole if their sum differs from 100 by less than this.
 _SUM_TOLERANCE = 0.5
 
@@ -177,7 +179,12 @@ def value_text(value: float | None, digits: int) -> str:
 
 
 def estimate_text(estimate: Estimate, digits: int) -> str:
-    """Returns a mean and half the width of its 95 % interval as text, as `mean_text` does."""
+    """Returns a mean and half the width of its 95 % interval as text, as `mean_text` does.
+
+    A mean below 0.1 with two digits has four: a slow link has rates of some kbit/s.
+    """
+    if digits == _RATE_DIGITS and 0 < abs(estimate.mean) < _MAX_LOW_RATE:
+        digits += 2
     if math.isnan(estimate.mean):
         return "-"
     if math.isinf(estimate.mean):

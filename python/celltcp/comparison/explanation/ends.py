@@ -114,11 +114,12 @@ def video(evidence: Evidence) -> Cause | None:
     slow_share = float((evidence.slots["capacity_mbps"] < rate_mbps).mean())
     if slow_share < _MIN_SLOW_LINK_SHARE:
         return None
+    stalls_text = f"{stalls:.3g} {'stall' if stalls == 1 else 'stalls'}"
     return Cause(
         "video",
         f"The video played {rate_mbps:.2f} Mbit/s on average, with {switches:.3g} changes of the "
-        f"representation, {stalls:.3g} stalls ({stalled_s:.1f} s) and a start-up of {startup_s:.2f} "
-        f"s; the link carried less than that rate for {percent_text(slow_share)} of the time.",
+        f"representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of {startup_s:.2f} s; the "
+        f"link carried less than that rate for {percent_text(slow_share)} of the time.",
         slow_share,
     )
 

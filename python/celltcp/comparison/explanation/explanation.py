@@ -23,7 +23,7 @@ from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import rate_text, size_text
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -306,7 +306,7 @@ class ExplainedComparison:
             if not math.isnan(explained.used_share):
                 whole = "what other flows left" if explained.is_shared else "the capacity"
                 share_text = f" ({100 * explained.used_share:.0f} % of {whole})"
-            metric_texts.append(f"{explained.goodput_mbps:.2f} Mbit/s{share_text}")
+            metric_texts.append(f"{rate_text(explained.goodput_mbps)}{share_text}")
         if not math.isnan(explained.rtt_mean_ms):
             metric_texts.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
         flow_text = f", {explained.flow}" if self._has_several_flows else ""

@@ -232,6 +232,20 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield from _bbr_for(evidence, _filler(evidence.reverse_mbps))
 
 
+def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A buffer of twice the length, or segments that are abandoned when they take too long."""
+    workload = f"flows.{evidence.flow_index}.workload"
+    buffer_s = in_unit(str(evidence.workload.get("max_buffer", "30s")), "s") or 0.0
+    # The buffer of a live stream is no longer than its latency.
+    if "latency" not in evidence.workload:
+        yield Remedy(
+            "stalls while the link is slower than the video",
+            (f"{workload}.max_buffer={2 * buffer_s:g}s",),
+        )
+    if evidence.workload.get("abandon") is False:
+        yield Remedy("segments that take longer than the buffer lasts", (f"{workload}.abandon=true",))
+
+
 def delayed_acks(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """`TCP_NODELAY`, with which no segment waits for an ACK."""
     yield from _nodelay(evidence)
@@ -452,7 +466,17 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     for rule in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
         *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
-        *(time_outs, slow_units, slow_growth, outage, overload, slow_link, round_trips, delayed_acks),
+        *(
+            time_outs,
+            slow_units,
+            slow_growth,
+            outage,
+            overload,
+            slow_link,
+            round_trips,
+            delayed_acks,
+            video,
+        ),
     )
 }
 
