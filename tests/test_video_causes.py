@@ -10,6 +10,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.plots.video_sessions import _buffer_line
 
 STEPS = {
     "steps": [
@@ -70,3 +71,9 @@ def test_a_stall_has_advice_on_the_buffer() -> None:
     explained.try_remedies(TrialBudget())
     changed = [change for proposed in explained.remedies for change in proposed.remedy.changes]
     assert "flows.0.workload.max_buffer=20s" in changed
+
+
+def test_the_drawn_buffer_is_empty_during_a_stall() -> None:
+    times_s, levels_s = _buffer_line([0.0, 10.0, 60.0], [30.0, 30.0, 10.0])
+    assert times_s == [0.0, 10.0, 10.0, 10.0, 40.0, 60.0, 60.0]
+    assert levels_s == [30.0, 20.0, 20.0, 30.0, 0.0, 0.0, 10.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def draw_sessions(
             session_events[session_events["kind"] == kind] for kind in ("segment_mbps", "buffer_s")
         )
         bitrates.step(segments["t_s"], segments["detail"].astype(float), where="post", **look)
-        buffers.plot(levels["t_s"], levels["detail"].astype(float), **look)
+        buffers.plot(*_buffer_line(levels["t_s"], levels["detail"].astype(float)), **look)
         stalls = session_events[session_events["kind"] == "stall_s"]
         lengths = stalls["detail"].astype(float)
         spans = list(zip(stalls["t_s"] - lengths, lengths, strict=True))
@@ -66,3 +66,22 @@ def draw_sessions(
     buffers.set_ylabel("buffer, s\n(bars: stalls)")
     buffers.set_ylim(bottom=min(0.0, buffers.get_ylim()[0]))
     buffers.set_xlabel("time, s")
+
+
+def _buffer_line(
+    times_s: Iterable[float], levels_s: Iterable[float]
+) -> tuple[list[float], list[float]]:
+    """Returns the line of a buffer level from its values at the ends of segments.
+
+    In between, playback takes a second of it each second, until it is empty.
+    """
+    line_times_s: list[float] = []
+    line_levels_s: list[float] = []
+    for time_s, level_s in zip(times_s, levels_s, strict=True):
+        if line_times_s:
+            before_s, last_s = line_times_s[-1], line_levels_s[-1]
+            line_times_s += [min(before_s + last_s, time_s), time_s]
+            line_levels_s += [max(last_s - (time_s - before_s), 0.0)] * 2
+        line_times_s.append(time_s)
+        line_levels_s.append(level_s)
+    return line_times_s, line_levels_s
