@@ -65,7 +65,7 @@ def test_assertions_keep_names_and_reach_nothing_else() -> None:
     for code in ("import os", "open('x')", "().__class__", "assert [x for x in (1,)]", "assert ("):
         result = first_failure([(3, code, {})])
         assert result is not None, code
-        assert not result.applicable, code
+        assert not result.is_applicable, code
         assert result.line == 3
 
 

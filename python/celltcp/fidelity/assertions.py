@@ -38,7 +38,7 @@ class FailedAssertion:
     seen: str
     reason: str
     #: Whether celltcp could evaluate the assertion.
-    applicable: bool = True
+    is_applicable: bool = True
 
 
 def first_failure(assertions: list[tuple[int, str, dict[str, int]]]) -> FailedAssertion | None:
@@ -61,11 +61,13 @@ def _evaluate(line: int, code: str, names: dict[str, Any]) -> FailedAssertion | 
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError):
-        return FailedAssertion(line, _shorten(code), "", "Python that does not parse", applicable=False)
+        return FailedAssertion(
+            line, _shorten(code), "", "Python that does not parse", is_applicable=False
+        )
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED_SYNTAX):
             reason = f"Python with {type(node).__name__}"
-            return FailedAssertion(line, _shorten(code), "", reason, applicable=False)
+            return FailedAssertion(line, _shorten(code), "", reason, is_applicable=False)
     for statement in tree.body:
         statement_line = line + statement.lineno - 1
         text = _shorten(ast.unparse(statement))
@@ -77,7 +79,7 @@ def _evaluate(line: int, code: str, names: dict[str, Any]) -> FailedAssertion | 
             return FailedAssertion(statement_line, text, seen, "assertion")
         except NameError as missing:
             reason = f"TCP_INFO field {missing.name}"
-            return FailedAssertion(statement_line, text, "", reason, applicable=False)
+            return FailedAssertion(statement_line, text, "", reason, is_applicable=False)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             return FailedAssertion(statement_line, text, str(error), "assertion")
     return None

@@ -48,7 +48,7 @@ class EnginePair:
     Attributes:
         native: the engine that is judged.
         kernel: the reference engine.
-        workers: runs at a time; all cores unless given.
+        workers: number of runs at a time; that of all cores unless given.
         out: folder for the tables, with a folder per case and engine. Existing runs of the same build
             and settings are reused.
         overwrite: whether other results in that folder may be replaced.

@@ -24,9 +24,9 @@ from celltcp.results.tables import Results
 class Difference:
     """A metric under both engines: means over the runs, and their difference.
 
-    `percent` is the difference in percent of the kernel's mean; NaN if only this mean is zero. `ci95`
-    is the half width of its 95 % interval, paired by seed; None if all runs are the same. `band` is the
-    largest allowed difference, in percent; None for a metric that is not judged.
+    `percent` is the difference in percent of the kernel's mean; NaN if only this mean is zero, or
+    without values. `ci95` is the half width of its 95 % interval, paired by seed; None if all runs are
+    the same. `band` is the largest allowed difference in percent; None if the metric is not judged.
     """
 
     native: float
@@ -107,9 +107,12 @@ class Fidelity:
     """All judgements of a report, with the settings of its runs."""
 
     judgements: list[Judgement]
+    #: Version of celltcp.
     version: str
     kernel_version: str
+    #: Number of runs of each CCA, case and engine.
     runs: int
+    #: Seed of the first run.
     seed: int
 
     @property

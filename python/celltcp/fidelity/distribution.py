@@ -70,6 +70,7 @@ TRAITS: dict[str, Callable[[_Json], bool]] = {
     "bound of unsent data": _tcp_test("notsent_lowat", None),
     "keep-alive": _tcp_test("keepalive", None),
     "user timeout": _tcp_test("user_timeout", None),
+    # Only cases with long idle times have another length of slots.
     "long idle times": lambda scenario: scenario["slot"] != "100ms",
     "workload frames": _flow_test(lambda flow: flow["workload"]["kind"] == "frames"),
     "immediate ACKs": _tcp_test("delayed_ack", True),
@@ -99,12 +100,12 @@ def traits_of(scenario: Scenario) -> list[str]:
 
 @dataclass(frozen=True)
 class OutOfBand:
-    """A comparison beyond its band."""
+    """A comparison with metrics outside their bands."""
 
     judgement: Judgement
     metrics: list[str]
     traits: list[str]
-    #: Trait of the case with the largest share of comparisons beyond their band; empty without traits.
+    #: Of the case's traits, the one with the largest share of comparisons outside a band; may be empty.
     guess: str
 
 
@@ -117,7 +118,7 @@ class Distribution:
     quantiles: dict[str, dict[float, float]]
     #: By metric: share of the comparisons in the band, or whose interval overlaps it.
     within_share: dict[str, float]
-    #: By trait: number of comparisons that have it, and how many of them are beyond a band.
+    #: By trait: number of comparisons that have it, and how many of them are outside a band.
     traits: dict[str, tuple[int, int]]
     outside: list[OutOfBand]
 
@@ -133,8 +134,8 @@ class Distribution:
                 for metric, quantiles in self.quantiles.items()
             },
             "traits": {
-                name: {"comparisons": count, "beyond": beyond}
-                for name, (count, beyond) in self.traits.items()
+                name: {"comparisons": count, "beyond": outside_count}
+                for name, (count, outside_count) in self.traits.items()
             },
             "outside": [
                 {
@@ -155,8 +156,8 @@ def distribution_of(fidelity: Fidelity, cases: Sequence[Case]) -> Distribution:
     counts = dict.fromkeys(TRAITS, (0, 0))
     for judgement in fidelity.judgements:
         for name in traits[judgement.case]:
-            count, beyond = counts[name]
-            counts[name] = (count + 1, beyond + bool(_metrics_outside(judgement)))
+            count, outside_count = counts[name]
+            counts[name] = (count + 1, outside_count + bool(_metrics_outside(judgement)))
     outside = [
         OutOfBand(judgement, metrics, case_traits, _likeliest_trait(case_traits, counts))
         for judgement in fidelity.judgements

@@ -62,7 +62,7 @@ def play_script(path: Path) -> Outcome:
     failure = first_failure(assertions)
     if failure is None:
         return Outcome(str(path), **played)
-    if not failure.applicable:
+    if not failure.is_applicable:
         return Outcome(str(path), NOT_APPLICABLE, failure.line, reason=failure.reason)
     return Outcome(str(path), FAILED, failure.line, failure.expected, failure.seen, failure.reason)
 

@@ -80,22 +80,22 @@ def _draw_differences(
             labelled.add("band")
         if math.isnan(difference.percent):
             continue
-        beyond = abs(difference.percent) > edge
-        x = math.copysign(edge, difference.percent) if beyond else difference.percent
+        is_beyond = abs(difference.percent) > edge
+        x = math.copysign(edge, difference.percent) if is_beyond else difference.percent
         axes.errorbar(
             x,
             y,
-            xerr=None if beyond or difference.ci95 is None else difference.ci95,
+            xerr=None if is_beyond or difference.ci95 is None else difference.ci95,
             color=shades[cca],
             marker=marks[cca],
             ms=4 if len(ccas) < 6 else 2.5,
             lw=1,
             ls="none",
             label=None if cca in labelled else cca,
-            clip_on=not beyond,
+            clip_on=not is_beyond,
         )
         labelled.add(cca)
-        if beyond:
+        if is_beyond:
             axes.annotate(
                 f"{difference.percent:+.0f} %",
                 (x, y),

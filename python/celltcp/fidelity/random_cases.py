@@ -35,8 +35,8 @@ def random_cases(count: int, seed: int, duration: str | None = None) -> list[Cas
 
     Rates, RTTs, buffers, queue disciplines, loss, jitter, MTU, caps of windows and buffers, options of
     TCP, workloads, cross-traffic, several flows, LTE and NR are drawn independently of each other. Half
-    of the cases have a rare condition, too: losses of a tenth of all ACKs, an RTT of seconds, withdrawn
-    windows, idle times of up to a day, policers, blackouts, any size of segments.
+    of the cases have a rare condition, too: losses of up to a tenth of all ACKs, an RTT of up to two
+    seconds, withdrawn windows, idle times of up to a day, policers, blackouts, any size of segments.
 
     Args:
         count: number of cases.
@@ -50,20 +50,20 @@ def random_cases(count: int, seed: int, duration: str | None = None) -> list[Cas
 def _case(number: int, seed: int, duration: str | None) -> Case:
     draw = Random(f"celltcp fidelity {seed} {number}")
     name = f"random-{seed}-{number:03d}"
-    on_radio = draw.random() < 0.2
-    base = draw.choice(_RADIO) if on_radio else _WIRED
+    is_radio = draw.random() < 0.2
+    base = draw.choice(_RADIO) if is_radio else _WIRED
     changes = [
         f"name={name}",
         f"description=Drawn at random: number {number} of seed {seed}, from {base}.",
     ]
     changes.append("variation.start_jitter=100ms")
-    if on_radio:
+    if is_radio:
         changes += [f"path.rtt={log_uniform(draw, 5, 150):.0f}ms"]
     else:
         changes += _link(draw)
     changes += _tcp(draw)
     changes += _traffic(draw)
-    rare, duration = rare_conditions(draw, on_radio, duration or _DURATIONS[on_radio])
+    rare, duration = rare_conditions(draw, is_radio, duration or _DURATIONS[is_radio])
     scenario = load_scenario(base, changes=changes + rare, duration=duration)
     return Case(name, RANDOM, scenario)
 

@@ -18,7 +18,7 @@ _SLOTS_S = (1, 15, 60, 900)
 _MAX_SLOTS = 50_000
 
 
-def rare_conditions(draw: Random, on_radio: bool, duration: str) -> tuple[list[str], str]:
+def rare_conditions(draw: Random, is_radio: bool, duration: str) -> tuple[list[str], str]:
     """Draws a rare condition for half of the cases.
 
     Returns:
@@ -28,10 +28,10 @@ def rare_conditions(draw: Random, on_radio: bool, duration: str) -> tuple[list[s
         return [], duration
     everywhere = (_bursts, _sockets, _interruption)
     wired_only = (_lost_handshakes, _long_rtt, _withdrawn_windows, _segment_size)
-    changes = draw.choice(everywhere if on_radio else everywhere + wired_only)(draw)
+    changes = draw.choice(everywhere if is_radio else everywhere + wired_only)(draw)
     if draw.random() < 0.25:
-        idle = log_uniform(draw, 10, _MAX_IDLE_S[on_radio])
-        count = max(2, min(12, round(_IDLE_S[on_radio] / idle)))
+        idle = log_uniform(draw, 10, _MAX_IDLE_S[is_radio])
+        count = max(2, min(12, round(_IDLE_S[is_radio] / idle)))
         workload = (
             f'{{ kind = "request-response", response = "{draw.randint(1, 400)}kB", '
             f'gap = "{idle:.0f}s", count = {count} }}'

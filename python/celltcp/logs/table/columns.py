@@ -33,16 +33,18 @@ class Column:
     name: str
     #: Words of the name; empty without names.
     words: frozenset[str]
+    #: Whether more than half of its texts are numbers.
     is_number: bool
-    #: Whether it has dates, or times of day.
+    #: Whether it has dates.
     is_date: bool
+    #: Whether it has times of day.
     is_clock: bool
     #: Whether all rows have the same text.
     is_constant: bool
     #: Numbers of the first rows.
     values: NDArray[np.float64] = field(repr=False, compare=False)
-    #: First text; empty without any.
-    sample: str = ""
+    #: Empty without any text.
+    first_text: str = ""
 
     @property
     def known(self) -> NDArray[np.float64]:

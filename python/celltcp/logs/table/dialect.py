@@ -39,12 +39,12 @@ class Dialect:
     #: Names of the columns; numbers from 1 where the table has none.
     names: tuple[str, ...]
     has_names: bool
-    #: Lines of the file before the first row.
-    skipped: int
+    #: Number of lines of the file before the first row.
+    skipped_lines: int
     has_decimal_comma: bool
     has_comments: bool
     #: Examples of numbers whose comma or point may separate decimals or thousands, by column.
-    open_numbers: dict[int, str] = field(default_factory=dict)
+    ambiguous_numbers: dict[int, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -109,9 +109,9 @@ def dialect_of(head: str) -> Dialect:
     else:
         above = lines[at - 1][1] if at else ""
         names = (
-            _in_comment(head, number, separator, width)
-            or _beside_row_names(rows[:at], width)
-            or (_in_words(above, width) if separator == " " else [])
+            _names_in_comment(head, number, separator, width)
+            or _names_after_row_names(rows[:at], width)
+            or (_names_with_spaces(above, width) if separator == " " else [])
         )
         has_names = bool(names)
         names = names or [str(position + 1) for position in range(width)]
@@ -120,16 +120,18 @@ def dialect_of(head: str) -> Dialect:
     if not has_names:
         _check_widths([len(fields) for _, fields in rows[at:]], width)
     values = [fields for _, fields in rows[at:]]
-    sign, open_numbers = _decimal_sign(values, separator)
-    comments = any(line.lstrip().startswith("#") for line_at, line in numbered if line_at > rows[at][0])
+    sign, ambiguous_numbers = _decimal_sign(values, separator)
+    has_comments = any(
+        line.lstrip().startswith("#") for line_at, line in numbered if line_at > rows[at][0]
+    )
     return Dialect(
         separator,
         tuple(_unique(names)),
         has_names,
         rows[at][0],
         sign == "comma",
-        comments,
-        open_numbers,
+        has_comments,
+        ambiguous_numbers,
     )
 
 
@@ -150,8 +152,9 @@ def _check_widths(widths: list[int], usual: int) -> None:
 def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int, str]]:
     """Returns the decimal sign, and by column the numbers for which it is ambiguous.
 
-    Groups of three digits are thousands if a number has two of them, or if numbers below a thousand
-    have none. Ambiguous numbers have decimals, but a quoted `"12,500"` between commas has thousands.
+    A sign separates thousands if a number has it twice, or if its column has whole numbers below a
+    thousand, too. Ambiguous signs are read as decimal ones, but the comma of a quoted `"12,500"` in a
+    table with commas separates thousands.
     """
     rows = [[re.sub(rf"{GAP}|{_UNIT_BEHIND}", "", value) for value in values] for values in rows]
     fields = [value for values in rows for value in values]
@@ -170,7 +173,7 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int,
     if not points or separator == "," or not _may_be_thousands(points):
         return "point", {}
     if _has_numbers_below_thousand(rows, points) and any(point.endswith("0") for point in points):
-        # A tool that writes 12.500 for 12.5 writes 980.000 for 980: then the dot separates decimals.
+        # If its dot separated decimals, a tool that writes 12.500 would write 980.000, and not 980.
         return "comma", {}
     return "point", _examples(rows, points)
 
@@ -234,25 +237,25 @@ def _has_values(fields: list[str]) -> bool:
 def _are_units(fields: list[str], following: list[tuple[int, list[str]]]) -> bool:
     """Returns whether a line has the units of the columns: it has no value, and numbers follow."""
     units = [field.strip("[]() ") for field in fields]
-    known = any(rate_unit(unit) or time_unit(unit) for unit in units)
-    below = any(looks_like_number(field) for _, row in following for field in row)
-    return known and below and not any(_is_value(field) for field in fields if field)
+    has_unit = any(rate_unit(unit) or time_unit(unit) for unit in units)
+    have_numbers_below = any(looks_like_number(field) for _, row in following for field in row)
+    return has_unit and have_numbers_below and not any(_is_value(field) for field in fields if field)
 
 
-def _in_comment(head: str, before: int, separator: str, width: int) -> list[str]:
+def _names_in_comment(head: str, before: int, separator: str, width: int) -> list[str]:
     """Returns the names in the last comment with a unit before the first row; empty without any."""
     above = [line.strip() for line in head.splitlines()[:before]]
     comments = [line.lstrip("#%/").strip() for line in above if _COMMENT.match(line)]
     for comment in reversed(comments):
         names = split(comment, separator)
         if len(names) != width and separator == " ":
-            names = _in_words(comment, width)
+            names = _names_with_spaces(comment, width)
         if len(names) == width and any(rate_unit_in(name) for name in names):
             return names
     return []
 
 
-def _in_words(line: str, width: int) -> list[str]:
+def _names_with_spaces(line: str, width: int) -> list[str]:
     """Returns names with spaces in a line: wider spaces separate them, or spaces are before units."""
     for names in (re.split(r"\s{2,}|\t", line.strip()), re.sub(r"\s+(?=[\[(])", "", line).split()):
         if len(names) == width > 1 and all(re.search("[A-Za-z]", name) for name in names):
@@ -273,7 +276,7 @@ def _is_wider_head(rows: list[tuple[int, list[str]]], width: int) -> bool:
     )
 
 
-def _beside_row_names(above: list[tuple[int, list[str]]], width: int) -> list[str]:
+def _names_after_row_names(above: list[tuple[int, list[str]]], width: int) -> list[str]:
     """Returns the names in a line without one for the column of row names, as R writes it."""
     fields = above[-1][1] if above else []
     return ["row", *fields] if len(fields) == width - 1 and _are_names(fields, []) else []

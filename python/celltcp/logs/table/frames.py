@@ -25,7 +25,7 @@ class TextTable:
         self._source = source
         self._dialect = dialect
         #: Number of lines with more fields than columns, which the last read left out.
-        self.too_long = 0
+        self.too_long_lines = 0
 
     def read(
         self,
@@ -62,7 +62,7 @@ class TextTable:
                 header=None,
                 names=range(len(dialect.names)),
                 index_col=False,
-                skiprows=dialect.skipped,
+                skiprows=dialect.skipped_lines,
                 usecols=positions,
                 dtype=str if max_rows is not None else None,
                 na_filter=True,
@@ -75,7 +75,7 @@ class TextTable:
                 on_bad_lines="warn",
                 low_memory=False,
             )
-        self.too_long = sum(str(each.message).count("Skipping line") for each in warned)
+        self.too_long_lines = sum(str(each.message).count("Skipping line") for each in warned)
         return frame
 
     def _is_plain(self) -> bool:
@@ -98,7 +98,9 @@ class TextTable:
         try:
             table = csv.read_csv(
                 self._source.path,
-                csv.ReadOptions(column_names=names, skip_rows=self._dialect.skipped, block_size=_BLOCK),
+                csv.ReadOptions(
+                    column_names=names, skip_rows=self._dialect.skipped_lines, block_size=_BLOCK
+                ),
                 csv.ParseOptions(delimiter=self._dialect.separator),
                 csv.ConvertOptions(include_columns=chosen, column_types=types, timestamp_parsers=[]),
             )
@@ -116,7 +118,7 @@ class TextTable:
 class FrameTable:
     """A table that is in memory already: records of JSON, Parquet, a spreadsheet."""
 
-    too_long = 0
+    too_long_lines = 0
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame.set_axis(range(frame.shape[1]), axis=1)

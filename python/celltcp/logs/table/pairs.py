@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from celltcp.logs.source import Source
 
-#: A name and its value, in quotes or without spaces; one with a unit of rates may have a space before.
+#: A name and its value: in quotes, or without spaces but one before a unit of rates.
 _PAIR = re.compile(
     r"""([A-Za-z_][\w.]*)(?:=|:\s+(?=[-+]?\d))"""
     r"""("[^"]*"|[-+]?\d[\d.]* [kKMG]?i?(?:[Bb](?:its?|ytes?)?)(?:ps|/s(?:ec)?)\b|[^\s,;]*)"""

@@ -17,13 +17,13 @@ from celltcp.logs.table.frames import FrameTable, TextTable
 from celltcp.logs.table.pairs import blocks_in, pairs_in
 from celltcp.logs.table.roles import Roles, missing_unit_error, roles_of
 from celltcp.logs.table.runs import (
-    both_runs,
     check_counters,
     check_turns,
     direction_of_rows,
     first_table,
     only_run,
     runs_of,
+    with_condition,
 )
 from celltcp.logs.table.times import Times, join_dates_and_clocks, read_times
 from celltcp.logs.table.values import Numbers, numbers
@@ -104,11 +104,13 @@ def _interpret(
     roles = roles_of(columns, dialect, options, side)
     positions = sorted(_needed(columns, roles, options, dialect))
     frame = table.read(positions, numeric=[column.position for column in columns if column.is_number])
-    notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
+    notes = (
+        [f"{table.too_long_lines} lines with too many fields left out"] if table.too_long_lines else []
+    )
     frame = first_table(frame, roles, dialect, notes)
     direction, direction_run = direction_of_rows(frame, columns, roles, options, side)
     if direction_run is not None:
-        options = dataclasses.replace(options, run=both_runs(options.run, direction_run))
+        options = dataclasses.replace(options, run=with_condition(options.run, direction_run))
         notes.append(f"rows of {direction_run}")
     row_count = len(frame)
     frame = only_run(frame, options, dialect)
@@ -125,7 +127,7 @@ def _interpret(
         notes.append(f'{rates.strange_count} values such as "{rates.strange}" are no numbers')
     times, lengths, time_text = _times(frame, roles, dialect, options)
     used_unit = unit or RateUnit(1e6, "Mbit/s")
-    if (number := dialect.open_numbers.get(roles.rate)) is not None:
+    if (number := dialect.ambiguous_numbers.get(roles.rate)) is not None:
         is_given = options.unit is not None
         notes.append(_decimal_note(number, dialect, used_unit, rates.values, is_given=is_given))
     counter = used_unit.is_volume and options.counter
@@ -239,7 +241,7 @@ def _decimal_note(
     """Returns the note about how numbers such as 12.500 were read.
 
     Raises:
-        CelltcpError: if the sign may separate decimals or thousands, and no unit is given.
+        CelltcpError: if no unit is given, and the rates do not tell decimals from thousands.
     """
     digits = re.sub(r"[.,]", "", number)
     decimal = f"{digits[:-3]}.{digits[-3:]}"
@@ -247,8 +249,8 @@ def _decimal_note(
     read, other = (decimal, digits) if are_decimals else (digits, decimal)
     mean_bps = float(np.nanmean(values[:_SAMPLE])) * unit.bits
     grouped_bps = mean_bps * 1000 if are_decimals else mean_bps
-    is_open = unit.is_volume or (grouped_bps > _MAX_GROUPED_BPS) != are_decimals
-    if is_open and not is_given:
+    is_ambiguous = unit.is_volume or (grouped_bps > _MAX_GROUPED_BPS) != are_decimals
+    if is_ambiguous and not is_given:
         factor = 1000 if are_decimals else 1 / 1000
         allowed = (VOLUME_UNITS if unit.is_volume else RATE_UNITS).split(", ")
         scaled = unit._replace(bits=factor * unit.bits)

@@ -52,7 +52,7 @@ class Roles:
 
 
 def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side: Direction) -> Roles:
-    """Returns the roles of the columns.
+    """Returns the roles of the columns; the rates are of `options.direction`, or else of `side`.
 
     Raises:
         CelltcpError: if names and values leave a role open; the message names an option that helps.
@@ -78,11 +78,11 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
     chosen = columns[rate]
     if not chosen.is_number:
         raise CelltcpError(
-            f'the column "{chosen.name}" has no rates: its first value is {chosen.sample!r}'
+            f'the column "{chosen.name}" has no rates: its first value is {chosen.first_text!r}'
         )
     unit = rate_unit or _unit_of_rate(chosen)
-    is_open = dialect.has_names and unit is None and not is_per_longer(chosen.name)
-    if is_open and chosen.name_has_any({"bytes", "byte", "octets", "octet"}):
+    lacks_unit = dialect.has_names and unit is None and not is_per_longer(chosen.name)
+    if lacks_unit and chosen.name_has_any({"bytes", "byte", "octets", "octet"}):
         unit = RateUnit(8.0, "B", is_volume=True)
     return Roles(
         time=time,
@@ -188,7 +188,7 @@ def _rate(
         others = [column for column in columns if column.position not in taken and column.is_number]
         if len(others) == 1:
             return others[0].position
-        first = quoted_names([column.sample for column in columns], max_count=6)
+        first = quoted_names([column.first_text for column in columns], max_count=6)
         raise CelltcpError(
             f"{len(columns)} columns without names, whose first row has {first}: --column TIME,RATE "
             "says which two, as numbers from 1, or --column RATE and --step the length of a row "
@@ -227,7 +227,7 @@ def _rate(
 
 def has_directions(column: Column) -> bool:
     """Returns whether a column has the direction of each row."""
-    words = set(words_of(column.sample))
+    words = set(words_of(column.first_text))
     return not column.is_number and any(words & row for row in ROWS.values())
 
 
@@ -277,14 +277,14 @@ def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
     ]
     if constant:
         return (
-            f'all rows have the time {constant[0].sample} in "{constant[0].name}": --step says how '
+            f'all rows have the time {constant[0].first_text} in "{constant[0].name}": --step says how '
             "long a row lasts, such as 1s (step in a scenario file)"
         )
     if others:
         return (
             f"none of the columns {quoted_names(others)} has times: --step says how long a row lasts, "
-            "such as 1s, or --column TIME,RATE which columns are meant (step and column in a scenario "
-            "file)"
+            "such as 1s, or --column TIME,RATE names the columns of both (step and column in a "
+            "scenario file)"
         )
     return (
         "the table has rates and no times: --step says how long a row lasts, such as 1s (step in a "

@@ -93,15 +93,15 @@ def direction_of_rows(
     return None, None
 
 
-def both_runs(given: str | None, run: str) -> str:
-    """Returns the conditions of an option --run with a further one."""
-    return f"{given},{run}" if given else run
+def with_condition(given: str | None, condition: str) -> str:
+    """Returns the conditions of an option --run, with a further one such as `interface=eth0`."""
+    return f"{given},{condition}" if given else condition
 
 
 def _several_runs(column: Column, values: list[Any], options: ReadOptions) -> str:
     """Returns the error message about runs at the same time."""
     examples = ", ".join(str(value) for value in values[:5])
-    run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
+    run = shlex.quote(with_condition(options.run, f"{column.name}={values[0]}"))
     return (
         f'several runs at the same time, which "{column.name}" tells apart ({examples}): --run {run} '
         "reads one of them (run in a scenario file)"
@@ -152,7 +152,7 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
         count = len(values)
         has_turns = 1 < count <= min(_MAX_DEVICES, len(codes) // _MIN_TURNS)
         if has_turns and (codes == np.arange(len(codes)) % count).all():
-            run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
+            run = shlex.quote(with_condition(options.run, f"{column.name}={values[0]}"))
             examples = ", ".join(map(str, values[:5]))
             raise CelltcpError(
                 f'the rows are of several series in turn, which "{column.name}" tells apart '
@@ -208,8 +208,8 @@ def runs_of(
         if not 1 < len(values) <= min(_MAX_RUNS, len(ns) // 2):
             continue
         order = np.lexsort((np.arange(len(ns)), codes))
-        same = np.diff(codes[order]) == 0
-        if not (np.diff(ns[order])[same] > 0).all():
+        is_same_run = np.diff(codes[order]) == 0
+        if not (np.diff(ns[order])[is_same_run] > 0).all():
             continue
         changes = int((np.diff(codes) != 0).sum())
         if changes == len(values) - 1:

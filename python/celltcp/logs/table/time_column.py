@@ -32,9 +32,11 @@ def time_of(
     if len(parts) > 1:
         others = [column for column in others if column not in parts]
     dated = [column for column in others if column.is_date]
-    if full := [column for column in dated if has_time_of_day(column.sample)]:
+    if full := [column for column in dated if has_time_of_day(column.first_text)]:
         # A date alone is no time if another column has the time of day.
-        others = [column for column in others if not column.is_date or has_time_of_day(column.sample)]
+        others = [
+            column for column in others if not column.is_date or has_time_of_day(column.first_text)
+        ]
         dated = full
     epochs = [
         column
@@ -105,7 +107,7 @@ def time_of(
 
 def _stands_still(column: Column) -> bool:
     """Returns whether all rows have the same time, such as the start of a query."""
-    is_time = has_time_of_day(column.sample) if column.is_date else epoch_unit(column.known)
+    is_time = has_time_of_day(column.first_text) if column.is_date else epoch_unit(column.known)
     return column.is_constant and bool(is_time)
 
 
@@ -160,6 +162,6 @@ def end_of(columns: list[Column], time: int) -> int | None:
 
 def clock_of(columns: list[Column], time: int) -> int | None:
     """Returns the column of times of day that belongs to a column of dates without them."""
-    if not columns[time].is_date or has_time_of_day(columns[time].sample):
+    if not columns[time].is_date or has_time_of_day(columns[time].first_text):
         return None
     return next((column.position for column in columns if column.is_clock), None)

@@ -234,8 +234,8 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
             f"time {first!r} is no date that is known; allowed: such as 2024-05-01 10:00:00"
         )
     fitting = [each for each, count in counts.items() if count == max_count]
-    is_same = len(fitting) > 1
-    if is_same:
+    fits_both_orders = len(fitting) > 1
+    if fits_both_orders:
         fitting = _same_or_continuous(read, fitting)
         if len(fitting) > 1:
             raise CelltcpError(
@@ -247,7 +247,7 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
     shifted = np.where(known, _ns(chosen.fillna(pd.Timestamp(0))), 0) - shift_h * 3600 * 10**9
     ns: NDArray[np.int64] = np.asarray(shifted, dtype=np.int64)
     titles = {"dmy": "dates, day first", "mdy": "dates, month first"}
-    title = "dates" if is_same else titles.get(fitting[0], "dates")
+    title = "dates" if fits_both_orders else titles.get(fitting[0], "dates")
     return Times(ns if has_year else _with_years(ns, known), known, f"{title}{zone}", True, False)
 
 
