@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from celltcp.comparison.metrics import best_by_metric
+from celltcp.comparison.metrics import best_by_metric, best_of
 from celltcp.results.statistics import (
     Verdict,
     best_and_ties,
@@ -143,3 +143,12 @@ def test_of_two_that_are_alike_one_in_twenty_differs_by_chance(spread: float) ->
         gap = paired_gap(np.exp(level + one).tolist(), np.exp(level + other).tolist())
         decided += not gap.includes_zero
     assert 0.035 < decided / trials < 0.065
+
+
+def test_a_late_frame_in_some_thousands_tells_no_congestion_controls_apart() -> None:
+    """Users see no difference between 3 and 5 late frames of 36 000, whatever the number of runs."""
+    shares = {"bbr": [0.0001, 0.0, 0.0002], "reno": [0.0, 0.0003, 0.0001]}
+    rare = best_of("late_share", shares, random=True)
+    assert (rare.undecided, len(rare.tied)) == ((), 1)
+    often = {name: [value * 300 for value in values] for name, values in shares.items()}
+    assert best_of("late_share", often, random=True).undecided

@@ -372,6 +372,11 @@ def words_of(metric: str) -> MetricText:
     return _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))
 
 
+#: Minimum means of which the margins of ties are shares. Of frames, one in some hundreds is too few to
+#: tell congestion controls apart.
+_MIN_SCALES = {"late_share": 0.05, "dropped_share": 0.05}
+
+
 def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:
     """Returns the best congestion control as `best_of` does; mixes of several flows are left out."""
     return best_of(metric, {cca: values[cca] for cca in single_flow_mixes(values)}, random=random)
@@ -392,4 +397,4 @@ def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool)
         leader, *others = signed
         decides = not random or len(signed[leader]) > 1
         return Verdict(leader, tuple(others) if decides else (), () if decides else tuple(others))
-    return verdict(signed, random=random)
+    return verdict(signed, random=random, min_scale=_MIN_SCALES.get(metric, 0.0))

@@ -153,12 +153,15 @@ def is_tie(gap: Estimate, best_mean: float) -> bool:
     return math.isfinite(extent) and extent <= margin * abs(best_mean)
 
 
-def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Verdict:
+def verdict(
+    values: Mapping[str, Sequence[float]], *, random: bool = True, min_scale: float = 0.0
+) -> Verdict:
     """Returns the name with the highest mean, those that are as good, and those that are undecided.
 
     Args:
         values: values by name, paired by position (the same seed, the same channel).
         random: whether runs differ; if so, one run decides nothing.
+        min_scale: minimum mean of which margins are shares, where differences of less matter to nobody.
     """
     ranked = best_and_ties(values, paired_gap)
     if not ranked:
@@ -167,7 +170,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     runs = len(values[leader])
     if random and runs < 2:
         return Verdict(leader, (), tuple(name for name in values if name != leader))
-    best_mean = abs(estimate(values[leader]).mean)
+    best_mean = max(abs(estimate(values[leader]).mean), min_scale)
     tied, undecided, runs_needed = [], [], 0.0
     for name in others:
         gap = paired_gap(values[leader], values[name])
