@@ -66,7 +66,7 @@ fn tunnel(port: u16, header: &[u8], payload: &[u8], len: usize) -> Vec<u8> {
 }
 
 /// Tunnels in IP, each with the packet as it is sent.
-const IN_IP: [(&str, Carrier); 29] = [
+const IN_IP: [(&str, Carrier); 30] = [
     ("IP in IP", |p, len| ipv4(4, p, len)),
     ("IP in IPv6", |p, len| ipv6(4, p, len)),
     ("GRE", |p, len| gre(&[0, 0, 8, 0], p, len)),
@@ -183,6 +183,18 @@ const IN_IP: [(&str, Carrier); 29] = [
         let header = [&[0, 0x10, 3, 0, 0, 0, 0, 0][..], &frame].concat();
         tunnel(5_247, &header, p, len)
     }),
+    (
+        "CAPWAP with swapped 802.11 of the longest header",
+        |p, len| {
+            let mut frame = vec![3 | 0x80, 0x88];
+            frame.extend([2; 28]);
+            frame.extend([0x80, 0, 0, 0, 0, 0]);
+            frame.extend([2; 14]);
+            let llc = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+            let header = [&[0, 0x10, 3, 0, 0, 0, 0, 0][..], &frame, &llc].concat();
+            tunnel(5_247, &header, p, len)
+        },
+    ),
     ("MPLS in UDP", |p, len| {
         tunnel(6_635, &[0, 1, 1, 64], p, len)
     }),
