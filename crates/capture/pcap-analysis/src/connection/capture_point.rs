@@ -1,7 +1,9 @@
 //! Capture point: the position of a capture on the path, from the RTTs of both its sides.
 
-/// Maximum share of the path's RTT between an end and a capture that counts as taken there.
+/// Maximum share of the path's RTT between a capture and an end for the capture to count as taken at that end.
 const MAX_END_SHARE: f64 = 0.1;
+/// Half of the shares that count as neither end.
+const HALF_MIDDLE: f64 = 0.5 - MAX_END_SHARE;
 /// RTTs below this are within one machine, ns.
 const LOCAL_NS: u64 = 300_000;
 
@@ -16,6 +18,7 @@ pub(super) fn infer(
         return ("unknown", 0.0);
     };
     let share = near as f64 / (near + far).max(1) as f64;
+    // Free choices: the confidence with few samples, and below, that at the border between two places.
     let sample_confidence = 0.6 + 0.4 * (samples.min(10) as f64 / 10.0);
     let (name, distance) = if share <= MAX_END_SHARE || near < LOCAL_NS && far > 2 * LOCAL_NS {
         ("sender", (MAX_END_SHARE - share) / MAX_END_SHARE)
@@ -24,7 +27,7 @@ pub(super) fn infer(
     } else {
         (
             "between",
-            (share - MAX_END_SHARE).min(1.0 - MAX_END_SHARE - share) / 0.4,
+            (share - MAX_END_SHARE).min(1.0 - MAX_END_SHARE - share) / HALF_MIDDLE,
         )
     };
     (

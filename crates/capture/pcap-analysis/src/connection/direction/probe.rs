@@ -1,4 +1,5 @@
-//! Probe: a byte that is sent into a closed window to learn when it opens (RFC 9293 §3.8.6.1).
+//! Probe: a byte that is sent into a closed window to learn when it opens (RFC 9293 §3.8.6.1), or to keep an idle
+//! connection alive (§3.8.4).
 //!
 //! A receiver that rejects the byte gets it again with the data behind it. So it counts as data only where the receiver
 //! has accepted it.
@@ -13,14 +14,14 @@ impl Direction {
             return false;
         }
         let is_keep_alive = segment.start + 1 == highest && self.flight.is_empty();
-        let is_rejected = is_closed && segment.len == 1 && segment.start <= highest;
-        if is_rejected && segment.start == highest {
+        let is_window_probe = is_closed && segment.len == 1 && segment.start <= highest;
+        if is_window_probe && segment.start == highest {
             self.probe.get_or_insert(*segment);
         }
-        is_keep_alive || is_rejected
+        is_keep_alive || is_window_probe
     }
 
-    /// Counts the byte of the last probes as data if a later byte has passed or was acknowledged.
+    /// Counts the byte of the latest probe as data once the stream is known to reach to `beyond`, past that byte.
     pub(super) fn count_probe(&mut self, beyond: u64) {
         let Some(probe) = self.probe.take_if(|probe| probe.start < beyond) else {
             return;
