@@ -30,15 +30,14 @@ impl Buffer {
 
     /// Checks that a packet of `mtu` fits; of bandwidth-delay products only that they are above zero.
     pub fn check(self, mtu: Bytes) -> Result<(), FieldError> {
-        let fits = match self {
-            Self::Bdp(products) => products > 0.0,
-            Self::Packets(packets) => packets > 0,
-            Self::Bytes(bytes) => bytes >= mtu,
+        let (fits, allowed) = match self {
+            Self::Bdp(products) => (products > 0.0, "more than 0bdp".to_owned()),
+            Self::Packets(packets) => (packets > 0, "1packets or more".to_owned()),
+            Self::Bytes(bytes) => (bytes >= mtu, format!("{}, the MTU, or more", mtu.write())),
         };
         if fits {
             return Ok(());
         }
-        let allowed = format!("a packet of the MTU, {}, at least", mtu.write());
         invalid_value("", self.write(), allowed)
     }
 }

@@ -268,7 +268,7 @@ fn values_must_make_sense() {
         ),
         (
             "[path]\nbuffer = \"0bdp\"",
-            "2: path.buffer: 0bdp is out of range; allowed: a packet of the MTU, 1500B, at least",
+            "2: path.buffer: 0bdp is out of range; allowed: more than 0bdp",
         ),
         (
             "[path]\ndown.steps = [\n{ at = \"1s\", rate = \"1Mbit/s\" },\n]",
