@@ -13,7 +13,7 @@ use crate::Parameter;
 pub type Settings = BTreeMap<String, String>;
 
 /// Name with settings. As text, a colon follows the name, and commas separate settings. In a document it is the name
-/// alone or a table of the field `name` and the settings. Only this form is checked.
+/// alone or a table of the field `name` and the settings. Only the syntax is checked here, not name and settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
     /// Name of a congestion control or a kind of middlebox.

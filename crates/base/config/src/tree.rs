@@ -84,7 +84,7 @@ impl Node {
         }
     }
 
-    /// Converts a JSON value; nulls are left out.
+    /// Converts a JSON value. Fields that are null are left out; any other null is an empty table.
     pub fn from_json(json: &serde_json::Value, location: Location) -> Self {
         use serde_json::Value as Json;
         let value = match json {
@@ -169,6 +169,7 @@ fn convert_value(value: &DeValue<'_>, locate: &dyn Fn(usize) -> Location) -> Val
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::String(s) => Value::Text(s.to_string()),
         DeValue::Datetime(time) => Value::Text(time.to_string()),
+        // An integer beyond i64 becomes infinity, which every range rejects.
         DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
             .map_or(Value::Float(f64::INFINITY), Value::Integer),
         DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::NAN)),

@@ -40,7 +40,7 @@ pub(super) fn fading(
         profile: fading.profile,
         doppler,
         line_of_sight,
-        // Each layer takes an antenna of the receiver; what is left combines.
+        // The layers share the antennas of the receiver evenly; those of one layer combine.
         antennas: (radio.receive_antennas / radio.layers).max(1) as usize,
         transmit_diversity: radio.transmit == Transmit::Diversity,
     };
@@ -51,7 +51,7 @@ pub(super) fn fading(
     Some((config, receiver))
 }
 
-/// Returns how fast a UE moves by its fading, where that says so: as speed, or as the Doppler shift of one.
+/// Returns the speed of a UE by its fading: as given, or from the Doppler shift; `None` if it gives neither.
 pub(super) fn speed_mps(radio: &Radio, ue: &Ue, carrier: Frequency) -> Option<f64> {
     let fading = ue.fading.as_ref().or(radio.fading.as_ref())?;
     let shift = || Some(fading.doppler?.hertz() * wavelength_m(carrier));

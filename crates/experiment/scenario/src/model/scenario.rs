@@ -43,8 +43,8 @@ table! {
         /// Bounds of the work of a run.
         #[serde(skip_serializing_if = "Limits::is_default")]
         pub limits: Limits,
-        /// Texts of the policies and memories that the flows' `auto` name, by those names. A name that is missing here
-        /// is a built-in policy, or a file whose text is added when the scenario is loaded.
+        /// Texts of the policies and memories to which `auto` of a flow refers, by name. A name that is missing here is
+        /// a built-in policy, or a file whose text is added when the scenario is loaded.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub selection: BTreeMap<String, String>,
         /// Document from which it was read.

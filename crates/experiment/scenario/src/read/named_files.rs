@@ -5,8 +5,8 @@ use config::{ConfigError, FieldContext, FieldError};
 use crate::model::{Loss, Scenario};
 
 impl Scenario {
-    /// Reads the files that the flows' workloads and the losses of links name. `read` returns the path that errors name,
-    /// and the text of a file.
+    /// Reads the files that the flows' workloads and the losses of links name. `read` gets the name of a
+    /// file and returns its path, for error messages, and its text.
     ///
     /// # Errors
     /// The first invalid file, with the line of the scenario that names it.
