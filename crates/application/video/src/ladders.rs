@@ -94,7 +94,7 @@ const BIG_BUCK_BUNNY: [Rung; 10] = [
     rung(6_000, 1_280, 720),
 ];
 
-/// Bits of the first segments of the film in that ladder.
+/// Bits of the first 16 segments of the film in that ladder; later segments repeat them.
 #[rustfmt::skip]
 const BIG_BUCK_BUNNY_BITS: [[u64; 10]; 16] = [
     [886_360, 1_180_512, 1_757_888, 2_321_704, 3_515_816, 5_140_704, 7_395_048, 10_097_056, 17_115_584, 20_657_480],

@@ -37,7 +37,7 @@ impl Outcome {
 pub struct SegmentDownload {
     /// Index of the segment.
     pub segment: usize,
-    /// Quality of the segment.
+    /// Quality of the segment: the index of its representation.
     pub quality: usize,
     /// Its bytes.
     pub bytes: Bytes,
@@ -47,7 +47,8 @@ pub struct SegmentDownload {
     pub first: Instant,
     /// Number of these first bytes.
     pub first_bytes: Bytes,
-    /// Bytes that arrived over the other connections from the request to the first bytes, and after them.
+    /// Bytes that arrived over the other connections meanwhile: from the request to the first bytes, and from then to
+    /// the last byte.
     pub beside: [Bytes; 2],
     /// Time at which its last byte arrived.
     pub finished: Instant,
@@ -56,8 +57,8 @@ pub struct SegmentDownload {
 }
 
 impl SegmentDownload {
-    /// Returns the rate of all connections in bit/s after the first bytes, and the time that this took, s; if all bytes
-    /// arrived at once, those since the request. Nothing if that took no time either.
+    /// Returns the rate of all connections, bit/s, and its duration, s: from the first bytes to the last byte, or from
+    /// the request on if all bytes arrived at once. `None` if that took no time either.
     pub fn throughput(&self) -> Option<(f64, f64)> {
         let rate = |bytes: u64, time: Duration| {
             let seconds = time.as_secs_f64();
@@ -70,7 +71,7 @@ impl SegmentDownload {
             .or_else(|| rate(self.received(), self.duration()))
     }
 
-    /// Returns the rate of all connections in bit/s from the request on; nothing if that took no time.
+    /// Returns the rate of all connections in bit/s from the request on; `None` if that took no time.
     pub(crate) fn throughput_with_latency(&self) -> Option<f64> {
         let seconds = self.duration().as_secs_f64();
         (seconds > 0.0).then(|| self.received() as f64 * 8.0 / seconds)

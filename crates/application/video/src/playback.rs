@@ -141,8 +141,8 @@ impl Playback {
         }
     }
 
-    /// Returns the start of the current wait for data; while the video plays, the time at which the buffer will run
-    /// empty. `None` once all of the video is in the buffer.
+    /// Returns when the current wait for data (opening or stall) began; while the video plays, when a stall begins if
+    /// nothing arrives. `None` once all of the video is in the buffer.
     pub(crate) fn stall_start(&self) -> Option<Instant> {
         match self.stage {
             Stage::Starting => Some(self.opened),

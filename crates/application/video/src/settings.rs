@@ -27,11 +27,12 @@ macro_rules! player_table {
                 pub length: units::Duration = units::Duration::from_secs(600),
                 /// Maximum buffer level; default 30s.
                 pub max_buffer: units::Duration = units::Duration::from_secs(30),
-                /// Buffer level at which the playback starts; default 1s, which is the first segment.
+                /// Buffer level at which the playback starts; default 1s, reached with the first segment.
                 pub startup: units::Duration = units::Duration::from_secs(1),
                 /// Buffer level at which a stall ends; default 1s.
                 pub resume: units::Duration = units::Duration::from_secs(1),
-                /// Maximum bitrate of the first segment, for algorithms that begin by throughput; default 1Mbit/s.
+                /// Maximum bitrate of the first segment, for algorithms that choose by throughput at first; default
+                /// 1Mbit/s.
                 pub initial: units::Rate = units::Rate::from_bits_per_second(1_000_000),
                 /// Time behind the live edge that the player aims at; unset: video on demand.
                 pub latency: Option<units::Duration>,
@@ -62,7 +63,7 @@ macro_rules! player_table {
 }
 
 player_table! {
-    /// Player of a video.
+    /// Settings of the player of a video.
     pub struct Player {
         ..player,
         /// Connections that carry requests at the same time; default 1.

@@ -57,7 +57,7 @@ impl LadderSource {
         }
     }
 
-    /// Returns the warnings about the file, each with its name in front; none for a built-in ladder.
+    /// Returns the notes on the file, each with the file's name in front; none for a built-in ladder.
     pub fn notes(&self) -> Vec<String> {
         match self {
             Self::File {
@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for LadderSource {
     }
 }
 
-/// Parser of the name of a ladder or of a file.
+/// Visitor that parses the name of a ladder or of a file.
 struct Word;
 
 impl Visitor<'_> for Word {

@@ -47,7 +47,7 @@ impl Settings for AbortingClient {
     fn application(&self, draws: RngStream) -> Box<dyn Application> {
         Box::new(Client {
             left: self.video.get(),
-            abort_after: 0,
+            keep: 0,
             jitter: Jitter::new(self.jitter, &draws),
             config: self.clone(),
             draws,
@@ -62,13 +62,13 @@ struct Client {
     jitter: Jitter,
     /// Bytes of the video that the client does not have yet.
     left: u64,
-    /// Bytes of the current response that are still to arrive before it aborts.
-    abort_after: u64,
+    /// Bytes of the current response to keep before the client aborts, less those that have arrived.
+    keep: u64,
 }
 
 impl Client {
     fn send_request(&mut self, out: &mut Vec<Command>) {
-        self.abort_after = self.config.keep.draw(&mut self.draws).get().max(1);
+        self.keep = self.config.keep.draw(&mut self.draws).get().max(1);
         out.extend([
             Command::Open,
             Command::Send(End::Client, self.config.request.get()),
@@ -90,8 +90,8 @@ impl Application for Client {
             return;
         }
         self.left = self.left.saturating_sub(bytes);
-        self.abort_after = self.abort_after.saturating_sub(bytes);
-        if self.left > 0 && self.abort_after == 0 {
+        self.keep = self.keep.saturating_sub(bytes);
+        if self.left > 0 && self.keep == 0 {
             out.push(Command::Abort(End::Client));
             if self.config.pause.is_zero() {
                 self.send_request(out);

@@ -58,7 +58,8 @@ pub const UNLIMITED: u64 = u64::MAX;
 ///
 /// An application with several connections at a time has each in a slot of its own; others use slot 0 only. All
 /// commands but [`Command::WakeAt`] concern one slot: that of the callback, or that of the latest
-/// [`Command::SelectSlot`] in it. They do nothing once the connection there has been completed.
+/// [`Command::SelectSlot`] in it. In a slot whose connection was completed or aborted, only [`Command::Open`] has an
+/// effect.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Command {
     /// Selects the connection for the next commands.
@@ -73,7 +74,8 @@ pub enum Command {
     Stream(End, u64),
     /// Discards the bytes of an end that its send buffer has not accepted yet.
     CancelUnsent(End),
-    /// Closes the connection from that end, once all bytes of both ends have arrived.
+    /// Closes the connection from that end: its FIN follows its last byte. The connection is completed once all bytes of
+    /// both ends have arrived.
     Close(End),
     /// Aborts the connection at that end: arriving bytes are discarded. The other end receives a FIN, and then a RST
     /// for each segment that still arrives.

@@ -26,8 +26,8 @@ struct Direction {
     arrived: u64,
     /// Bytes whose arrival was reported to the application.
     notified: u64,
-    /// Whether the arrival of its bytes is not notified: those of a stream, or of a message that was cut.
-    suppresses_notify: bool,
+    /// Whether the application is not told of arriving bytes: they belong to a stream or to a cut message.
+    is_silent: bool,
     /// Whether the other end reads by [`Command::Read`](crate::Command::Read) only.
     reads_manually: bool,
 }
@@ -72,7 +72,8 @@ impl ByteAccount {
         self.written_at(end.other())
     }
 
-    /// Adds a message of `bytes` to be written at `end`; returns whether the other end is to read exactly that many.
+    /// Adds a message of `bytes` to be written at `end`; returns whether a read of as many bytes has to be queued at the
+    /// other end.
     pub(crate) fn send(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.written_at(end);
         if direction.pending > 0 {
@@ -81,14 +82,15 @@ impl ByteAccount {
                 .push_back(direction.written.saturating_add(direction.pending));
         }
         direction.pending = direction.pending.saturating_add(bytes);
-        !direction.suppresses_notify && !direction.reads_manually
+        !direction.is_silent && !direction.reads_manually
     }
 
-    /// Adds `bytes` of a stream to be written at `end`; returns whether the other end is to read until the stream ends.
+    /// Adds `bytes` of a stream to be written at `end`; returns whether a read until the stream ends has to be queued at
+    /// the other end. That read goes on, so later calls return false.
     pub(crate) fn stream(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.written_at(end);
         direction.pending = direction.pending.saturating_add(bytes);
-        !core::mem::replace(&mut direction.suppresses_notify, true) && !direction.reads_manually
+        !core::mem::replace(&mut direction.is_silent, true) && !direction.reads_manually
     }
 
     /// Notes that `end` reads by [`Command::Read`](crate::Command::Read) only.
@@ -105,10 +107,10 @@ impl ByteAccount {
         }
     }
 
-    /// Discards the pending bytes of `end`. The arrival of a message that is cut so is not notified.
+    /// Discards the pending bytes of `end`. A message that this cuts is never reported as arrived.
     pub(crate) fn cancel_unsent(&mut self, end: End) {
         let direction = self.written_at(end);
-        direction.suppresses_notify |= direction.pending > 0;
+        direction.is_silent |= direction.pending > 0;
         direction.pending = 0;
         direction.message_ends.clear();
     }
@@ -161,7 +163,7 @@ impl ByteAccount {
     pub(crate) fn take_arrived(&mut self, end: End) -> Option<u64> {
         let direction = self.read_at(end);
         let unnotified = direction.arrived - direction.notified;
-        if unnotified == 0 || direction.suppresses_notify || !direction.has_arrived() {
+        if unnotified == 0 || direction.is_silent || !direction.has_arrived() {
             return None;
         }
         direction.notified = direction.arrived;

@@ -7,9 +7,9 @@ use config::ConfigError;
 /// Number of features.
 const FEATURES: usize = 14;
 
-/// Features of a session, in the order of the Recommendation: number and duration of stalls, both per second of video;
-/// time since the last stall; of the video scores three means and the percentiles 1, 5 and 10; of the audio scores two
-/// means; duration of the session.
+/// Features of a session, in the order of the Recommendation: number of stalls; their duration; either per second of
+/// video; time since the last stall; of the video scores three means and the percentiles 1, 5 and 10; of the audio
+/// scores two means; duration of the session.
 pub type Features = [f64; FEATURES];
 
 /// Node of a tree.
@@ -96,7 +96,7 @@ fn descend(tree: &[Node], features: &Features) -> f64 {
     let mut at = 0;
     loop {
         match tree[at] {
-            Node::Leaf(answer) => return answer,
+            Node::Leaf(prediction) => return prediction,
             Node::Split {
                 feature,
                 threshold,

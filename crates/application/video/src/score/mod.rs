@@ -30,7 +30,7 @@ use crate::manifest::Manifest;
 pub struct SessionMetrics {
     /// Scores of ITU-T P.1203; absent if less than a second was played.
     pub mos: Option<P1203Scores>,
-    /// Sum of the linear QoE, in Mbit/s.
+    /// Linear QoE of the whole session, in Mbit/s.
     pub linear: f64,
     /// Time from the opening of the video to the first picture, s; absent if there was none.
     pub startup_s: Option<f64>,
@@ -52,7 +52,7 @@ pub fn session_metrics(
     forest: Option<&Forest>,
 ) -> SessionMetrics {
     let watched = log.watched(manifest.segment_duration());
-    let rate = |quality: usize| manifest.representations()[quality].rate.as_mbps();
+    let rate = |representation: usize| manifest.representations()[representation].rate.as_mbps();
     let mean = watched
         .iter()
         .map(|segment| rate(segment.quality))

@@ -85,23 +85,23 @@ pub(crate) fn mode0(coded: f64, shown: f64, kbps: f64, frame_rate: f64) -> f64 {
     let per_pixel = kbps * kbps / (coded * frame_rate) + A[3];
     let quantization = A[0] + A[1] * libm::log(A[2] + libm::log(kbps) + libm::log(per_pixel));
     let coding = (Q[0] + Q[1] * libm::exp(Q[2] * quantization)).clamp(1.0, 5.0);
-    let by_coding = (100.0 - mos::to_quality(coding)).clamp(0.0, 100.0);
+    let coding_degradation = (100.0 - mos::to_quality(coding)).clamp(0.0, 100.0);
     let scale = (shown / coded).max(1.0);
-    let by_scaling = (U[0] * libm::log10(U[1] * (scale - 1.0) + 1.0)).clamp(0.0, 100.0);
-    let by_frame_rate = if frame_rate < FULL_FRAME_RATE {
-        let left = 100.0 - by_coding - by_scaling;
+    let scaling_degradation = (U[0] * libm::log10(U[1] * (scale - 1.0) + 1.0)).clamp(0.0, 100.0);
+    let frame_rate_degradation = if frame_rate < FULL_FRAME_RATE {
+        let left = 100.0 - coding_degradation - scaling_degradation;
         (left * (T[0] - T[1] * frame_rate) / (T[2] + frame_rate)).clamp(0.0, 100.0)
     } else {
         0.0
     };
-    let degraded = (by_coding + by_scaling + by_frame_rate).clamp(0.0, 100.0);
+    let degraded =
+        (coding_degradation + scaling_degradation + frame_rate_degradation).clamp(0.0, 100.0);
     mos::from_quality(100.0 - degraded)
 }
 
 /// Returns the scores O.22, one for each whole second.
 ///
-/// The rate of a second is the mean of what surrounds it in the same representation without interruption, at most 10 s
-/// before and after.
+/// The rate of a second is the mean over the adjacent pieces of its representation, at most 10 s before and after.
 pub fn per_second(pieces: &[Piece], screen: &Screen) -> Vec<f64> {
     let mut ends = Vec::with_capacity(pieces.len());
     let mut total = 0.0;
