@@ -28,8 +28,8 @@ pub struct TtiRecord {
     pub queue_bytes: u64,
     /// Packets that wait.
     pub queue_packets: u32,
-    /// Bytes that the TTI could have carried to and from the user, on the resource blocks of no other user and without
-    /// retransmissions.
+    /// Bytes that the TTI could have carried, downlink and uplink, on the resource blocks that no other user has and
+    /// without retransmissions.
     pub capacity: [u32; 2],
 }
 
@@ -72,7 +72,7 @@ pub struct BlockRecord {
     pub attempt: u8,
     /// Block error rate after this attempt.
     pub bler: f32,
-    /// Whether it was decoded in this attempt for the first time.
+    /// Whether this attempt is the first that was decoded; a later one follows a lost acknowledgement.
     pub decoded: bool,
     /// Resource blocks.
     pub prbs: u16,

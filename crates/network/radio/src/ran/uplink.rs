@@ -13,12 +13,15 @@ use crate::mac::{headroom, subheader};
 use crate::phy::SYMBOLS_PER_SLOT;
 use crate::settings::{Access, Technology};
 
+/// Bytes of a grant beyond the requested data and a report, for headers.
+const HEADER_BYTES: u64 = 8;
+
 /// TTIs from a scheduling request to the earliest grant that answers it: the base station's processing
 /// (TS 36.213 gives both sides four subframes).
 const REQUEST_TO_GRANT: u64 = 4;
 
-/// TTIs from a buffer status report without a grant to the earliest grant by it: four for decoding, as for requests, and
-/// one to the next control region.
+/// TTIs from a buffer status report that a UE sends without a grant (protocol of Kim 2016) to the earliest grant by it:
+/// four for decoding, as for requests, and one to the next control region.
 const REPORT_TO_GRANT: u64 = 5;
 
 /// Maximum number of grants to one UE in one control region: a UE in TDD supports two (TR 38.822, feature group 3-1); in
@@ -38,14 +41,15 @@ pub(super) fn run(
     let is_uplink = config.air.is_uplink(tti);
     for member in cell.members.iter().flatten() {
         let user = &mut users[*member as usize];
+        // Each call updates a process; the result is not needed here.
         while user.up.feedback(tti).is_some() {}
         if !user.mobility.is_connected() {
             continue;
         }
         send_signals(user, config, (tti, now), &mut cell.signals);
         // A turn in which the user does not listen is lost.
-        user.is_prescheduled_due &= user.awake;
-        user.is_prescheduled_due |=
+        user.is_prescheduled_grant_due &= user.awake;
+        user.is_prescheduled_grant_due |=
             user.awake && !config.air.has_control(tti) && is_turn(user, config, tti);
     }
     if is_uplink {
@@ -117,8 +121,12 @@ fn grant(
         if requested == 0 {
             continue;
         }
-        let granted = |process: usize| user.granted.iter().any(|other| other.process == process);
-        let Some(process) = user.up.idle_processes().find(|process| !granted(*process)) else {
+        let has_grant = |process: usize| user.granted.iter().any(|other| other.process == process);
+        let Some(process) = user
+            .up
+            .idle_processes()
+            .find(|process| !has_grant(*process))
+        else {
             continue;
         };
         let free = config
@@ -135,11 +143,11 @@ fn grant(
             continue;
         }
         if !configured && !place_message(&mut cell.control, user, config, tti) {
-            user.is_prescheduled_due |= is_turn(user, config, tti);
+            user.is_prescheduled_grant_due |= is_turn(user, config, tti);
             is_starved = true;
             continue;
         }
-        user.is_prescheduled_due = false;
+        user.is_prescheduled_grant_due = false;
         let (mcs, prbs) = allocation(user, requested, free, config, (tti, now));
         cell.allocate_uplink(target, prbs);
         cell.uplink_turn = index + 1;
@@ -177,7 +185,7 @@ fn send_signals(
     };
     bsr_reporter.set_buffered(user.bearer.available(Direction::Up, now));
     let signal = bsr_reporter.poll(tti);
-    // The user listens until it has a grant, also in a random access, and after a report in place of a request.
+    // The user listens until it has a grant, also in a random access, and after a report without a grant.
     if let Some(drx) = &mut user.drx
         && signal.is_some()
     {
@@ -203,7 +211,7 @@ fn send_signals(
         && sent + REPORT_TO_GRANT <= tti
     {
         user.reports.pop_front();
-        // It does not count data of earlier grants, which are sent up to four subframes later.
+        // The report leaves out the data of grants that came before it, whose blocks are sent up to four subframes later.
         user.grant_account
             .report(sent + GRANT_TO_TRANSMISSION, bytes);
     }
@@ -217,7 +225,7 @@ fn send_signals(
 /// Returns the bytes of a grant that the user has not requested: in its turn, or after a turn without room in a control region.
 fn prescheduled_grant(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
     match &config.radio.uplink.prescheduling {
-        Some(prescheduling) if is_turn(user, config, tti) || user.is_prescheduled_due => {
+        Some(prescheduling) if is_turn(user, config, tti) || user.is_prescheduled_grant_due => {
             prescheduling.grant.get()
         }
         _ => 0,
@@ -294,7 +302,7 @@ fn allocation(
     at: (u64, Instant),
 ) -> (u8, u32) {
     let formats = &config.air.up;
-    let bytes = requested + u64::from(subheader::SHORT_BSR) + 8;
+    let bytes = requested + u64::from(subheader::SHORT_BSR) + HEADER_BYTES;
     let max = user.best_allocation(at, config, free);
     let mut prbs = max;
     let mut mcs = 0;
@@ -381,7 +389,7 @@ fn transmit(
         reception,
         (tti, config.decoding()),
     );
-    user.prbs_now[1] += prbs;
+    user.prbs_now[Direction::Up as usize] += prbs;
     user.up
         .payload(process)
         .record(attempts + 1, bler, reception)

@@ -113,7 +113,7 @@ pub(super) struct UserState {
     /// TTI of the last uplink block with data that was received.
     pub(super) last_uplink: Option<u64>,
     /// Whether a prescheduled grant is due, because there was no room for it in its turn.
-    pub(super) is_prescheduled_due: bool,
+    pub(super) is_prescheduled_grant_due: bool,
     /// Scheduled retransmissions of uplink blocks.
     pub(super) retransmissions: VecDeque<Retransmission>,
     /// TTIs from which on requests can be answered by grants.
@@ -243,7 +243,7 @@ impl UserState {
             decoded: VecDeque::new(),
             granted: VecDeque::new(),
             last_uplink: None,
-            is_prescheduled_due: false,
+            is_prescheduled_grant_due: false,
             retransmissions: VecDeque::new(),
             requests: VecDeque::new(),
             reports: VecDeque::new(),
@@ -341,7 +341,7 @@ impl UserState {
         self.granted.clear();
         self.retransmissions.clear();
         self.last_uplink = None;
-        self.is_prescheduled_due = false;
+        self.is_prescheduled_grant_due = false;
         self.requests.clear();
         self.reports.clear();
         self.grant_account = GrantAccount::default();

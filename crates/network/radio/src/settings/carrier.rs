@@ -9,6 +9,9 @@ use crate::channel::ParameterError;
 use crate::phy::{SYMBOLS_PER_SLOT as SYMBOLS, lte};
 use config::{Quantity, as_text};
 
+/// Operating band if neither a band nor a frequency is given; LTE and NR both have it.
+const DEFAULT_BAND: u32 = 7;
+
 /// The radio access technology.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -133,10 +136,9 @@ impl Quantity for SpecialSlot {
 impl Radio {
     /// Returns the operating band; `None` if the frequency is given instead, or if the technology does not have the band.
     pub(crate) fn operating_band(&self) -> Option<&'static Band> {
-        const DEFAULT: u32 = 7;
         let number = match (self.band, self.frequency) {
             (None, Some(_)) => return None,
-            (band, _) => band.unwrap_or(DEFAULT),
+            (band, _) => band.unwrap_or(DEFAULT_BAND),
         };
         let bands = Band::all(self.technology);
         bands.iter().find(|band| band.number == number)
@@ -153,7 +155,7 @@ impl Radio {
     /// # Errors
     /// If the technology does not have the band.
     pub fn known_carrier(&self) -> Result<Frequency, ParameterError> {
-        let band = self.band.unwrap_or_default();
+        let band = self.band.unwrap_or(DEFAULT_BAND);
         let unknown = || ParameterError::new("band", band, "must be one of the technology");
         self.carrier().ok_or_else(unknown)
     }
@@ -205,15 +207,16 @@ impl Radio {
         self.harq.decoding.unwrap_or(self.tti() * 4)
     }
 
-    /// Returns the names of the nodes of all UEs but wildcard UEs, whose files are not read yet.
+    /// Returns the names of the nodes of all UEs. A wildcard UE has none before its file is read.
     pub fn nodes(&self) -> impl Iterator<Item = String> + '_ {
         self.ues.iter().flat_map(Ue::nodes)
     }
 
-    /// Suffix of a UE's name for all nodes of the UE.
+    /// Suffix of a UE's name that stands for all nodes of the UE.
     pub const EACH: &str = "-*";
 
-    /// Returns the nodes of the UE whose name precedes the suffix [`Self::EACH`].
+    /// Returns the nodes for which a name with the suffix [`Self::EACH`] stands; `None` for any other text, and for
+    /// wildcard UEs.
     pub fn each(&self, text: &str) -> Option<Vec<String>> {
         let name = text.strip_suffix(Self::EACH)?;
         let ue = self.ues.iter().find(|ue| ue.name == name)?;

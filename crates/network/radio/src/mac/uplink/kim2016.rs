@@ -9,10 +9,11 @@ const REPORT_BYTES: u64 = 10;
 #[derive(Clone, Debug)]
 pub struct Kim2016 {
     timers: Timers,
-    enhanced: bool,
+    /// Whether the grant that completes the reported bytes carries a regular report (figure 8).
+    is_enhanced: bool,
     pub(super) buffered: u64,
     /// Whether data has arrived at an empty buffer and was not reported yet.
-    report_due: bool,
+    is_report_due: bool,
     expiry: Expiry,
     /// Bytes in the last report.
     reported: u64,
@@ -22,12 +23,12 @@ pub struct Kim2016 {
 
 impl Kim2016 {
     /// Returns a UE with an empty buffer.
-    pub fn new(timers: Timers, enhanced: bool) -> Self {
+    pub fn new(timers: Timers, is_enhanced: bool) -> Self {
         Self {
             timers,
-            enhanced,
+            is_enhanced,
             buffered: 0,
-            report_due: false,
+            is_report_due: false,
             expiry: Expiry::STOPPED,
             reported: 0,
             granted: 0,
@@ -35,7 +36,7 @@ impl Kim2016 {
     }
 
     pub(super) fn set_buffered(&mut self, bytes: u64) {
-        self.report_due = bytes > 0 && (self.report_due || self.buffered == 0);
+        self.is_report_due = bytes > 0 && (self.is_report_due || self.buffered == 0);
         self.buffered = bytes;
         if bytes == 0 {
             self.expiry = Expiry::STOPPED;
@@ -44,7 +45,7 @@ impl Kim2016 {
 
     /// Step 2: sends the regular report in the subframe after data arrived or retxBSR-Timer expired.
     pub(super) fn poll(&mut self, subframe: u64) -> Option<Signal> {
-        if !self.report_due && subframe <= self.expiry.retransmission {
+        if !self.is_report_due && subframe <= self.expiry.retransmission {
             return None;
         }
         Some(Signal::Report(self.report(
@@ -55,7 +56,7 @@ impl Kim2016 {
     }
 
     fn report(&mut self, at: u64, bytes: u64, reason: Reason) -> Report {
-        self.report_due = false;
+        self.is_report_due = false;
         self.expiry = Expiry::started(self.timers, at);
         self.reported = bytes;
         self.granted = 0;
@@ -77,7 +78,7 @@ impl Kim2016 {
         self.granted += bytes;
         let reason = if subframe >= self.expiry.periodic {
             Some(Reason::Periodic)
-        } else if self.enhanced && self.granted >= self.reported {
+        } else if self.is_enhanced && self.granted >= self.reported {
             Some(Reason::Regular)
         } else {
             None

@@ -141,14 +141,14 @@ impl BsrReporter {
     pub fn new(
         protocol: GrantProtocol,
         technology: Technology,
-        enhanced: bool,
+        is_enhanced: bool,
         timers: Timers,
         request: RequestConfig,
     ) -> Self {
         match protocol {
-            GrantProtocol::Kim2016 => Self::Kim2016(Kim2016::new(timers, enhanced)),
+            GrantProtocol::Kim2016 => Self::Kim2016(Kim2016::new(timers, is_enhanced)),
             GrantProtocol::Standard => {
-                Self::Ts36321(Ts36321::new(technology, timers, enhanced, request))
+                Self::Ts36321(Ts36321::new(technology, timers, is_enhanced, request))
             }
         }
     }

@@ -7,16 +7,18 @@ use super::{
 use crate::mac::subheader;
 use crate::settings::Technology;
 
-/// UE with one logical channel group, which reports by levels.
+/// Reporting side of a UE with one logical channel group, which reports by levels.
 #[derive(Clone, Debug)]
 pub struct Ts36321 {
     technology: Technology,
     timers: Timers,
-    enhanced: bool,
+    /// Whether a grant that leaves data and completes the reported bytes carries a regular report (kim2016-thesis).
+    is_enhanced: bool,
     request: SchedulingRequest,
     pub(super) buffered: u64,
-    /// Whether such a report is triggered and not cancelled.
+    /// Whether a regular report is triggered and not cancelled.
     has_regular: bool,
+    /// The same for a periodic report.
     has_periodic: bool,
     expiry: Expiry,
     /// Bytes that the eNB read in the last report.
@@ -30,13 +32,13 @@ impl Ts36321 {
     pub fn new(
         technology: Technology,
         timers: Timers,
-        enhanced: bool,
+        is_enhanced: bool,
         request: RequestConfig,
     ) -> Self {
         Self {
             technology,
             timers,
-            enhanced,
+            is_enhanced,
             request: SchedulingRequest::new(request),
             buffered: 0,
             has_regular: false,
@@ -101,7 +103,7 @@ impl Ts36321 {
         let report_bytes = u64::from(subheader::SHORT_BSR);
         let fits = self.buffered + last_subheader <= bytes;
         let fits_with_report = self.buffered + last_subheader + report_bytes <= bytes;
-        if self.enhanced && !fits && self.granted >= self.reported {
+        if self.is_enhanced && !fits && self.granted >= self.reported {
             self.has_regular = true;
         }
         if fits && !fits_with_report && self.buffered > 0 {

@@ -110,7 +110,7 @@ pub struct Allocation {
     /// OFDM symbols of the allocation, at most 14.
     pub symbols: u32,
     /// Resource elements of demodulation reference signals per resource block, including those of CDM groups without
-    /// data: 12 or 24 with one symbol of them, 24 or 48 with two.
+    /// data: 12 or 24 with one symbol of reference signals, 24 or 48 with two.
     pub dmrs_elements: u32,
     /// Overhead set by higher layers, 0, 6, 12 or 18 resource elements per resource block.
     pub overhead_elements: u32,
@@ -143,7 +143,7 @@ pub fn format(
     })
 }
 
-/// Returns the link adaptation on `prbs` resource blocks whose allocations are all like `allocation`.
+/// Returns the link adaptation for `prbs` resource blocks, in slots that are all allocated like `allocation`.
 pub fn link_adaptation(table: McsTable, prbs: u32, allocation: Allocation) -> LinkAdaptation {
     // The CSI reference resource: 12 symbols for data and their reference signals, no other overhead, the
     // rank that is reported (TS 38.214 5.2.2.5).

@@ -9,7 +9,7 @@ use units::Instant;
 /// Received parts of one PDU in the window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
-    pub(super) complete: bool,
+    pub(super) is_complete: bool,
     /// Length of the data field, known once its end has arrived.
     total: Option<u32>,
     /// Segments with their offset in the data field, in order, without overlap.
@@ -18,7 +18,7 @@ pub(super) struct Slot {
 
 impl Slot {
     fn clear(&mut self) {
-        self.complete = false;
+        self.is_complete = false;
         self.total = None;
         self.pieces.clear();
     }
@@ -40,43 +40,44 @@ impl Slot {
         }
     }
 
-    /// Adds the new bytes of a PDU or of a part of one, and returns whether there were any.
-    fn add(&mut self, offset: u32, last: bool, data: u32, segments: &[Segment]) -> bool {
-        let end = offset + data;
+    /// Adds the new bytes of a PDU or of a part of one, whose data field has `len` bytes. Returns whether there were any.
+    fn add(&mut self, offset: u32, is_last: bool, len: u32, segments: &[Segment]) -> bool {
+        let end = offset + len;
         let known_end = self.pieces.last().map_or(0, |(at, piece)| at + piece.len);
         let contradicts = match self.total {
-            Some(total) => end > total || (last && end != total),
-            None => last && known_end > end,
+            Some(total) => end > total || (is_last && end != total),
+            None => is_last && known_end > end,
         };
-        if self.complete || contradicts {
+        if self.is_complete || contradicts {
             return false;
         }
-        if last {
+        if is_last {
             self.total = Some(end);
         }
-        let before = self.pieces.len();
+        let old_count = self.pieces.len();
         let mut at = offset;
         for segment in segments {
             let stop = at + segment.len;
-            self.add_segment(at, segment, before);
+            self.add_segment(at, segment, old_count);
             at = stop;
         }
-        let added = self.pieces.len() > before;
+        let added = self.pieces.len() > old_count;
         self.pieces.sort_unstable_by_key(|(at, _)| *at);
         let received: u32 = self.pieces.iter().map(|(_, piece)| piece.len).sum();
-        self.complete = self.total == Some(received);
+        self.is_complete = self.total == Some(received);
         added
     }
 
-    /// Adds the bytes of `segment` that none of the first `before` pieces has. The pieces are in order.
-    fn add_segment(&mut self, at: u32, segment: &Segment, before: usize) {
+    /// Adds the bytes of `segment` that none of the first `old_count` pieces has. The pieces are in order.
+    fn add_segment(&mut self, at: u32, segment: &Segment, old_count: usize) {
         let end = at + segment.len;
         let mut from = at;
-        for index in 0..=before {
-            let (start, stop) = if index < before {
+        for index in 0..=old_count {
+            let (start, stop) = if index < old_count {
                 let (start, piece) = self.pieces[index];
                 (start, start + piece.len)
             } else {
+                // After the last piece, a gap without an end.
                 (u32::MAX, u32::MAX)
             };
             let until = end.min(start);
@@ -150,12 +151,12 @@ impl Receiver {
     ) {
         let modulus = self.config.am_sn().modulus();
         let offset = pdu.part.map_or(0, |part| part.offset);
-        let data: u64 = segments.iter().map(|segment| u64::from(segment.len)).sum();
+        let data_len: u64 = segments.iter().map(|segment| u64::from(segment.len)).sum();
         let max_data = u64::from(self.config.am_sn().max_data());
         let valid = u64::from(pdu.sn) < modulus
-            && data == u64::from(pdu.data)
-            && data > 0
-            && u64::from(offset) + data <= max_data
+            && data_len == u64::from(pdu.data)
+            && data_len > 0
+            && u64::from(offset) + data_len <= max_data
             && segments.iter().all(Segment::is_valid);
         if !valid {
             return;
@@ -201,11 +202,11 @@ impl Receiver {
                 .push_back(self.slot_pool.pop().unwrap_or_default());
         }
         self.highest = self.highest.max(sn + 1);
-        let last = pdu.part.is_none_or(|part| part.last);
-        if !self.window[at].add(offset, last, pdu.data, segments) {
+        let is_last = pdu.part.is_none_or(|part| part.last);
+        if !self.window[at].add(offset, is_last, pdu.data, segments) {
             return false;
         }
-        if self.window[at].complete {
+        if self.window[at].is_complete {
             if sn == self.max_status {
                 self.max_status = self.first_incomplete(sn + 1);
             }
@@ -220,11 +221,11 @@ impl Receiver {
     fn first_incomplete(&self, sn: u64) -> u64 {
         let skip = (sn - self.next) as usize;
         let run = self.window.iter().skip(skip);
-        sn + run.take_while(|slot| slot.complete).count() as u64
+        sn + run.take_while(|slot| slot.is_complete).count() as u64
     }
 
     fn deliver(&mut self, delivered: &mut Vec<Sdu>) {
-        while self.window.front().is_some_and(|slot| slot.complete) {
+        while self.window.front().is_some_and(|slot| slot.is_complete) {
             let mut slot = self.window.pop_front().expect("there is a front");
             for (_, segment) in &slot.pieces {
                 self.assembler.push(segment, delivered);
@@ -238,7 +239,7 @@ impl Receiver {
 
     /// Updates t-Reordering after a PDU was placed (clause 5.1.3.2.3).
     fn update_reordering(&mut self, now: Instant) {
-        // VR(X) is within the window or at its end, unless it is below VR(R).
+        // The clause also stops the timer for a VR(X) outside the window: here it can only be below VR(R).
         if self.t_reordering_expiry != Instant::NEVER && self.awaited <= self.next {
             self.t_reordering_expiry = Instant::NEVER;
         }
@@ -291,7 +292,7 @@ impl Receiver {
                 self.assembler.push(segment, delivered);
                 at = start + segment.len;
             }
-            if !slot.complete {
+            if !slot.is_complete {
                 self.assembler.on_gap();
             }
         }

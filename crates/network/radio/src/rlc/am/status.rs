@@ -60,7 +60,7 @@ impl Receiver {
     fn for_each_missing(&self, mut on_missing: impl FnMut(u64, u32) -> bool) -> u64 {
         for sn in self.next..self.max_status {
             let parts = match self.slot(sn) {
-                Some(slot) if slot.complete => continue,
+                Some(slot) if slot.is_complete => continue,
                 Some(slot) => {
                     let mut parts = 0;
                     slot.missing(|_, _| parts += 1);
