@@ -34,7 +34,7 @@ impl TimerExpiry {
     }
 }
 
-/// Returns the tick on which a timer expires that was set at `now` for `wait`: one of its level, after the wait.
+/// Returns the time at which a timer expires that was set at `now` for `wait`: the first tick of its level after the wait.
 fn wheel_expiry(now: Instant, wait: Duration) -> Instant {
     let ticks = wait.as_nanos().div_ceil(TICK_NS);
     let expires = FIRST_TICK + now.as_nanos() / TICK_NS + ticks;

@@ -8,8 +8,8 @@ use crate::segment::Segment;
 use crate::sequence::unwrap;
 
 impl Connection {
-    /// Unacknowledged tail of a connection whose ACKs cover only [confirmed](Self::confirm) data. Its window counts from
-    /// there.
+    /// Value for [`Self::set_unacked_tail`]: ACKs cover [confirmed](Self::confirm) data only. The window field of this
+    /// connection then includes the unacknowledged bytes.
     pub const CONFIRMED_ONLY: u64 = u64::MAX;
 
     /// Makes the connection one of a proxy: ACKs leave out the last `bytes` of the data until they are
@@ -46,10 +46,10 @@ impl Connection {
         }
     }
 
-    /// Withdraws the offered window from the next ACK on (`frozen`), or offers one again.
-    pub fn set_frozen(&mut self, frozen: bool) {
+    /// Withdraws the offered window from the next ACK on (`is_frozen`), or offers one again.
+    pub fn set_frozen(&mut self, is_frozen: bool) {
         if let Some(receiver) = &mut self.receiver {
-            receiver.set_frozen(frozen);
+            receiver.set_frozen(is_frozen);
         }
     }
 
@@ -72,10 +72,10 @@ impl Connection {
         self.view().srtt.unwrap_or(Duration::ZERO)
     }
 
-    /// Bounds the offered window to the first `bytes` of the payload.
-    pub fn set_window_limit(&mut self, bytes: u64) {
+    /// Sets the right edge of the offered window to at most the stream offset `offset`.
+    pub fn set_window_limit(&mut self, offset: u64) {
         if let Some(receiver) = &mut self.receiver {
-            receiver.set_window_limit(bytes);
+            receiver.set_window_limit(offset);
         }
     }
 
@@ -96,12 +96,13 @@ impl Connection {
         self.receiver.as_ref().map_or(0, Receiver::offered_window)
     }
 
-    /// Returns the sequence space in order that no ACK has covered.
+    /// Returns the bytes of sequence space that have arrived in order and are neither acknowledged nor
+    /// [released](Self::release).
     pub fn withheld(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::withheld)
     }
 
-    /// Returns whether an ACK that left now would have a higher number than all before.
+    /// Returns whether an ACK that left now would cover more than all before and than what is [released](Self::release).
     pub fn could_acknowledge_more(&self) -> bool {
         self.receiver
             .as_ref()
@@ -116,8 +117,7 @@ impl Connection {
         })
     }
 
-    /// Returns whether a segment that begins at `seq` has only data of the unacknowledged tail. Its timestamp
-    /// is not echoed, so that the peer can tell that its time-out was spurious (RFC 3522).
+    /// Returns whether a segment with data that begins at `seq` ends in the unacknowledged tail. Its timestamp is not echoed, so that the peer can tell that its time-out was spurious (RFC 3522).
     pub(super) fn repeats_withheld(&self, seq: u64, segment: &Segment) -> bool {
         let end = seq + u64::from(segment.sequence_len());
         self.receiver.as_ref().is_some_and(|receiver| {

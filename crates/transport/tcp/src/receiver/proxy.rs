@@ -14,7 +14,7 @@ pub(super) struct Proxy {
     /// Sequence number below which the proxy has room for data.
     window_limit: u64,
     /// Whether no window is offered.
-    frozen: bool,
+    is_frozen: bool,
 }
 
 impl Receiver {
@@ -28,7 +28,7 @@ impl Receiver {
                     confirmed: self.first,
                     min_ack: self.first,
                     window_limit: u64::MAX,
-                    frozen: false,
+                    is_frozen: false,
                 });
             }
         }
@@ -54,9 +54,9 @@ impl Receiver {
         }
     }
 
-    pub(crate) fn set_frozen(&mut self, frozen: bool) {
+    pub(crate) fn set_frozen(&mut self, is_frozen: bool) {
         if let Some(proxy) = &mut self.proxy {
-            proxy.frozen = frozen;
+            proxy.is_frozen = is_frozen;
         }
     }
 
@@ -93,7 +93,7 @@ impl Receiver {
     /// Returns the window field of a proxy's segment that leaves now.
     #[cold]
     pub(super) fn proxy_window_field(&mut self, rmem_alloc: u64) -> u16 {
-        if self.proxy.is_some_and(|proxy| proxy.frozen) {
+        if self.proxy.is_some_and(|proxy| proxy.is_frozen) {
             self.window.close(self.rcv_nxt);
             return 0;
         }
@@ -127,8 +127,8 @@ impl Receiver {
             .is_some_and(|proxy| proxy.unacked_tail > 0 && self.ack_number() <= proxy.min_ack)
     }
 
-    pub(crate) fn set_window_limit(&mut self, bytes: u64) {
-        let end = self.first.saturating_add(bytes);
+    pub(crate) fn set_window_limit(&mut self, offset: u64) {
+        let end = self.first.saturating_add(offset);
         if let Some(proxy) = &mut self.proxy {
             proxy.window_limit = end;
         }
