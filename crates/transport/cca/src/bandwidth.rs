@@ -10,6 +10,10 @@ const BANDWIDTH_BITS: u32 = 24;
 const GAIN_BITS: u32 = 8;
 /// Margin by which the pacing rate stays below the estimate, in percent.
 const PACING_MARGIN: u128 = 1;
+/// Microseconds per second, less the margin.
+const PACED_MICROS_PER_SECOND: u128 = 1_000_000 / 100 * (100 - PACING_MARGIN);
+/// Upper bound of a product in segments, with room for the bursts and gains that callers add.
+const MAX_PRODUCT: u128 = u32::MAX as u128 / 4;
 
 /// Gain in units of 1/256.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -64,9 +68,7 @@ impl Bandwidth {
     pub(super) fn product(self, rtt: Duration, gain: Gain) -> u32 {
         let product = u128::from(self.0) * u128::from(rtt.as_micros());
         let scaled = (product * u128::from(gain.0)) >> GAIN_BITS;
-        scaled
-            .div_ceil(1 << BANDWIDTH_BITS)
-            .min(u128::from(u32::MAX / 4)) as u32
+        scaled.div_ceil(1 << BANDWIDTH_BITS).min(MAX_PRODUCT) as u32
     }
 
     /// Converts to a payload rate for segments of `mss` bytes.
@@ -78,15 +80,15 @@ impl Bandwidth {
     /// Multiplies by `gain`, subtracts the margin that lets queues drain, and converts to a payload rate.
     pub(super) fn pacing_rate(self, mss: u32, gain: Gain) -> Rate {
         let rate = (u128::from(self.0) * u128::from(mss) * u128::from(gain.0)) >> GAIN_BITS;
-        let bytes = (rate * (10_000 * (100 - PACING_MARGIN))) >> BANDWIDTH_BITS;
+        let bytes = (rate * PACED_MICROS_PER_SECOND) >> BANDWIDTH_BITS;
         Rate::from_bits_per_second(u64::try_from(bytes * 8).unwrap_or(u64::MAX))
     }
 
-    /// Returns whether the two payload rates differ by at most `difference` per second, for segments of `mss`
+    /// Returns whether the two payload rates differ by at most `max_difference` per second, for segments of `mss`
     /// bytes.
-    pub(super) fn is_close(self, other: Self, difference: Bytes, mss: u32) -> bool {
-        let actual = Self(self.0.abs_diff(other.0));
-        actual.pacing_rate(mss, Gain::ONE).bits_per_second() / 8 <= difference.get()
+    pub(super) fn is_close(self, other: Self, max_difference: Bytes, mss: u32) -> bool {
+        let difference = Self(self.0.abs_diff(other.0));
+        difference.pacing_rate(mss, Gain::ONE).bits_per_second() / 8 <= max_difference.get()
     }
 }
 

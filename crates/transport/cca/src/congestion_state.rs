@@ -42,12 +42,12 @@ impl CongestionState {
         self.slow_start.reset(&mut self.window);
     }
 
-    /// Returns whether the CCA replaces proportional rate reduction by its own rule.
+    /// Returns whether the CCA sets the window and the pacing rate in every state (its `has_cong_control`).
     pub fn owns_window(&self) -> bool {
         self.cca.has_cong_control()
     }
 
-    /// Returns the name of the current mode of the CCA.
+    /// Returns the name of the phase in which the CCA is, such as `slow_start`.
     pub fn mode(&self) -> &'static str {
         self.cca.mode(&self.window)
     }
@@ -70,13 +70,13 @@ impl CongestionState {
         self.cca.on_lost(&mut self.window, lost);
     }
 
-    /// Handles the kind of processing that an ACK needed.
+    /// Passes to the CCA how an ACK was processed: on which path, and with ECN-Echo or not.
     pub fn in_ack_event(&mut self, kind: AckKind) {
         self.cca.in_ack_event(&mut self.window, kind);
     }
 
-    /// Passes the delivery-rate sample of an ACK to slow start. It is called only if the CCA does not own the
-    /// window.
+    /// Passes the delivery-rate sample of an ACK to slow start. It is called only if the CCA does not
+    /// [own the window](Self::owns_window).
     pub fn rate_sample(&mut self, rate: &RateSample) {
         self.slow_start.on_rate(&mut self.window, rate);
         self.note_slow_start_exit();
@@ -89,7 +89,8 @@ impl CongestionState {
         self.note_slow_start_exit();
     }
 
-    /// Lets the CCA set the window and the pacing rate. It is called only if the CCA owns the window.
+    /// Lets the CCA set the window and the pacing rate. It is called only if the CCA
+    /// [owns the window](Self::owns_window).
     pub fn cong_control(&mut self, ack: &Ack) {
         self.cca.cong_control(&mut self.window, ack);
         self.note_slow_start_exit();
@@ -144,8 +145,8 @@ impl CongestionState {
         self.cca.sndbuf_expand()
     }
 
-    /// Sets the pacing rate for a CCA that does not set one. It is the window over the RTT, times 2 in slow start and 1.2
-    /// beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments replace the window where
+    /// Sets the pacing rate for a CCA that does not set one. It is the window over the RTT, times 2 below half of
+    /// the threshold and 1.2 from there on (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments replace the window where
     /// they exceed it, as they may after a reduction.
     pub fn update_default_pacing_rate(&mut self) {
         if self.cca.has_cong_control() {
@@ -161,9 +162,9 @@ impl CongestionState {
         w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
     }
 
-    /// Returns whether eq. 6.3 models the window: the window must have been in use with the RTT that was measured.
-    /// There is no RTT before the first sample. After a time-out the window is the loss window (RFC 5681 §3.1), and the RTT
-    /// includes the outage. Only the threshold still shows how much the path can hold.
+    /// Returns whether a switch models the window (atxutegi2018 eq. 6.3). That takes an RTT sample, and a window in use
+    /// when it was taken. After a time-out the window is the loss window (RFC 5681 §3.1), and the RTT includes the outage:
+    /// only the threshold still shows how much the path can hold.
     fn is_modelled(&self, mode: SwitchMode) -> bool {
         mode == SwitchMode::Context
             && !self.window.srtt.is_zero()
@@ -197,7 +198,7 @@ impl CongestionState {
     /// Replaces the CCA and its slow-start method; returns the state that was transferred.
     pub fn switch(&mut self, built: BuiltCca, mode: SwitchMode) -> TransferState {
         let state = self.transfer_state(mode);
-        // Estimates of the bandwidth start from the modelled window only.
+        // The loss window after a time-out says nothing about the bandwidth.
         let passes_estimates = mode == SwitchMode::Context && self.window.state != CaState::Loss;
         let w = &mut self.window;
         w.cwnd = state.cwnd.clamp(1, w.cwnd_clamp);

@@ -26,7 +26,7 @@ pub fn add(cca: CcaInfo) -> Result<(), String> {
     if CCAS.iter().any(|built_in| has_name(built_in, cca.name)) {
         let name = cca.name;
         return Err(format!(
-            "a congestion control of celltcp is called {name:?}"
+            "{name:?} is a built-in congestion control; allowed: any other name"
         ));
     }
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +52,7 @@ pub fn sorted_names() -> Vec<&'static str> {
     names
 }
 
-/// Finds a congestion control as [`find`] does; `other_words` are allowed in its place, too.
+/// Finds a congestion control as [`find`] does. The error also lists `other_words`, which the caller accepts.
 ///
 /// # Errors
 /// If there is none of that name. The message names the most similar name, and all names and words that are allowed.

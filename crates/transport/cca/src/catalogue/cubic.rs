@@ -16,7 +16,7 @@ const DELAY_QUARANTINE: u64 = 1_000;
 /// Ticks per second of the curve (Linux `BICTCP_HZ`).
 const BICTCP_HZ: f64 = 1_024.0;
 
-/// Returns the clock of the curve in whole milliseconds.
+/// Returns an instant in whole milliseconds.
 const fn ms(at: Instant) -> u64 {
     at.since_start().as_millis()
 }
@@ -26,8 +26,8 @@ choices! {
     pub enum Kernel {
         /// Linux 4.3 and later, including 4.8.
         Current = "current",
-        /// Linux 3.19: growth counts ACKs rather than segments, and corrects this by an estimate of the
-        /// segments per ACK; its only bound is one segment per ACK; an idle time counts as time on the curve.
+        /// Linux 3.19: growth counts ACKs rather than segments, and an estimate of the segments per ACK corrects
+        /// it. The window grows by up to one segment per ACK. Idle times count as time on the curve.
         Linux3_19 = "linux-3.19",
     }
 }
@@ -148,15 +148,15 @@ impl Cubic {
             return;
         }
         let counts_segments = self.config.kernel == Kernel::Current;
-        let same_tick = counts_segments && self.epoch.is_some() && now == self.last_update;
-        if !same_tick {
+        let skips_curve = counts_segments && self.epoch.is_some() && now == self.last_update;
+        if !skips_curve {
             self.follow_curve(w, acked, now);
         }
         if self.config.tcp_friendliness {
             self.prefer_reno(w.cwnd);
         }
         self.cnt = if counts_segments {
-            // §4.4: no faster than half a window per round trip.
+            // §4.2: the target is at most 1.5 windows, so half a window per round trip.
             self.cnt.max(2)
         } else {
             self.ratio.acks_for(self.cnt)

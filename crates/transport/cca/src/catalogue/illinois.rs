@@ -128,7 +128,8 @@ impl Illinois {
         self.begin_round(w);
     }
 
-    /// Returns the growth at `delay`: the fastest up to η1 of the largest delay, then κ1 / (κ2 + delay) down
+    /// Returns the growth at `delay`, and counts the round trips of low delay. Up to η1 of the largest delay the growth is
+    /// the fastest, after a higher delay only from the `theta`th such round trip on. Above, it is κ1 / (κ2 + delay), down
     /// to the slowest.
     fn alpha_at(&mut self, delay: u64, max_delay: u64) -> u64 {
         let (min_alpha, max_alpha) = (
@@ -209,6 +210,7 @@ impl CongestionControl for Illinois {
         }
     }
 
+    /// As in Linux, which passes no rest of the ACKed segments on.
     fn drops_slow_start_rest(&self) -> bool {
         true
     }
@@ -224,6 +226,7 @@ impl CongestionControl for Illinois {
     /// Adds alpha segments per window of acknowledged ones.
     fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
         window.cwnd_cnt = window.cwnd_cnt.saturating_add(self.acked);
+        // As in Linux: without a new sample, the next call counts one segment.
         self.acked = 1;
         let growth = (u64::from(window.cwnd_cnt) * self.alpha) >> ALPHA_SHIFT;
         let cwnd = u64::from(window.cwnd.max(1));

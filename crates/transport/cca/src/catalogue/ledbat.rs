@@ -16,9 +16,9 @@ parameters! {
         target: Duration = Duration::from_millis(100), in Duration::from_millis(1)..=Duration::from_millis(100), "", "RFC 6817 §2.5, TARGET (100 ms or less)";
         /// Speed at which the window reacts; 1 is no faster than Reno.
         gain: f64 = 1.0, in 0.01..=1.0, "", "RFC 6817 §2.5, GAIN (1 or less)";
-        /// Minutes whose lowest delays make the base delay.
+        /// Number of the latest minutes whose lowest delay is the base delay.
         base_history: u32 = 10, in 1..=MAX_MINUTES, "minutes", "RFC 6817 §2.5, BASE_HISTORY";
-        /// Latest delays whose lowest is the current delay.
+        /// Number of the latest delays whose lowest is the current delay.
         current_filter: u32 = 4, in 1..=MAX_SAMPLES, "samples", "RFC 6817 §2.5, CURRENT_FILTER (at most one RTT of samples)";
         /// Segments by which the window may exceed the flight size.
         allowed_increase: u32 = 1, in 1..=1_000_000, "segments", "RFC 6817 §2.5, ALLOWED_INCREASE";
@@ -52,7 +52,8 @@ pub struct Ledbat {
     delays: Delays,
     /// Fraction of a segment that the window has beyond whole ones.
     fraction: f64,
-    in_slow_start: bool,
+    /// Whether the queueing delay has stayed short enough for slow start.
+    delay_allows_slow_start: bool,
 }
 
 impl Ledbat {
@@ -62,7 +63,7 @@ impl Ledbat {
             config,
             delays: Delays::new(config.base_history, config.current_filter),
             fraction: 0.0,
-            in_slow_start: false,
+            delay_allows_slow_start: false,
         }
     }
 
@@ -81,8 +82,8 @@ impl Ledbat {
 
     /// Ends slow start if the queueing delay is too long; returns whether slow start continues.
     fn continue_slow_start(&mut self) -> bool {
-        self.in_slow_start &= 1.0 - self.off_target() < self.config.slow_start_share;
-        self.in_slow_start
+        self.delay_allows_slow_start &= 1.0 - self.off_target() < self.config.slow_start_share;
+        self.delay_allows_slow_start
     }
 }
 
@@ -93,8 +94,8 @@ impl CongestionControl for Ledbat {
         if window.delivered == 0 {
             window.cwnd = window.cwnd.min(self.config.init_cwnd);
         }
-        self.in_slow_start = self.config.slow_start_share > 0.0 && window.in_slow_start();
-        if !self.in_slow_start {
+        self.delay_allows_slow_start = self.config.slow_start_share > 0.0 && window.in_slow_start();
+        if !self.delay_allows_slow_start {
             window.ssthresh = window.ssthresh.min(window.cwnd);
         }
     }
@@ -108,7 +109,7 @@ impl CongestionControl for Ledbat {
 
     /// Halves the window on data loss, at most once per round trip (§2.4.2).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        self.in_slow_start = false;
+        self.delay_allows_slow_start = false;
         self.fraction = 0.0;
         (window.cwnd / 2).max(self.config.min_cwnd).min(window.cwnd)
     }

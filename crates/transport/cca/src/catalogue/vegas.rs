@@ -1,5 +1,5 @@
-//! Vegas (Brakmo and Peterson 1995) with the choices of Linux. Slow start grows in every round trip, the rate is that of
-//! the ACKs, and loss recovery is the standard one.
+//! Vegas (Brakmo and Peterson 1995) with the choices of Linux: by default no pauses in slow start, no pacing, standard loss
+//! recovery.
 
 use crate::delay_round::{DelayRound, RoundRtt};
 use crate::parameters::parameters;
@@ -75,8 +75,8 @@ impl Vegas {
         }
     }
 
-    /// Adds or removes one segment at the end of a round, depending on `Diff`, the segments in the queue
-    /// (§IV.B).
+    /// Updates the window at the end of a round by `Diff`, the segments in the queue: by one segment (§IV.B), or in slow
+    /// start by its growth or its end (§IV.C).
     fn adjust(
         &mut self,
         w: &mut Window,

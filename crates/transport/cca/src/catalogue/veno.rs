@@ -108,7 +108,7 @@ impl CongestionControl for Veno {
         }
     }
 
-    /// Leaves four fifths of the window without congestion, and half of it with congestion (Fu and Liew
+    /// Leaves `random_loss_share` of the window without congestion, and half of it with congestion (Fu and Liew
     /// 2003).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let left = if self.is_congested() {

@@ -106,7 +106,8 @@ impl Westwood {
     }
 
     /// Returns the bytes that an ACK of the slow path adds (Grieco and Mascolo 2004, AckedCount). A duplicate ACK adds a
-    /// segment, a cumulative one the bytes that duplicate ACKs have not counted already.
+    /// segment. A cumulative one adds its bytes; those of more than a segment only as far as duplicate ACKs have not
+    /// counted them, and a segment if they have counted all.
     fn count_acked(&mut self, acked: u64, mss: u64) -> u64 {
         if acked == 0 {
             self.accounted += mss;

@@ -7,9 +7,10 @@ use super::{SlowStart, SlowStartConfig};
 use crate::parameters::choices;
 use crate::{AckSample, CaState, Window};
 
-/// Bytes in four bursts of the largest size, by which pacing may stretch an ACK train (the kernel's
-/// `sk_gso_max_size` leaves room for the headers).
-const PACED_BURSTS: u64 = 4 * (65_536 - 1 - 320);
+/// Room that the kernel leaves for headers, bytes (`MAX_TCP_HEADER`).
+const MAX_TCP_HEADER: u64 = 320;
+/// Bytes in four bursts of the largest size (`sk_gso_max_size`), by which pacing may stretch an ACK train.
+const PACED_STRETCH_BYTES: u64 = 4 * (65_536 - 1 - MAX_TCP_HEADER);
 /// Time after congestion avoidance begins in which RTT samples are ignored.
 const QUARANTINE: Duration = Duration::from_secs(1);
 
@@ -25,12 +26,12 @@ choices! {
     }
 }
 
-/// RTT samples at the start of a round that are used (the kernel's `HYSTART_MIN_SAMPLES`).
+/// RTT samples of a round before its lowest RTT is compared (the kernel's `HYSTART_MIN_SAMPLES`).
 pub(super) const MIN_SAMPLES: u32 = 8;
 /// Minimum of the delay threshold, which is an eighth of the lowest RTT (`HYSTART_DELAY_MIN`).
-pub(super) const DELAY_MIN: Duration = Duration::from_millis(4);
+pub(super) const HYSTART_DELAY_MIN: Duration = Duration::from_millis(4);
 /// Maximum of the delay threshold (`HYSTART_DELAY_MAX`).
-pub(super) const DELAY_MAX: Duration = Duration::from_millis(16);
+pub(super) const HYSTART_DELAY_MAX: Duration = Duration::from_millis(16);
 
 /// Slow start that looks for the capacity of the path before a loss occurs.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +80,7 @@ impl HyStart {
             Duration::ZERO
         } else {
             w.pacing_rate
-                .time_to_send(Bytes::new(PACED_BURSTS))
+                .time_to_send(Bytes::new(PACED_STRETCH_BYTES))
                 .min(Duration::from_millis(1))
         };
         let mut threshold = delay_min + stretch;
@@ -97,7 +98,7 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        round_rtt > delay_min + (delay_min / 8).clamp(DELAY_MIN, DELAY_MAX)
+        round_rtt > delay_min + (delay_min / 8).clamp(HYSTART_DELAY_MIN, HYSTART_DELAY_MAX)
     }
 }
 
@@ -127,7 +128,7 @@ impl SlowStart for HyStart {
             }
             return;
         }
-        // The end is found only once, until a time-out makes all estimates doubtful.
+        // After the last detection the search stops, until a time-out makes all estimates doubtful.
         if self.detections >= self.config.hystart_detections {
             return;
         }
@@ -137,6 +138,7 @@ impl SlowStart for HyStart {
         if window.cwnd < self.config.hystart_low_window || self.detected_in_round {
             return;
         }
+        // Both calls add to the round, so neither may depend on the other's result.
         let is_train_long =
             self.config.hystart_detect != Detect::Delay && self.is_train_long(window, delay_min);
         let has_delay_risen =

@@ -3,7 +3,7 @@
 
 use units::Duration;
 
-use super::hystart::{DELAY_MAX, DELAY_MIN, MIN_SAMPLES};
+use super::hystart::{HYSTART_DELAY_MAX, HYSTART_DELAY_MIN, MIN_SAMPLES};
 use super::{Detect, SlowStart, SlowStartConfig};
 use crate::{AckSample, CaState, Window};
 
@@ -90,7 +90,8 @@ impl HyStartMs {
             self.round_rtt = Some(round_rtt);
             return false;
         }
-        let threshold = (delay_min / 8).clamp(eighths(DELAY_MIN), eighths(DELAY_MAX));
+        let threshold =
+            (delay_min / 8).clamp(eighths(HYSTART_DELAY_MIN), eighths(HYSTART_DELAY_MAX));
         self.round_rtt
             .is_some_and(|lowest| lowest > delay_min + threshold)
     }

@@ -44,10 +44,10 @@ impl Competition {
         1.0 / self.inverse
     }
 
-    /// Enters the competitive mode if the queue has not been nearly empty for longer than `patience`; leaves
-    /// it when the queue is nearly empty.
-    pub(super) fn observe(&mut self, now: Instant, is_empty: bool, patience: Duration) {
-        if is_empty {
+    /// Enters the competitive mode once the queue was last nearly empty longer than `patience` ago; leaves it
+    /// when the queue is nearly empty.
+    pub(super) fn observe(&mut self, now: Instant, is_nearly_empty: bool, patience: Duration) {
+        if is_nearly_empty {
             self.restart(now);
         } else if now.saturating_since(self.last_empty) > patience {
             self.is_on = true;

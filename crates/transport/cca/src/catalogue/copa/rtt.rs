@@ -4,8 +4,8 @@ use units::{Duration, Instant};
 
 use crate::windowed_filter::WindowedMax;
 
-/// Length of the window of the highest RTT, smoothed RTTs.
-const MAX_RTT_ROUNDS: u64 = 4;
+/// Window of the highest RTT, in smoothed RTTs.
+const MAX_RTT_WINDOW_SRTTS: u64 = 4;
 
 /// Standing RTT, lowest RTT and highest RTT, µs. The filters are for maxima, so for minima they get the complement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,8 +32,8 @@ impl Rtts {
         self.seed(now, rtt, length);
         let (at, rtt) = (micros_at(now), rtt.as_micros());
         self.standing.update((srtt / 2).as_micros(), at, !rtt);
-        let rounds = srtt * MAX_RTT_ROUNDS;
-        self.max.update(rounds.as_micros(), at, rtt);
+        let max_window = srtt * MAX_RTT_WINDOW_SRTTS;
+        self.max.update(max_window.as_micros(), at, rtt);
     }
 
     /// Adds a sample to the lowest RTT only, such as the one that an earlier CCA has found.
