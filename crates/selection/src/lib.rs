@@ -1,7 +1,7 @@
 //! Selection: estimates the state of the path, and selects the CCA of a connection by these estimates.
 //!
 //! - A [`PathEstimators`] turns the [`SenderInfo`]s of a sender into estimates, the [`PathEstimates`].
-//! - A [`Policy`], read from a file, chooses the CCA for estimates and a [`Requirement`].
+//! - A [`Policy`], parsed from the text of a file, chooses the CCA for estimates and a [`Requirement`].
 //! - A [`Selector`] belongs to a connection, asks its policy and returns [`Decision`]s.
 //! - A [`DestinationCache`] stores results of earlier connections, per destination.
 //!

@@ -11,7 +11,8 @@ use super::{canonical_cca, is_in_linux};
 use crate::features::{FEATURES, Features, feature_index};
 
 /// Metrics of the outcome of a CCA, in percent, each with a column per CCA such as `a:bbr`. They are the parts a, b and c
-/// of PM, the capacity use, and the measures of the requirements `goodput@`, `delay@` and `power`.
+/// of PM, the capacity use, and the measures of the requirements `power`, `goodput@` and `delay@` (the last two
+/// without their bounds).
 pub const OUTCOME_METRICS: [&str; 7] = ["a", "b", "c", "use", "goodput@", "delay@", "power"];
 
 /// Index of the capacity use in [`OUTCOME_METRICS`].
@@ -315,11 +316,14 @@ impl ExampleTable {
         &self.examples.ccas
     }
 
-    /// Returns index and name of the CCAs; if `is_kernel`, only those of Linux.
-    pub(super) fn available(&self, is_kernel: bool) -> impl Iterator<Item = (usize, &'static str)> {
+    /// Returns index and name of the CCAs; if `linux_only`, only those of Linux.
+    pub(super) fn available(
+        &self,
+        linux_only: bool,
+    ) -> impl Iterator<Item = (usize, &'static str)> {
         let examples = &*self.examples;
         let all = examples.ccas.iter().copied().enumerate();
-        all.filter(move |(index, _)| !is_kernel || examples.is_in_linux[*index])
+        all.filter(move |(index, _)| !linux_only || examples.is_in_linux[*index])
     }
 
     /// Returns the names of its features.
@@ -396,7 +400,8 @@ impl ExampleTable {
         // A CCA that is in no row differs from the prior CCA of every row.
         let current = names.position(|name| *name == current_cca);
         let current = current.and_then(|index| u8::try_from(index).ok());
-        let mismatch = scaled(prior_cca_weight) * u16::from(MAX_RANK);
+        let prior_weight = scaled(prior_cca_weight);
+        let mismatch = prior_weight * u16::from(MAX_RANK);
         let count = count.min(self.rows());
         let mut nearest = Vec::with_capacity(count + 1);
         let mut block = [0; BLOCK_ROWS];
@@ -426,18 +431,18 @@ impl ExampleTable {
                 }
             }
         }
-        let farthest = nearest
+        // Not zero, even if all distances are.
+        let weight_scale = nearest
             .last()
             .map_or(0.0, |last: &Candidate| f64::from(last.distance))
             + 1.0;
         let sum: f64 = nearest.iter().map(|row| f64::from(row.distance)).sum();
-        let total_weight = f64::from(
-            terms.iter().map(|term| term.weight).sum::<u16>() + mismatch / u16::from(MAX_RANK),
-        );
+        let total_weight =
+            f64::from(terms.iter().map(|term| term.weight).sum::<u16>() + prior_weight);
         let neighbours = nearest.iter().map(|candidate| Neighbour {
             row: candidate.row,
-            // The farthest row has a small weight, too, so that rows at equal distances all count.
-            weight: 1.0 - f64::from(candidate.distance) / farthest + 1e-3,
+            // The farthest rows have this small weight at least, so that rows at equal distances all count.
+            weight: 1.0 - f64::from(candidate.distance) / weight_scale + 1e-3,
         });
         Neighbours {
             neighbours: neighbours.collect(),

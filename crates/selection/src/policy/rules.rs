@@ -22,7 +22,8 @@ pub struct Rules {
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Requirements to which the rule applies: goodput, balanced, delay, fct, power, "goodput@" and "delay@" with any
-    /// bound. Where no rule names one of the last four, the rules of the nearest of the first three apply to it.
+    /// bound. Where no rule names fct, power, "goodput@" or "delay@", the rules of the nearest of goodput, balanced and
+    /// delay apply instead.
     pub requirements: Vec<String>,
     /// Conditions, all of which must hold. A condition on a feature that is unknown does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
