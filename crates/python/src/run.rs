@@ -87,6 +87,7 @@ impl RunInProgress {
                 .map_err(|error| self.identity.kernel_error(&error))?,
         };
         if is_reached {
+            // A test of the handling of panics may have requested one for this run.
             self.identity.panic_if_requested(until);
         }
         Ok(is_reached)
@@ -99,7 +100,7 @@ impl RunInProgress {
         }
     }
 
-    /// Returns the simulation; a kernel is no state machine that an agent can follow.
+    /// Returns the simulation; only the native engine can be observed and controlled during a run.
     fn native_only(&mut self) -> Result<&mut Simulation> {
         match &mut self.engine {
             Engine::Native(simulation) => Ok(simulation),
@@ -174,7 +175,8 @@ impl Run {
         })
     }
 
-    /// Does `work` on the run without the GIL, which a holder of the lock may need, such as a Python CCA.
+    /// Does `work` on the run. The GIL is released before the state is locked: the thread that holds the lock may wait for
+    /// the GIL, as in a Python CCA.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -286,7 +288,7 @@ impl Run {
     fn advance(&self, py: Python<'_>, until_s: f64) -> Result<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
         let is_reached = self.with(py, |run| run.advance(until)).flatten();
-        // The exception of a class comes before the engine's error about it, and never belongs to a later call.
+        // An exception that a Python CCA raised replaces the engine's error about it, and must not stay for a later call.
         python_cca::take_raised().map_or(is_reached, Err)
     }
 
@@ -321,8 +323,8 @@ impl Run {
         Ok(self.with_simulation(py, |simulation| simulation.request(connection, cca))??)
     }
 
-    /// Returns the slots so far of a connection from number `first` on, as a record batch. PM takes the lowest RTT so
-    /// far.
+    /// Returns the slots so far of a connection from number `first` on, as a record batch. PM (columns `a`, `b` and `c`)
+    /// uses the lowest RTT so far.
     fn slots_from<'py>(
         &self,
         py: Python<'py>,

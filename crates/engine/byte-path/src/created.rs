@@ -61,8 +61,8 @@ pub(crate) fn bytes(
         segment,
     };
     let mut bytes = Vec::with_capacity(packet.size as usize);
-    let whole = wire::encode(&datagram, usize::MAX, &mut bytes)?;
-    let start = usize::from(whole) - payload.len();
+    let packet_len = wire::encode(&datagram, usize::MAX, &mut bytes)?;
+    let start = usize::from(packet_len) - payload.len();
     bytes[start..].copy_from_slice(payload);
     Ok(bytes)
 }

@@ -24,14 +24,14 @@ const ECN: u8 = 0x80;
 /// Protocol number of TCP.
 const TCP: u8 = 6;
 /// Bytes of an IPv4 header without options, and of an IPv6 header.
-const IPV4: usize = 20;
-const IPV6: usize = 40;
+const IPV4_HEADER: usize = 20;
+const IPV6_HEADER: usize = 40;
 /// Offsets in a TCP header (RFC 9293 section 3.1).
 const SEQUENCE: usize = 4;
-const OFFSET: usize = 12;
+const DATA_OFFSET: usize = 12;
 const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
-/// Maximum number of segments that are merged, by which the pieces of a packet are bounded.
+/// Maximum number of merged segments, and so of the pieces of a packet.
 pub const MAX_SEGMENTS: usize = 64;
 
 /// Minimum length of a TCP header.
@@ -67,32 +67,34 @@ pub fn segment_packet(
 ) -> io::Result<()> {
     let [flags, kind, ..] = header;
     let field = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
-    let (size, tcp, checksum) = (field(4), field(6), field(8));
+    // `transport` is where the checksum starts: at the header of TCP, or of another transport.
+    let (size, transport, checksum) = (field(4), field(6), field(8));
     let mismatch = || io::Error::other("an offload header does not match its packet");
     if kind == NONE {
         if flags & NEEDS_CHECKSUM != 0 {
-            if tcp + checksum + 2 > packet.len() {
+            if transport + checksum + 2 > packet.len() {
                 return Err(mismatch());
             }
-            let sum = Sum16BitWords::new().add_slice(&packet[tcp..]);
+            let sum = Sum16BitWords::new().add_slice(&packet[transport..]);
             // In UDP, zero is no checksum (RFC 768).
             let sum = match sum.ones_complement().to_be() {
                 0 => u16::MAX,
                 sum => sum,
             };
-            set_word(packet, tcp + checksum, sum);
+            set_word(packet, transport + checksum, sum);
         }
         return on_segment(packet);
     }
+    let tcp = transport;
     if ![TCP_IPV4, TCP_IPV6].contains(&(kind & !ECN))
         || size == 0
         || packet.len() < tcp + TCP_HEADER
     {
         return Err(mismatch());
     }
-    let headers_len = tcp + usize::from(packet[tcp + OFFSET] >> 4) * 4;
+    let headers_len = tcp + usize::from(packet[tcp + DATA_OFFSET] >> 4) * 4;
     let is_v4 = packet[0] >> 4 == 4;
-    if headers_len > packet.len() || tcp < if is_v4 { IPV4 } else { IPV6 } {
+    if headers_len > packet.len() || tcp < if is_v4 { IPV4_HEADER } else { IPV6_HEADER } {
         return Err(mismatch());
     }
     let (headers, payload) = packet.split_at(headers_len);
@@ -132,7 +134,7 @@ fn set_length(packet: &mut [u8], length: usize) {
         let sum = Sum16BitWords::new().add_slice(&packet[..header]);
         set_word(packet, 10, sum.ones_complement().to_be());
     } else {
-        set_word(packet, 4, (length - IPV6) as u16);
+        set_word(packet, 4, (length - IPV6_HEADER) as u16);
     }
 }
 
@@ -162,7 +164,7 @@ pub struct GroSegment {
     /// Offsets in the first packet, if segments may follow it.
     offsets: Option<Offsets>,
     /// Length of the merged packet, bytes.
-    length: usize,
+    packet_len: usize,
     /// Whether the last segment was shorter than the first or had PSH, so that none may follow.
     is_full: bool,
 }
@@ -173,7 +175,7 @@ impl GroSegment {
         let offsets = mergeable(&first.bytes);
         Self {
             offsets,
-            length: first.bytes.len(),
+            packet_len: first.bytes.len(),
             is_full: offsets.is_none_or(|Offsets { tcp, .. }| first.bytes[tcp + FLAGS] & PSH != 0),
             first,
             rest: Vec::new(),
@@ -201,7 +203,11 @@ impl GroSegment {
             return false;
         };
         let (first, bytes) = (&self.first.bytes, &other.bytes);
-        let (protocol, addresses) = if tcp == IPV4 { (9, 12..20) } else { (6, 8..40) };
+        let (protocol, addresses) = if tcp == IPV4_HEADER {
+            (9, 12..20)
+        } else {
+            (6, 8..40)
+        };
         self.first.host == other.host
             && bytes.len() >= tcp + TCP_HEADER
             && bytes[0] == first[0]
@@ -217,26 +223,27 @@ impl GroSegment {
         };
         let (first, bytes) = (&self.first.bytes, &packet.bytes);
         let size = first.len() - payload;
-        let sent = (self.length - payload) as u32;
+        let merged_len = (self.packet_len - payload) as u32;
         let is_next = self.first.host == packet.host
             && mergeable(bytes) == self.offsets
             && bytes.len() <= first.len()
-            && self.length + bytes.len() - payload <= MAX_PACKET
+            && self.packet_len + bytes.len() - payload <= MAX_PACKET
             && self.rest.len() + 1 < MAX_SEGMENTS
-            && sequence_number(&first[tcp..]).wrapping_add(sent) == sequence_number(&bytes[tcp..])
+            && sequence_number(&first[tcp..]).wrapping_add(merged_len)
+                == sequence_number(&bytes[tcp..])
             && has_same_headers(first, bytes, tcp, payload);
         if !is_next {
             return Err(packet);
         }
-        let length = bytes.len() - payload;
-        self.is_full = length < size || bytes[tcp + FLAGS] & PSH != 0;
-        self.length += length;
+        let payload_len = bytes.len() - payload;
+        self.is_full = payload_len < size || bytes[tcp + FLAGS] & PSH != 0;
+        self.packet_len += payload_len;
         self.rest.push(packet);
         Ok(())
     }
 
     /// Returns the offload header, and the pieces of the packet: all of the first segment, and the payloads of the rest.
-    /// The first segment is no whole packet afterwards if there is a rest.
+    /// If there is a rest, the header of the first segment is that of the merged packet afterwards.
     pub fn pieces(&mut self) -> ([u8; OFFLOAD_HEADER], impl Iterator<Item = &[u8]>) {
         let mut header = [0; OFFLOAD_HEADER];
         let mut payload_at = 0;
@@ -244,16 +251,20 @@ impl GroSegment {
             let size = self.first.bytes.len() - payload;
             let psh = last.bytes[tcp + FLAGS] & PSH;
             let packet = &mut self.first.bytes;
-            let kind = if tcp == IPV4 { TCP_IPV4 } else { TCP_IPV6 };
+            let kind = if tcp == IPV4_HEADER {
+                TCP_IPV4
+            } else {
+                TCP_IPV6
+            };
             (header[0], header[1]) = (NEEDS_CHECKSUM, kind);
             let fields = [payload, size, tcp, CHECKSUM];
             for (at, field) in (2..).step_by(2).zip(fields) {
                 header[at..at + 2].copy_from_slice(&(field as u16).to_ne_bytes());
             }
             packet[tcp + FLAGS] |= psh;
-            set_length(packet, self.length);
-            // The kernel adds the sum of the segment, which begins with that of the pseudo-header.
-            let sum = pseudo_header(packet, tcp, self.length).ones_complement();
+            set_length(packet, self.packet_len);
+            // With NEEDS_CHECKSUM, the field holds the sum of the pseudo-header, not its complement.
+            let sum = pseudo_header(packet, tcp, self.packet_len).ones_complement();
             set_word(packet, tcp + CHECKSUM, !sum.to_be());
             payload_at = payload;
         }
@@ -264,7 +275,8 @@ impl GroSegment {
         (header, core::iter::once(&*self.first.bytes).chain(rest))
     }
 
-    /// Returns its packets in their order; of several, the first is no whole packet after [`Self::pieces`].
+    /// Returns its packets in their order; of several, the first has the header of the merged packet after
+    /// [`Self::pieces`].
     pub fn into_packets(self) -> impl Iterator<Item = Departure> {
         core::iter::once(self.first).chain(self.rest)
     }
@@ -274,15 +286,15 @@ impl GroSegment {
 /// IP header without options or extensions.
 fn mergeable(packet: &[u8]) -> Option<Offsets> {
     let tcp = match packet.first()? >> 4 {
-        4 if packet[0] & 0xf == 5 && packet.len() > IPV4 => {
+        4 if packet[0] & 0xf == 5 && packet.len() > IPV4_HEADER => {
             let is_fragment = word(packet, 6) & 0x3fff != 0;
-            (packet[9] == TCP && !is_fragment).then_some(IPV4)?
+            (packet[9] == TCP && !is_fragment).then_some(IPV4_HEADER)?
         }
-        6 if packet.len() > IPV6 => (packet[6] == TCP).then_some(IPV6)?,
+        6 if packet.len() > IPV6_HEADER => (packet[6] == TCP).then_some(IPV6_HEADER)?,
         _ => return None,
     };
     let segment = packet.get(tcp..).filter(|rest| rest.len() > TCP_HEADER)?;
-    let payload = tcp + usize::from(segment[OFFSET] >> 4) * 4;
+    let payload = tcp + usize::from(segment[DATA_OFFSET] >> 4) * 4;
     let is_plain = segment[FLAGS] & !PSH == ACK;
     (is_plain && payload >= tcp + TCP_HEADER && payload < packet.len())
         .then_some(Offsets { tcp, payload })

@@ -1,7 +1,7 @@
 //! User namespace: the rights to create network namespaces, for users who are not root (user_namespaces(7)).
 #![allow(
     unsafe_code,
-    reason = "capget(2), capset(2) and prctl(2) of what no library has"
+    reason = "no library wraps these uses of capget(2), capset(2) and prctl(2)"
 )]
 
 use std::io;

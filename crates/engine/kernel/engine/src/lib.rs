@@ -1,6 +1,6 @@
 //! Kernel engine: a user-mode Linux kernel on a virtual clock, whose hosts are joined by our path.
 //!
-//! One run is one process. This crate starts it with a job and collects the reports of the path in it.
+//! One run is one process. This crate starts the process with a job and collects the reports of the path inside it.
 //! `celltcp kernel build` builds the kernel.
 
 mod console;

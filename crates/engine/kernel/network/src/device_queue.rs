@@ -6,12 +6,14 @@ use net::Packet;
 use tcp::NetDevice;
 use units::{Bytes, Instant};
 
-/// Packets that the card has yet to send, and those that it has yet to report as sent.
+/// Packets that the device has yet to send, and those that it has yet to report as sent.
 #[derive(Debug, Default)]
 pub(crate) struct DeviceQueue {
-    /// Time from which it sends the next packet.
+    /// Time at which the device has sent all queued packets.
     free_at: Instant,
+    /// Packets to send, with the times at which they leave.
     waiting: VecDeque<(Instant, Packet)>,
+    /// Numbers of sent packets, with the times of their reports.
     sent: VecDeque<(Instant, u64)>,
 }
 
@@ -44,7 +46,7 @@ impl DeviceQueue {
         Some(id)
     }
 
-    /// Removes a packet that the path has lost or delivered before its report: the kernel frees it then.
+    /// Drops the report on a packet that the path has lost or delivered first: the kernel has freed the packet already.
     pub(crate) fn remove(&mut self, packet: u64) {
         if let Some(index) = self.sent.iter().position(|(_, id)| *id == packet) {
             self.sent.remove(index);
