@@ -45,7 +45,7 @@ def table_of(folder: Path, header: str, *lines: str, columns: str = "") -> Outco
             cca=list(lineups.values()),
             runs=1,
             set=place.changes,
-            radio_log=any(QUANTITIES[each.quantity].log for each in entries),
+            radio_log=any(QUANTITIES[each.quantity].needs_radio_log for each in entries),
         )
         measured[name] = Measured(comparison, lineups).without_log()
     return outcome(table, measured)
@@ -239,14 +239,14 @@ def test_the_best_of_each_phase_run_one_after_another() -> None:
     events = result.measured.comparison.results.tables["events"].to_pandas()
     switched = events[events["kind"] == "switch"]
     # A change at the end of the start-up in each run, unless one CCA is best in both phases.
-    assert len(switched) == (2 if result.switches else 0)
+    assert len(switched) == (2 if result.has_switches else 0)
     alone = run_combination(
         paper_run,
         find_condition(TRAIN),
         "goodput",
         Measured(comparison.only(["reno"]), {"reno": "reno"}),
     )
-    assert not alone.switches
+    assert not alone.has_switches
     assert gain(alone, here) <= 0
 
 

@@ -137,14 +137,14 @@ class Agreement:
     rho: float
     #: p-value of the mean: the share of random orders that agree as well.
     p_value: float
-    #: Mean absolute error.
+    #: Mean of the absolute errors of its rows (`Row.error`).
     error: float
     #: Number of rows that agree.
-    inside: int
+    agreeing_count: int
     #: Number of rows of which it is known whether they agree.
-    judged: int
+    judged_count: int
     #: Number of groups with ranks.
-    groups: int
+    group_count: int
     #: CCA without which the mean of the rank correlations is highest, and that mean; None with fewer
     #: than four CCAs.
     without: tuple[str, float] | None = None

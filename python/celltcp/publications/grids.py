@@ -19,7 +19,7 @@ from typing import Any
 
 from celltcp.publications.conditions import Condition, parse_condition
 
-#: Value of each axis.
+#: Values of a condition, by axis.
 Cell = dict[str, str]
 
 #: Axis values that differ at the condition of a claim.
@@ -30,7 +30,7 @@ _OTHER_VALUES = re.compile(r"\{([^}]*)\}")
 class Grid:
     """Conditions of a table by the values of axes, and the axes of its picture."""
 
-    #: Axis values of each condition by name.
+    #: Values of each condition, by its name and then by axis.
     cells: Mapping[str, Cell]
     #: Horizontal axis of a picture.
     across: str
@@ -58,7 +58,8 @@ class GridTable:
 
     #: Fields of a header, as in a CSV table.
     header: dict[str, str]
-    named_only: bool
+    #: Whether it runs only if it is named on the command line.
+    is_named_only: bool
     grid: Grid
     conditions: tuple[Condition, ...]
     #: Rows as a CSV table has them.
@@ -67,26 +68,28 @@ class GridTable:
 
 def read_grid(file: Path) -> list[GridTable]:
     """Returns the tables of a file."""
-    text = tomllib.loads(file.read_text("utf-8"))
-    return [_table(text, experiment) for experiment in text["experiments"]]
+    document = tomllib.loads(file.read_text("utf-8"))
+    return [_table(document, experiment) for experiment in document["experiments"]]
 
 
-def _table(text: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTable:
-    axes: dict[str, dict[str, str]] = text["axes"]
-    name_format: str = text["place"]
+def _table(document: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTable:
+    axes: dict[str, dict[str, str]] = document["axes"]
+    name_format: str = document["place"]
     cells = {name_format.format(**cell): cell for cell in _cells(axes, experiment["where"])}
     conditions = tuple(
-        parse_condition(name, "; ".join([text["scenario"], *(axes[axis][cell[axis]] for axis in axes)]))
+        parse_condition(
+            name, "; ".join([document["scenario"], *(axes[axis][cell[axis]] for axis in axes)])
+        )
         for name, cell in cells.items()
     )
     return GridTable(
         {
-            "publication": text["publication"],
+            "publication": document["publication"],
             "form": "gains",
             **{key: value for key, value in experiment.items() if isinstance(value, str)},
         },
         experiment.get("named_only", False),
-        Grid(cells, experiment["across"], experiment["lines"], text["typical_s"]),
+        Grid(cells, experiment["across"], experiment["lines"], document["typical_s"]),
         conditions,
         tuple(_rows(name_format, cells, experiment["rows"])),
     )
@@ -108,7 +111,7 @@ def _rows(
     """
     result: list[dict[str, str]] = []
     for condition, cell in cells.items():
-        selected = [row for row in rows if _within(cell, row.get("where", {}))]
+        selected = [row for row in rows if _matches(cell, row.get("where", {}))]
         is_filled = {id(row): "published" in row or "claim" in row for row in selected}
         filled = {(row["cca"], row["quantity"]) for row in selected if is_filled[id(row)]}
         for row in selected:
@@ -124,7 +127,7 @@ def _rows(
     return result
 
 
-def _within(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:
+def _matches(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:
     return all(cell[axis] in values for axis, values in where.items())
 
 

@@ -58,7 +58,9 @@ class PaperRun(RunSettings):
             self,
             cca=list(dict.fromkeys(self._simulated_ccas(name).values())),
             changes=[*condition.changes, *self.stored_overrides],
-            radio_log=any(QUANTITIES[entry.quantity].log for entry in _entries().get(name, [])),
+            radio_log=any(
+                QUANTITIES[entry.quantity].needs_radio_log for entry in _entries().get(name, [])
+            ),
             out=self.folder_of(condition.folder),
         )
         return comparison_request(settings.source(condition.scenario), settings)

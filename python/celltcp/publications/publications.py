@@ -56,7 +56,7 @@ class Publication:
         return [table for table in published_tables() if table.publication == self.name]
 
     def selected_tables(self, experiments: Sequence[str]) -> list[Table]:
-        """Returns the tables of these experiments; if none are named, all without `named_only`.
+        """Returns the tables of these experiments; by default all but those run only by name.
 
         Raises:
             CelltcpError: if there is no such experiment.
@@ -66,7 +66,7 @@ class Publication:
             allowed = ", ".join(dict.fromkeys(names))
             raise CelltcpError(f"experiment {unknown[0]!r}: {self.name} has {allowed or 'no tables'}")
         if not experiments:
-            return [table for table in self.tables if not table.named_only]
+            return [table for table in self.tables if not table.is_named_only]
         return [table for table in self.tables if table.experiment in experiments]
 
 

@@ -3,12 +3,14 @@
 Tables over all combinations of some values are in `grids` (see the module `grids`).
 
 Lines that begin with # are the header, `key: value`: `publication`, `experiment` (its name on the
-command line), `figure` (as printed), `title`, `interval`, `form` of the picture ("bars" by default, or
-"spider") and `note`. The confidence `interval` is that of the means of the runs ("runs", the default),
-or of each slot over the runs, averaged over the run ("slots"). CSV follows, with a row for each
-published value and the columns `scenario`, `cca`, `quantity`, `unit` and `published`. `phase`,
-`published_ci95` and `note` are optional. Values that a publication does not state as numbers have an
-empty `published`. CCAs have their names in celltcp.
+command line), `figure` (as printed), `title`, `interval`, `form` of the picture (one of `FORMS`, "bars"
+by default) and `note`. `place NAME: SCENARIO; FIELD=VALUE; ...` defines a condition. The confidence
+`interval` is that of the means of the runs ("runs", the default), or of each slot over the runs,
+averaged over the run ("slots").
+
+CSV follows, with a row for each published value, claim or cell of words. The columns `scenario`, `cca`,
+`quantity`, `unit` and `published` are needed; `Published` and `Cell` describe the others. Values that a
+publication does not state as numbers have an empty `published`. CCAs have their names in celltcp.
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ def _of_grid(grid: GridTable, file: str) -> Table:
         tuple(_entry(row, f"{file}, {header['experiment']}") for row in grid.rows),
         grid.conditions,
         grid.grid,
-        grid.named_only,
+        grid.is_named_only,
     )
 
 
@@ -156,7 +158,12 @@ def _read(file: Path) -> Table:
 def _check_log(row: Mapping[str, str], conditions: Mapping[str, Condition], location: str) -> None:
     """Rejects a quantity of the radio's log for a built-in scenario without a radio."""
     quantity, name = row["quantity"], row["scenario"]
-    if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in conditions or "*" in name:
+    if (
+        quantity not in QUANTITIES
+        or not QUANTITIES[quantity].needs_radio_log
+        or name in conditions
+        or "*" in name
+    ):
         return
     if not _has_radio(name):
         raise CelltcpError(
@@ -216,7 +223,7 @@ def _entry(row: Mapping[str, str | None], location: str) -> Published:
         raise CelltcpError(f"{location}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
     value = row["published"]
     width = row.get("published_ci95")
-    unit, factor = measured_unit(quantity, row["unit"] or "", location, numbered=bool(value or width))
+    unit, factor = measured_unit(quantity, row["unit"] or "", location, has_value=bool(value or width))
     claim_text = row.get("claim")
     ci95 = _number(width, "published_ci95", location) * factor if width else None
     if ci95 is not None and ci95 < 0:

@@ -52,7 +52,7 @@ class Published:
     note: str = ""
     #: Time window of the run, s; None for all.
     window: tuple[float, float] | None = None
-    #: Zone, a range of MCS, SINR (dB) or handovers, of the value; None for all.
+    #: Zone of the value: a range of the MCS, the SINR (dB) or the number of handovers; None for all.
     zone: tuple[float, float] | None = None
     #: Statement of the publication, as a relation.
     claim: Claim | None = None
@@ -66,7 +66,7 @@ class Published:
 
     @property
     def source(self) -> str:
-        """Name of its runs: that of the condition, for a selection with the criterion."""
+        """Name of its runs: that of the condition, and for a selection also its criterion."""
         if self.cca != SELECTION:
             return self.scenario
         return f"{self.scenario}, {SELECTION} by {self.criterion}"
@@ -108,8 +108,8 @@ class Table:
     named_conditions: tuple[Condition, ...] = ()
     #: Its conditions by the values of axes; None where it has no axes.
     grid: Grid | None = None
-    #: Whether it runs only by its name.
-    named_only: bool = False
+    #: Whether it runs only if it is named on the command line.
+    is_named_only: bool = False
     #: Cells of a capability table, also those about middleboxes that this build lacks.
     cells: tuple[Cell, ...] = ()
 

@@ -25,8 +25,8 @@ class RankCorrelation:
     """Spearman's rank correlation of our means with the published ones.
 
     Values within 2 % of each other share a rank. `low` and `high` are the ends of the 95 % bootstrap
-    interval. For that, runs are resampled, with the same seeds for all if they have as many, and
-    published means are drawn from normal distributions with their intervals. `p_value` is that of the
+    interval. For that, runs are resampled, by the same seeds for all CCAs if these have as many runs.
+    Published means are drawn from normal distributions with their intervals. `p_value` is that of the
     permutation test: the share of all orders that agree as well.
     """
 
@@ -34,6 +34,7 @@ class RankCorrelation:
     low: float
     high: float
     p_value: float
+    #: Number of CCAs.
     count: int
 
     def __str__(self) -> str:

@@ -76,7 +76,9 @@ def _cases(tally: Published) -> list[Published]:
 
 def _counts(cases: Sequence[tuple[Combination, Measured]]) -> dict[str, float]:
     """Returns the number of cases by quantity of the tally."""
-    gains = [next(iter(measured.derived.values())) for combined, measured in cases if combined.switches]
+    gains = [
+        next(iter(measured.derived.values())) for combined, measured in cases if combined.has_switches
+    ]
     return {
         quantity: float(
             len(cases) - len(gains)

@@ -35,7 +35,7 @@ class Combination:
     measured: Measured
 
     @property
-    def switches(self) -> bool:
+    def has_switches(self) -> bool:
         """Whether the phases have different best CCAs."""
         return len(set(self.best.values())) > 1
 
@@ -61,7 +61,7 @@ def run_combination(
     first_cca = ccas[best[phases[0]]]
     fixed = Measured(single.comparison, {SELECTION: first_cca})
     combined = Combination(condition.name, quantity, best, fixed)
-    if not combined.switches:
+    if not combined.has_switches:
         return combined
     starts = dict(zip(phases, _starts_s(single.trajectory, phases), strict=True))
     switches = ", ".join(

@@ -145,7 +145,7 @@ def print_sweep(field: str, outcomes: Sequence[tuple[str, Outcome]], console: Te
             "-" if math.isnan(agreement.rho) else f"{agreement.rho:+.2f}",
             "-" if math.isnan(agreement.p_value) else f"{agreement.p_value:.2g}",
             "-" if math.isnan(agreement.error) else f"{100 * agreement.error:.0f} %",
-            f"{agreement.inside} of {agreement.judged}",
+            f"{agreement.agreeing_count} of {agreement.judged_count}",
         )
         for value, outcome in outcomes
         for agreement in outcome.agreements

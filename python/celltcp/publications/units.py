@@ -26,7 +26,7 @@ _DIMENSIONS: dict[str, dict[str, float]] = {
 _SYNONYMS = {"packets": "segments"}
 
 
-def measured_unit(quantity: str, given: str, location: str, *, numbered: bool) -> tuple[str, float]:
+def measured_unit(quantity: str, given: str, location: str, *, has_value: bool) -> tuple[str, float]:
     """Returns the unit in which celltcp measures a quantity, and the factor from the published unit.
 
     The default is celltcp's unit. Shares can be given in %. A quantity without a unit in celltcp can
@@ -36,7 +36,7 @@ def measured_unit(quantity: str, given: str, location: str, *, numbered: bool) -
         quantity: name of the quantity.
         given: published unit; may be empty.
         location: file and line, for errors.
-        numbered: whether there is a published value; without one, any word is a unit.
+        has_value: whether there is a published value; without one, any word is a unit.
 
     Raises:
         CelltcpError: if a published value has a unit that the quantity cannot have.
@@ -46,9 +46,9 @@ def measured_unit(quantity: str, given: str, location: str, *, numbered: bool) -
         return own, 0.01
     sizes = next((sizes for sizes in _DIMENSIONS.values() if own in sizes), None)
     if sizes is None:
-        return _other_unit(quantity, own, given, location, numbered=numbered), 1.0
+        return _other_unit(quantity, own, given, location, has_value=has_value), 1.0
     if given and given not in sizes:
-        if not numbered:
+        if not has_value:
             return given, 1.0
         raise CelltcpError(f"{location}: unit: {given!r}: {quantity} has {', '.join(sizes)}")
     return own, sizes[given or own] / sizes[own]
@@ -58,14 +58,14 @@ def _is_share(unit: str) -> bool:
     return unit.startswith("of ")
 
 
-def _other_unit(quantity: str, own: str, given: str, location: str, *, numbered: bool) -> str:
+def _other_unit(quantity: str, own: str, given: str, location: str, *, has_value: bool) -> str:
     """Returns the unit of a quantity that is no rate, time or size in bytes."""
     if not given:
         return own
-    if numbered and own and _SYNONYMS.get(given, given) != _SYNONYMS.get(own, own):
+    if has_value and own and _SYNONYMS.get(given, given) != _SYNONYMS.get(own, own):
         percent = " or %" if _is_share(own) else ""
         raise CelltcpError(f"{location}: unit: {given!r}: {quantity} has {own}{percent}")
-    if numbered and any(given in sizes for sizes in _DIMENSIONS.values()):
+    if has_value and any(given in sizes for sizes in _DIMENSIONS.values()):
         raise CelltcpError(
             f"{location}: unit: {given!r}: {quantity} is no rate, time or size; allowed: none"
         )

@@ -24,7 +24,7 @@ def _of_digests(
     def values(measured: Measured, entry: Published) -> list[float]:
         return [measure(digest, entry) for digest in measured.digests_of(entry)]
 
-    return Quantity(values, spread, log=True)
+    return Quantity(values, spread, needs_radio_log=True)
 
 
 def _wasted_per_s(digest: Digest, entry: Published) -> float:

@@ -70,7 +70,7 @@ def _mean(values: Callable[[pd.DataFrame], pd.Series], by: str = "sinr_db") -> Q
             float(values(flows).mean()) for flows in _completed(measured, entry, by)
         ],
         spread,
-        log=True,
+        needs_radio_log=True,
     )
 
 
@@ -82,14 +82,14 @@ def _per_segment(column: str) -> Callable[[pd.DataFrame], pd.Series]:
     return lambda flows: flows[column] / flows["segments"]
 
 
-def _pooled(measure: Callable[[pd.DataFrame], float], *, failed: bool = False) -> Quantity:
-    """Returns a measure of all downloads of all runs together, with failed ones if `failed`."""
+def _pooled(measure: Callable[[pd.DataFrame], float], *, with_failed: bool = False) -> Quantity:
+    """Returns a measure of all downloads of all runs together, with failed ones if `with_failed`."""
 
     def values(measured: Measured, entry: Published) -> list[float]:
-        runs = _downloads(measured, entry) if failed else _completed(measured, entry)
+        runs = _downloads(measured, entry) if with_failed else _completed(measured, entry)
         return [measure(pd.concat(runs))]
 
-    return Quantity(values, log=True)
+    return Quantity(values, needs_radio_log=True)
 
 
 def _of_slots(measure: Callable[[pd.DataFrame], float]) -> Quantity:
@@ -110,7 +110,7 @@ def _of_slots(measure: Callable[[pd.DataFrame], float]) -> Quantity:
         lambda measured, entry: [
             value for values in by_run(measured, entry) for value in values if not math.isnan(value)
         ],
-        log=True,
+        needs_radio_log=True,
     )
 
 
@@ -140,7 +140,7 @@ def _of_blocks(column: str) -> Quantity:
         seconds = pd.concat([digest.seconds for digest in measured.digests_of(entry)])
         return [float(block_shares(seconds[_within(seconds["sinr_db"], entry)])[column])]
 
-    return Quantity(values, log=True)
+    return Quantity(values, needs_radio_log=True)
 
 
 def _rates(measured: Measured, entry: Published) -> list[float]:
@@ -158,7 +158,7 @@ def _seconds_share(measured: Measured, entry: Published) -> list[float]:
 #: Quantities of downloads and of the seconds of a drive.
 OF_DOWNLOADS: dict[str, Quantity] = {
     # A value per download, so that the interval is that of the mean over downloads.
-    "download_rate": Quantity(_rates, _rates, log=True),
+    "download_rate": Quantity(_rates, _rates, needs_radio_log=True),
     "download_rate_sd": _pooled(lambda flows: float(flows["goodput_mbps"].std())),
     "download_rate_median": _pooled(lambda flows: float(flows["goodput_mbps"].median())),
     "download_rate_by_handovers": _mean(_column("goodput_mbps"), "handovers"),
@@ -169,11 +169,13 @@ OF_DOWNLOADS: dict[str, Quantity] = {
     "download_retransmissions": _mean(_per_segment("retransmissions")),
     "download_dupacks": _mean(_per_segment("duplicate_acks")),
     "download_sinr": _mean(_column("sinr_db")),
-    "download_failed": _pooled(lambda flows: float(flows["completion_s"].isna().mean()), failed=True),
+    "download_failed": _pooled(
+        lambda flows: float(flows["completion_s"].isna().mean()), with_failed=True
+    ),
     "handovers_1": _pooled(lambda flows: float((flows["handovers"] >= 1).mean())),
     "handovers_3": _pooled(lambda flows: float((flows["handovers"] >= 3).mean())),
     "exchange_rtt": _mean(_column("rtt_mean_ms")),
-    "seconds": Quantity(_seconds_share, log=True),
+    "seconds": Quantity(_seconds_share, needs_radio_log=True),
     "blocks_qpsk": _of_blocks("QPSK"),
     "blocks_16qam": _of_blocks("16QAM"),
     "blocks_64qam": _of_blocks("64QAM"),

@@ -27,8 +27,8 @@ class Quantity:
     values: Callable[[Measured, Published], list[float]]
     #: Returns the values whose distribution a picture shows; None if it shows none.
     spread: Callable[[Measured, Published], list[float]] | None = None
-    #: Whether it needs the log of the radio.
-    log: bool = False
+    #: Whether its runs need the log of the radio (`radio_log`).
+    needs_radio_log: bool = False
     #: Column of slots with its values over time.
     column: str | None = None
     #: Returns the CCA that the values of a CCA are relative to; None for absolute values.

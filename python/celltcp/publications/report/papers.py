@@ -44,8 +44,8 @@ def _findings(name: str, outcomes: Sequence[Outcome]) -> list[Finding]:
     selected = [outcome for outcome in outcomes if outcome.table.publication == name]
     holding, judged_claims = map(sum, zip(*(outcome.claims for outcome in selected), strict=True))
     agreements = [agreement for outcome in selected for agreement in outcome.agreements]
-    inside = sum(agreement.inside for agreement in agreements)
-    judged_values = sum(agreement.judged for agreement in agreements)
+    inside = sum(agreement.agreeing_count for agreement in agreements)
+    judged_values = sum(agreement.judged_count for agreement in agreements)
     findings = []
     if judged_values:
         errors = [agreement.error for agreement in agreements]

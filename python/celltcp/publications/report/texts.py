@@ -57,17 +57,18 @@ def agreement_text(agreement: Agreement) -> str:
     """Returns an agreement in words, without undefined parts."""
     texts = []
     if not math.isnan(agreement.rho):
+        rankings = count_text(agreement.group_count, "ranking")
         texts.append(
-            f"mean rank correlation {agreement.rho:+.2f} ({count_text(agreement.groups, 'ranking')}, "
-            f"ties within 2 %; p = {agreement.p_value:.2g})"
+            f"mean rank correlation {agreement.rho:+.2f} ({rankings}, ties within 2 %; "
+            f"p = {agreement.p_value:.2g})"
         )
         if agreement.without is not None and agreement.without[1] >= agreement.rho + _NOTABLE_RISE:
             texts.append(f"without {agreement.without[0]} {agreement.without[1]:+.2f}")
     if not math.isnan(agreement.error):
         texts.append(f"mean error {100 * agreement.error:.0f} %")
     judged = (
-        f"{agreement.inside} of {agreement.judged} in their intervals"
-        if agreement.judged
+        f"{agreement.agreeing_count} of {agreement.judged_count} in their intervals"
+        if agreement.judged_count
         else "no intervals"
     )
     return f"{agreement.quantity}: {', '.join([*texts, judged])}{_baseline_text(agreement)}"
