@@ -64,8 +64,8 @@ def test_tables_ask_the_radio_whatever_their_file_is_called(tmp_path: Path) -> N
     (tmp_path / "thesis-mine.toml").write_text(policy_text("rules"))
     files = [str(tmp_path / name) for name in ("mine.toml", "thesis-mine.toml")]
     result = policy_uses([*files, "thesis-establishment", "default"], ["delay"], hints=False)
-    assert [use.hints for use in result] == [True, False, True, False]
-    assert all(use.hints for use in policy_uses(files, ["delay"], hints=True))
+    assert [use.gets_hints for use in result] == [True, False, True, False]
+    assert all(use.gets_hints for use in policy_uses(files, ["delay"], hints=True))
 
 
 def test_selection_has_what_its_commands_do() -> None:

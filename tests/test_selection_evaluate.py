@@ -92,7 +92,7 @@ def test_checks_count_the_cases() -> None:
 
 
 @pytest.mark.parametrize(
-    ("percent", "verdict", "switched", "expected"),
+    ("percent", "verdict", "has_switched", "expected"),
     [
         (0.0, "tied", False, "one from the start"),
         (-1.0, "tied", False, "one from the start"),
@@ -105,9 +105,9 @@ def test_checks_count_the_cases() -> None:
     ],
 )
 def test_the_tally_sorts_by_the_gain_over_the_best_single_one(
-    percent: float, verdict: str, switched: bool, expected: str
+    percent: float, verdict: str, has_switched: bool, expected: str
 ) -> None:
-    assert outcome(percent, verdict, switched) == expected
+    assert outcome(percent, verdict, has_switched=has_switched) == expected
 
 
 def test_the_tally_sorts_every_case_once() -> None:

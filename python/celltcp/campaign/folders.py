@@ -82,7 +82,7 @@ def _check_campaign_folders(campaigns: Sequence[Campaign], root: Path) -> None:
 
 def _are_all_in(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
     """Returns whether all runs with these keys belong to the campaigns."""
-    planned = [Keys.from_meta(campaign.origin) or Keys(()) for campaign in campaigns]
+    planned = [Keys.from_about(campaign.origin) or Keys(()) for campaign in campaigns]
     return all(any(key in campaign_keys for campaign_keys in planned) for key in keys)
 
 

@@ -61,7 +61,7 @@ def completeness_in(folder: Path) -> Completeness:
 
 
 def _keys(origin: Mapping[str, Any]) -> Keys:
-    return Keys.from_meta(origin) or Keys(())
+    return Keys.from_about(origin) or Keys(())
 
 
 def _finished_seeds(origin: Mapping[str, Any], shards: Shards) -> dict[str, list[int]]:

@@ -84,7 +84,7 @@ class Shards:
             return
         if about is None or manifest is None or not manifest.is_whole(folder):
             return
-        keys = Keys.from_meta(about) or ()
+        keys = Keys.from_about(about) or ()
         self._indices[folder] = manifest
         self._locations.update({key: (folder, index) for index, key in enumerate(keys)})
 

@@ -14,7 +14,7 @@ from celltcp._core import GATEWAY_ADDRESSES, RESOLVER, CelltcpError, LiveRun, pa
 from celltcp.live.host import Host
 from celltcp.live.run_folders import RUN_VARIABLE, RunFolder
 
-#: Prefix of the devices that pasta creates on the server; an index follows.
+#: Prefix of the devices that pasta creates on the gateway, one per host; an index follows.
 _DEVICE = "outside"
 #: Time limit for a device to appear, and interval of the checks, s.
 _TIMEOUT_S, _POLL_S = 5.0, 0.02
@@ -97,7 +97,7 @@ def _start_pasta(namespace: Path, device: str, folder: RunFolder) -> subprocess.
     with namespace.open() as namespace_file:
         # pasta cannot open a namespace of another process, so it inherits the descriptor.
         os.set_inheritable(namespace_file.fileno(), True)
-        # The server's own addresses: pasta's default is the address of this machine.
+        # The gateway's own addresses: pasta's default is the address of this machine.
         addresses = (word for address in GATEWAY_ADDRESSES for word in ("--address", address))
         # fmt: off
         options = [

@@ -45,7 +45,10 @@ class Completeness:
         return self.runs == self.planned_runs
 
     def text(self, *, of_several: bool = False) -> str:
-        """Returns the line on unfinished results; empty if they are finished."""
+        """Returns the line on unfinished results; empty if they are finished.
+
+        With `of_several`, it counts combinations as well as runs.
+        """
         if self.is_complete:
             return ""
         runs = f"{self.runs} of {self.planned_runs} runs"

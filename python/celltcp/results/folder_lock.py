@@ -106,8 +106,8 @@ def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
         CelltcpError: names the existing results, and the difference.
     """
     existing = about_in(folder)
-    keys = Keys.from_meta(planned) or Keys(())
-    existing_keys = Keys.from_meta(existing) if existing is not None else None
+    keys = Keys.from_about(planned) or Keys(())
+    existing_keys = Keys.from_about(existing) if existing is not None else None
     if existing is not None and (existing_keys is None or not keys.has(existing_keys)):
         ccas, runs = ", ".join(existing.get("cca", [])), count_text(existing.get("runs", 0), "run")
         details = f"{ccas}; {runs} from seed {existing.get('seed')}, {existing.get('engine')}"

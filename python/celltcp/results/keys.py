@@ -54,7 +54,7 @@ class Keys:
         self.ranges = tuple(ranges)
 
     @classmethod
-    def from_meta(cls, about: Mapping[str, Any]) -> Keys | None:
+    def from_about(cls, about: Mapping[str, Any]) -> Keys | None:
         """Returns the keys in the origin of results; None if it has no keys in this form."""
         try:
             return cls(

@@ -63,20 +63,20 @@ def _student_inside(t: float, freedom: int) -> float:
     """Returns the probability of |T| <= t (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
     sine, squared = math.sin(angle), math.cos(angle) ** 2
-    odd = freedom % 2 == 1
-    term = math.cos(angle) if odd else 1.0
+    is_odd = freedom % 2 == 1
+    term = math.cos(angle) if is_odd else 1.0
     total = term if freedom > 1 else 0.0
-    for k in range(3 if odd else 2, freedom - 1, 2):
+    for k in range(3 if is_odd else 2, freedom - 1, 2):
         term *= squared * (k - 1) / k
         total += term
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total
 
 
 def best_and_ties(
     values: Mapping[str, Sequence[float]],
     difference: Callable[[Sequence[float], Sequence[float]], Estimate] | None = None,
 ) -> list[str]:
-    """Returns the name with the highest mean, followed by those that are tied with it.
+    """Returns the name with the highest mean, then those that are tied with it; none if all are zero.
 
     Args:
         values: values by name, paired by position (the same seed, the same channel). A name is tied
@@ -123,7 +123,8 @@ class Verdict:
     tied: tuple[str, ...] = ()
     #: Names that may be as good: the interval includes zero, and is wider than the margin.
     undecided: tuple[str, ...] = ()
-    #: Number of runs that would likely decide about the undecided; None if too large or unknown.
+    #: Number of runs that would likely decide about the undecided; None without any, or if it is too
+    #: large or unknown.
     runs_needed: int | None = None
     #: Reason by which a more important metric contradicts that the leader is best; None without one.
     contradicted_by: str | None = None
@@ -232,7 +233,7 @@ _MIN_LEVEL_RATIO = 2.0
 def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
     """Returns the mean of `first - second`, pair by pair, with the interval for verdicts.
 
-    If all values are positive and the levels (geometric means) of the pairs differ by a factor, the
+    If all values have the same sign and the levels (geometric means) of the pairs differ much, the
     interval is that of the log ratios of the pairs, scaled to the mean difference. It includes zero if
     the interval of the ratios includes one. The levels choose the interval, because they do not depend
     on which is better. Choosing the narrower interval would find more differences by chance.

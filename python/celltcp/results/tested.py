@@ -29,7 +29,7 @@ class FlowUnderTest:
 
     name: str
     #: Whether the flow stands for one at each of several nodes, as with `from = "machine-*"`.
-    at_each_node: bool = False
+    is_at_each_node: bool = False
 
     @classmethod
     def of(cls, about: Mapping[str, Any]) -> FlowUnderTest:
@@ -58,7 +58,7 @@ class FlowUnderTest:
 
     def includes(self, name: str) -> bool:
         """Returns whether a connection of this name belongs to the flow."""
-        if not self.at_each_node:
+        if not self.is_at_each_node:
             return name == self.name
         start, number = name[: len(self.name) + 1], name[len(self.name) + 1 :]
         return start == f"{self.name}-" and number.isdigit()
@@ -89,7 +89,7 @@ def has_application(about: Mapping[str, Any]) -> bool:
 
 
 def is_endless(workload: Mapping[str, Any]) -> bool:
-    """Returns whether a workload sends as much as it can without an end; its metric is the goodput."""
+    """Returns whether a workload sends all the data that it can; its metric is the goodput."""
     return workload.get("kind", "bulk") == "bulk" and "bytes" not in workload
 
 

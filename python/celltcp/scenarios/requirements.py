@@ -79,7 +79,7 @@ COMPLETIONS = "completions_per_s"
 
 
 def normalize_requirement(text: str) -> str:
-    """Returns the normal form of a requirement: `"delay"`, `"goodput@100ms"`, or weights as `"1/5/1"`.
+    """Returns the normal form of a requirement: `"delay"`, `"goodput@100ms"`, weights like `"1/5/1"`.
 
     Raises:
         CelltcpError: if the text is no requirement.

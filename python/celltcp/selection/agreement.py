@@ -76,7 +76,7 @@ def agreements(slots: pd.DataFrame) -> list[Agreement]:
             *(queue["queue_segments"], queue["queue_packets"]),
         ),
         _agreement_of_numbers(
-            *("base RTT", "lowest RTT of the run", total),
+            *("base RTT", "lowest RTT of the connection", total),
             *(slots["base_rtt_ms"], slots["true_base_rtt_ms"]),
         ),
     ]

@@ -30,7 +30,7 @@ class PolicyUse:
     policy: str
     requirement: str
     #: Whether the policy gets SINR and speed from the radio.
-    hints: bool
+    gets_hints: bool
     #: Congestion controls that a policy with a memory learns about; empty without a memory.
     learned_ccas: tuple[str, ...] = ()
 
@@ -38,7 +38,7 @@ class PolicyUse:
     def cca(self) -> str:
         """The selector as the text of a congestion control."""
         parameters = [f"policy={self.policy}", f"requirement={self.requirement}"]
-        if self.hints:
+        if self.gets_hints:
             parameters.append("hints=on")
         if self.learned_ccas:
             parameters.append(f"memory={HISTORY}")
@@ -69,7 +69,7 @@ def policy_uses(
 
     Args:
         policies: built-in names, or files.
-        requirements: of `celltcp.scenarios.requirements.REQUIREMENTS`, or weights such as `"1/5/1"`.
+        requirements: as for `celltcp.scenarios.requirements.normalize_requirement`.
         hints: whether all policies get hints from the radio; table policies always do.
         has_memory: whether policies that can use a memory get one.
 

@@ -50,7 +50,7 @@ def connections_in(results: Results, run: int) -> list[Connection]:
 
 
 def default_connection(connections: Sequence[Connection]) -> Connection:
-    """Returns the connection of the first flow that has most slots."""
+    """Returns that connection of the first flow which has the most slots."""
     flow = connections[0].name
     return max(
         (connection for connection in connections if connection.name == flow),

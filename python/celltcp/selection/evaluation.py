@@ -199,8 +199,8 @@ def evaluate(
         policy: policies: names of built-in ones, or files.
         scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
         runs: number of runs of each combination; run i has `seed + i`.
-        requirement: requirements of policies: goodput, balanced, delay, or weights of PM such as
-            `"1/5/1"`.
+        requirement: requirements of policies: goodput, balanced, delay, fct, power, one with a bound
+            such as `"delay@2Mbps"`, or weights of PM such as `"1/5/1"`.
         cca: fixed CCAs, among them the best in hindsight; CUBIC is always included.
         against: other policies to compare with.
         hints: whether all policies get SINR and speed from the radio; table policies always do.
@@ -305,7 +305,7 @@ def evaluation_request(
         "against": all_policies[len(evaluated) :],
         "requirements": list(dict.fromkeys(use.requirement for use in uses)),
         "cca": list(fixed),
-        "hints": {use.policy: use.hints for use in uses},
+        "hints": {use.policy: use.gets_hints for use in uses},
         "history": {use.policy: history for use in uses if use.learned_ccas},
         "scenarios": {source.name: source.scenario.hash for source in sources},
         "digests": digests,

@@ -27,9 +27,9 @@ RULE = (
 )
 
 
-def outcome(percent: float, verdict: str, switched: bool) -> str:
+def outcome(percent: float, verdict: str, *, has_switched: bool) -> str:
     """Returns the outcome of a case from the gain over the best fixed CCA."""
-    if not switched and verdict != "lost":
+    if not has_switched and verdict != "lost":
         return OUTCOMES[0]
     if percent > LARGE_GAIN_PERCENT:
         return OUTCOMES[1]
@@ -62,5 +62,7 @@ def _outcomes(runs: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
         fixed_values = series(fixed[fixed["scenario"] == scenario], str(requirement))
         values = case.sort_values("seed")[requirement_metric(str(requirement))].astype(float).tolist()
         against = relative(values, fixed_values[best_of(fixed_values)])
-        result.append(outcome(against.percent, against.verdict, bool(case["switches"].any())))
+        result.append(
+            outcome(against.percent, against.verdict, has_switched=bool(case["switches"].any()))
+        )
     return result
