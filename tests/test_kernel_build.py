@@ -214,13 +214,13 @@ def test_missing_tools_are_named_with_their_packages(tmp_path: Path) -> None:
     with pytest.raises(
         CelltcpError, match=r"missing: gcc, .*flex.*apt install .*binutils bison"
     ) as caught:
-        check_tools({"PATH": str(tmp_path)}, debian=False)
+        check_tools({"PATH": str(tmp_path)}, needs_debian=False)
     assert "\n" not in str(caught.value)
 
 
 def test_without_apt_a_tarball_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(CelltcpError, match="pass --source"):
-        check_tools({"PATH": str(tmp_path)}, debian=True)
+        check_tools({"PATH": str(tmp_path)}, needs_debian=True)
 
 
 def test_settings_of_the_user_do_not_reach_the_compiler(monkeypatch) -> None:

@@ -357,7 +357,7 @@ def test_segments_that_are_discarded_for_their_timestamp_are_not_spurious() -> N
         }
     )
     assert list(ground_truth_losses(fates)["kind"]) == ["random", "discarded"]
-    assert list(ground_truth_losses(fates, timestamps=False)["kind"]) == ["random", "spurious"]
+    assert list(ground_truth_losses(fates, has_timestamps=False)["kind"]) == ["random", "spurious"]
 
 
 NOTES = """start, end, address, rsrp, site

@@ -71,8 +71,8 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
     if amounts is not None:
         values = [value for _, value in sorted(zip(amounts, values, strict=True))]
     words = words_of(stake.metric)
-    few = len(values) <= _MAX_LISTED_VALUES
-    listed = values if few else [values[0], values[len(values) // 2], values[-1]]
+    are_few = len(values) <= _MAX_LISTED_VALUES
+    listed = values if are_few else [values[0], values[len(values) // 2], values[-1]]
     numbers = [estimate(stake.values[value]).mean for value in listed]
     # The last mean has the unit, unless nothing was complete there.
     last = max((index for index, mean in enumerate(numbers) if not math.isnan(mean)), default=-1)
@@ -87,12 +87,12 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
 def _direction(stake: Stake, values: Sequence[str]) -> str:
     """Returns how a metric changes along ordered values, as a predicate: significantly or not."""
     pairs = list(itertools.combinations(values, 2))
-    gains = any(stake.is_gain(after, before) for before, after in pairs)
-    losses = any(stake.is_gain(before, after) for before, after in pairs)
-    if gains and losses:
+    has_gains = any(stake.is_gain(after, before) for before, after in pairs)
+    has_losses = any(stake.is_gain(before, after) for before, after in pairs)
+    if has_gains and has_losses:
         return "rises and falls"
-    if gains or losses:
-        return "falls" if gains == stake.is_less_better else "grows"
+    if has_gains or has_losses:
+        return "falls" if has_gains == stake.is_less_better else "grows"
     means = [abs(estimate(stake.values[value]).mean) for value in values]
     # With wide intervals, an insignificant difference may be large.
     if max(means) > _MAX_UNDECIDED_RATIO * min(means):

@@ -54,13 +54,13 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
 
 def _values(comparison: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]:
     """Yields flow and metric, and the values of the runs, for each metric and CCA."""
-    several = len(comparison.applications) > 1
+    are_several = len(comparison.applications) > 1
     for application in comparison.applications:
         for metric in application.names:
             # The spread of a few values depends on a single one of them.
             if APP_METRICS[metric].sign and not APP_METRICS[metric].is_spread:
                 for values in application.values(metric).values():
-                    yield (application.flow if several else "", metric), values
+                    yield (application.flow if are_several else "", metric), values
     for metric in (GOODPUT, MEAN_RTT):
         if metric != GOODPUT or comparison.is_competing:
             for cca in comparison.ccas:

@@ -280,7 +280,7 @@ def _run(
     with ExitStack() as stack:
         file = None
         if pcap is not None:
-            file = str(stack.enter_context(atomic_write(Path(pcap), streamed=True)))
+            file = str(stack.enter_context(atomic_write(Path(pcap), is_streamed=True)))
         run = job.engine.start(job.scenario, job.seed, pcap=file, pcap_at=pcap_at if file else None)
         samples: list[pa.RecordBatch] = []
         store = writer.write if writer else samples.append

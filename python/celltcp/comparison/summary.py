@@ -277,12 +277,12 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
         headings[key] = _Heading(f"{words.with_unit(words.name)}{of_flow}", words.digits)
         values[key] = {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
 
-    several = len(comparison.applications) > 1
+    are_several = len(comparison.applications) > 1
     for application in comparison.applications:
         for name in application.names:
             key = f"{name}:{application.flow}"
             heading = " ".join(APP_METRICS[name].heading.split())
-            heading = f"{heading} ({application.flow})" if several else heading
+            heading = f"{heading} ({application.flow})" if are_several else heading
             headings[key] = _Heading(heading, APP_METRICS[name].digits)
             values[key] = {cca: metrics.get(name, []) for cca, metrics in application.metrics.items()}
     rivals = comparison.competing_flows if has_rows_of_flows([comparison]) else []

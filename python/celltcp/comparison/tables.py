@@ -268,11 +268,11 @@ def limits_table(results: Results) -> Table | None:
     limits = [limit for limit, texts in cells.items() if not {*texts} <= {"0", "-"}]
     if not limits:
         return None
-    several = len({flow.flow for flow in flows}) > 1
+    has_several_flows = len({flow.flow for flow in flows}) > 1
     rows = tuple(
         (
             names[flow.cca],
-            *([flow.flow] if several else []),
+            *([flow.flow] if has_several_flows else []),
             *(cells[limit][index] for limit in limits),
         )
         for index, flow in enumerate(flows)
@@ -280,14 +280,14 @@ def limits_table(results: Results) -> Table | None:
     return Table(
         columns=(
             Column("CCA", folds=True, no_wrap=True),
-            *([Column("flow")] if several else []),
+            *([Column("flow")] if has_several_flows else []),
             *number_columns(*(_LIMIT_HEADINGS[limit] for limit in limits)),
         ),
         rows=rows,
         title=f"{LIMITS_TITLE}{_leg_text(results)}",
         # A block of rows for each CCA.
         group_ends=frozenset(
-            {flow.cca: index for index, flow in enumerate(flows)}.values() if several else ()
+            {flow.cca: index for index, flow in enumerate(flows)}.values() if has_several_flows else ()
         ),
         cca_of_cell={name: cca for cca, name in names.items()},
     )

@@ -36,8 +36,8 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
         return f"{text}; it costs {verdict.cost.text}" if verdict.cost else text
     ranked = [names[cca] for cca in verdict.ranked]
     # A single further CCA is listed, too.
-    few = len(ranked) <= _MAX_UNDECIDED + 1
-    among = ", ".join(ranked) if few else join_names(ranked, _MAX_UNDECIDED)
+    are_few = len(ranked) <= _MAX_UNDECIDED + 1
+    among = ", ".join(ranked) if are_few else join_names(ranked, _MAX_UNDECIDED)
     return f"undecided among {among}; {hint_text(verdict)}"
 
 

@@ -30,7 +30,7 @@ class ClosedPipeError(CelltcpError):
 
 
 @contextmanager
-def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
+def atomic_write(file: Path, *, is_streamed: bool = False) -> Iterator[Path]:
     """Yields the path of a temporary file, whose content becomes that of `file` in the end.
 
     The temporary file is in the folder of `file`, so that a rename replaces it, with the mode that
@@ -38,8 +38,8 @@ def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
 
     Args:
         file: the file, or a link to it, a named pipe, or a character device.
-        streamed: whether pipes and devices receive the content while it is written. The yielded path is
-            then that of the pipe or device.
+        is_streamed: whether pipes and devices receive the content while it is written. The yielded path
+            is then that of the pipe or device.
 
     Raises:
         CelltcpError: if the file cannot be written.
@@ -52,7 +52,7 @@ def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
             yield partial
             _copy_mode(target, partial)
             partial.replace(target)
-        elif streamed and not stat.S_ISREG(file.stat().st_mode):
+        elif is_streamed and not stat.S_ISREG(file.stat().st_mode):
             partial = file
             yield file
         else:

@@ -21,7 +21,7 @@ class LockTaken(Exception):  # noqa: N818 - callers catch it and raise an error 
 
 
 @contextmanager
-def locked(file: Path, *, stays: bool = False) -> Iterator[int]:
+def locked(file: Path, *, keeps_file: bool = False) -> Iterator[int]:
     """Holds the lock of a file, and writes the id of this process into it.
 
     Programs that inherit the file descriptor hold the lock as well. On file systems without locks,
@@ -29,7 +29,7 @@ def locked(file: Path, *, stays: bool = False) -> Iterator[int]:
 
     Args:
         file: lock file, which is created if it is missing.
-        stays: whether the file stays after the release of the lock.
+        keeps_file: whether the file stays after the release of the lock.
 
     Yields:
         The file descriptor that holds the lock.
@@ -43,7 +43,7 @@ def locked(file: Path, *, stays: bool = False) -> Iterator[int]:
         yield lock.fileno()
     finally:
         try:
-            if not stays:
+            if not keeps_file:
                 file.unlink(missing_ok=True)
         finally:
             lock.close()

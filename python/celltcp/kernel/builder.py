@@ -61,7 +61,7 @@ def build(
     else:
         origin = DebianPackage(debian) if debian else NewestPackage(DEFAULT_SERIES)
     variables = environment()
-    check_tools(variables, debian=source is None)
+    check_tools(variables, needs_debian=source is None)
     side = kernel_side()
     with exit_on_signals(), cache.lock() as lock:
         if not force and (existing := up_to_date(origin, side)):

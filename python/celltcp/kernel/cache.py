@@ -186,7 +186,7 @@ def lock() -> Iterator[int]:
     with ExitStack() as stack:
         try:
             root().mkdir(parents=True, exist_ok=True)
-            descriptor = stack.enter_context(locked(root() / ".lock", stays=True))
+            descriptor = stack.enter_context(locked(root() / ".lock", keeps_file=True))
         except LockTaken as taken:
             raise CelltcpError(
                 f"{root()}: process {taken.holder} is building or removing here; wait or end it"

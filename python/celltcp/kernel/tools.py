@@ -38,14 +38,14 @@ def check_machine() -> None:
         raise CelltcpError(f"kernel build: needs Linux on x86_64; this machine is {machine}")
 
 
-def check_tools(environment: Mapping[str, str], *, debian: bool) -> None:
-    """Checks that all tools of a build are installed, and those for a Debian package if one is fetched.
+def check_tools(environment: Mapping[str, str], *, needs_debian: bool) -> None:
+    """Checks that all tools of a build are installed, and the Debian ones if `needs_debian`.
 
     Raises:
         CelltcpError: if something is missing; names all of it with the packages.
     """
     path = environment.get("PATH")
-    if debian and any(shutil.which(tool, path=path) is None for tool in DEBIAN_TOOLS):
+    if needs_debian and any(shutil.which(tool, path=path) is None for tool in DEBIAN_TOOLS):
         raise CelltcpError(
             "kernel build: there is no apt of Debian here to fetch the source with; pass --source "
             "FILE with a tarball of the kernel from kernel.org"

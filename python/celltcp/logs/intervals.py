@@ -376,8 +376,8 @@ def _concatenate(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: in
         all_lengths[1::2] = gaps
         all_rates = np.full(2 * interval_count - 1, np.nan)
         all_rates[::2] = piece.bps
-        nonempty = all_lengths > 0
-        all_lengths, all_rates = all_lengths[nonempty], all_rates[nonempty]
+        is_nonempty = all_lengths > 0
+        all_lengths, all_rates = all_lengths[is_nonempty], all_rates[is_nonempty]
         known = np.flatnonzero(np.isfinite(all_rates))
         if not len(known):
             continue

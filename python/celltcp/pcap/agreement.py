@@ -48,7 +48,7 @@ def measure_agreement(
     captures: list[CaptureCounts] = []
     threads = ThreadPoolExecutor(available_threads())
     try:
-        counts_of_tools = threads.map(partial(external_counts, totals=True), files)
+        counts_of_tools = threads.map(partial(external_counts, has_totals=True), files)
         for index, (file, others) in enumerate(zip(files, counts_of_tools, strict=True)):
             if progress:
                 progress(index / len(files))

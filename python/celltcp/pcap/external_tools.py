@@ -23,10 +23,10 @@ _SEGMENTS = "tcp and not icmp and not icmpv6"
 _TIMEOUT_S = 120
 
 
-def external_counts(capture: Path, totals: bool = False) -> dict[str, dict[str, int]]:
-    """Returns the counts of each tool that is installed; `totals` adds connections and segments."""
+def external_counts(capture: Path, has_totals: bool = False) -> dict[str, dict[str, int]]:
+    """Returns the counts of each tool that is installed; `has_totals` adds connections and segments."""
     tools = {"tshark": _tshark, "tcptrace": _tcptrace}
-    counts = {tool: count(capture, totals) for tool, count in tools.items() if shutil.which(tool)}
+    counts = {tool: count(capture, has_totals) for tool, count in tools.items() if shutil.which(tool)}
     return {tool: count for tool, count in counts.items() if count}
 
 
@@ -41,7 +41,7 @@ def _output(command: list[str]) -> str:
     return process.stdout
 
 
-def _tshark(capture: Path, totals: bool) -> dict[str, int]:
+def _tshark(capture: Path, has_totals: bool) -> dict[str, int]:
     columns = ["tcp.stream", *(name.split()[0] for name in _TSHARK.values())]
     options = [option for name in columns for option in ("-e", name)]
     text = _output(["tshark", "-n", "-r", str(capture), "-Y", _SEGMENTS, "-T", "fields", *options])
@@ -50,17 +50,17 @@ def _tshark(capture: Path, totals: bool) -> dict[str, int]:
         name: sum(1 for row in rows if len(row) > column and row[column] not in ("", "0", "False"))
         for column, name in enumerate(_TSHARK, 1)
     }
-    if not totals:
+    if not has_totals:
         return counts
     # A frame with several segments has several streams.
     streams = [stream for row in rows for stream in row[0].split(",")]
     return {"connections": len(set(streams)), "segments": len(streams), **counts}
 
 
-def _tcptrace(capture: Path, totals: bool) -> dict[str, int]:
+def _tcptrace(capture: Path, has_totals: bool) -> dict[str, int]:
     text = _output(["tcptrace", "-n", "-l", str(capture)])
     counts = re.findall(r"rexmt data pkts:\s+(\d+)", text)
     if not counts:
         return {}
-    connections = {"connections": len(re.findall(r"complete conn:", text))} if totals else {}
+    connections = {"connections": len(re.findall(r"complete conn:", text))} if has_totals else {}
     return {**connections, "retransmissions": sum(int(count) for count in counts)}

@@ -20,7 +20,7 @@ _MIN_OUTAGE_NS = 200_000_000
 _LOST = ("overflow", "aqm", "policer", "loss", "radio", "mtu")
 
 
-def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.DataFrame:
+def ground_truth_losses(fates: pd.DataFrame, *, has_timestamps: bool = True) -> pd.DataFrame:
     """Returns the losses of one connection: `seq`, `len`, `t_ns` of sending, and `kind`.
 
     The kinds of dropped segments, in this order: an outage if the radio dropped it or nothing moved
@@ -37,7 +37,7 @@ def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.D
     ended = np.minimum(rows["ended_ns"].to_numpy(np.uint64), np.uint64(2**62)).astype(np.int64)
     fate = rows["fate"].to_numpy(str)
     arrived = fate == "received"
-    if timestamps:
+    if has_timestamps:
         fate = np.where(
             _discarded(seq, rows["len"].to_numpy(np.int64), sent, ended, arrived), "discarded", fate
         )

@@ -111,7 +111,7 @@ def _validate_capture(case: Case, capture: Path) -> Validation:
         (row,) = connections[connections["connection"] == flow].to_dict("records")
         lost = connection_rows(losses, row, int(row["direction"] == "up"))
         sent_ns = (lost["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
-        truth = ground_truth_losses(fates_of_flow, timestamps=document["tcp"]["timestamps"])
+        truth = ground_truth_losses(fates_of_flow, has_timestamps=document["tcp"]["timestamps"])
         parts.append(_match(truth, lost.assign(t_ns=sent_ns - delay_ns), case.before is not None))
     path = estimate_path(analyses)
     largest = max(connections.to_dict("records"), key=lambda row: int(row["bytes_down"]))

@@ -26,12 +26,12 @@ def mcs_ranges(scenario: str) -> dict[str, tuple[int, int]]:
     return ranges
 
 
-def downlink_ttis(comparison: Comparison, *, whole_run: bool = False) -> pd.DataFrame:
+def downlink_ttis(comparison: Comparison, *, is_whole_run: bool = False) -> pd.DataFrame:
     """Returns the rows of the radio log about the first phone's downlink, with the `modulation`.
 
     Args:
         comparison: results with a radio log.
-        whole_run: whether to include TTIs before the first flow starts and after it ends.
+        is_whole_run: whether to include TTIs before the first flow starts and after it ends.
     """
     radio = comparison.radio
     run_lengths_s = comparison.runs.set_index("run")["duration_s"]
@@ -39,7 +39,7 @@ def downlink_ttis(comparison: Comparison, *, whole_run: bool = False) -> pd.Data
     # The TTI that starts as the run ends is logged, too.
     is_in_run = times_s < radio["run"].map(run_lengths_s)
     selected = radio[(radio["uplink"] == 0) & (radio["ue"] == 0) & is_in_run].copy()
-    if not whole_run:
+    if not is_whole_run:
         flows = comparison.flows.groupby("run").first()
         times_s = times_s[selected.index]
         start_s = selected["run"].map(flows["start_s"])

@@ -41,22 +41,22 @@ LIMITS = tuple(
 )
 
 
-class _EndLimit(NamedTuple):
+class _HostLimit(NamedTuple):
     """Limit at a host."""
 
     #: Column with the time under the limit.
     column: str
     #: Description of the state under the limit.
     text: str
-    #: Cause of the limit: the buffer `receive` or `send`, or `application`.
+    #: What sets the limit: `receive` or `send` for that buffer, or `application`.
     kind: str
 
 
 #: Limits at the hosts.
-_END_LIMITS = (
-    _EndLimit("receive_window_limited_s", "the receive window was full", "receive"),
-    _EndLimit("send_buffer_limited_s", "the send buffer was full", "send"),
-    _EndLimit("application_limited_s", "the application had no more to send", "application"),
+_HOST_LIMITS = (
+    _HostLimit("receive_window_limited_s", "the receive window was full", "receive"),
+    _HostLimit("send_buffer_limited_s", "the send buffer was full", "send"),
+    _HostLimit("application_limited_s", "the application had no more to send", "application"),
 )
 
 #: Share of the time under a limit above which there is a warning.
@@ -161,7 +161,7 @@ def limited_flows(results: Results) -> list[str]:
     ]
     shares = {
         limit.column: numbers(flows[limit.column])[is_active] / durations[is_active]
-        for limit in _END_LIMITS
+        for limit in _HOST_LIMITS
     }
     if not any((share > _MIN_WARNING_SHARE).any() for share in shares.values()):
         return []
@@ -171,7 +171,7 @@ def limited_flows(results: Results) -> list[str]:
     is_thin = np.array([any(flow.includes(name) for flow in thin) for _, name in flow_keys], np.bool_)
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
     warnings = []
-    for column, text, kind in _END_LIMITS:
+    for column, text, kind in _HOST_LIMITS:
         # Only the time in which the bottleneck was not busy counts.
         share = np.where(shares[column] > idle, idle, shares[column])
         is_counted = ~np.isnan(share)
@@ -214,7 +214,7 @@ def windows_that_share(results: Results) -> list[str]:
         return []
     names = labels(results.lineups.values())
     warnings = []
-    for limit, (_, text, kind) in zip(("receive_window", "send_buffer"), _END_LIMITS, strict=False):
+    for limit, (_, text, kind) in zip(("receive_window", "send_buffer"), _HOST_LIMITS, strict=False):
         shares = {
             f"{names[row.cca]}, {row.flow}": row.shares[limit]
             for row in flow_limits(results)

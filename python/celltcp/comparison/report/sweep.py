@@ -91,11 +91,11 @@ def _changes(sweep: Sweep) -> tuple[Section, ...]:
 
 def _field_findings(sweep: Sweep) -> tuple[Finding, ...]:
     """Returns a finding per field and need: the best value over all congestion controls."""
-    several = len(sweep.ccas) > 1
+    are_several = len(sweep.ccas) > 1
     return tuple(
         _field_finding(ranking, stake)
         for ranking in sweep.field_rankings
-        if several == (ranking.cca is None) and not is_condition(ranking.field)
+        if are_several == (ranking.cca is None) and not is_condition(ranking.field)
         for stake in ranking.stakes
     )
 

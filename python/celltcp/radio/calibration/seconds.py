@@ -19,7 +19,7 @@ def radio_seconds(comparison: Comparison) -> pd.DataFrame:
     blocks: `blocks` (all), `failed` (not decoded), `first_decoded` (decoded at the first attempt),
     `again_1` and `again_2` (second and third attempts), `again_3` (later ones), and one per modulation.
     """
-    ttis = downlink_ttis(comparison, whole_run=True)
+    ttis = downlink_ttis(comparison, is_whole_run=True)
     is_sent = ttis["attempt"] > 0
     columns = pd.DataFrame(
         {

@@ -35,7 +35,7 @@ def _summary(evaluation: Evaluation) -> Table:
                     str(row["scenarios"]),
                     _text(row["expected"]),
                     _text(row["realised"]),
-                    _text(row["error"], row["error_ci95"], sign=True),
+                    _text(row["error"], row["error_ci95"], has_sign=True),
                     _text(row["absolute_error"]),
                     _text(row["correlation"]),
                 )
@@ -74,9 +74,9 @@ def _bins(evaluation: Evaluation) -> Table:
     return Table(columns, tuple(rows), title, frame="head")
 
 
-def _text(value: float, half: float = float("nan"), *, sign: bool = False) -> str:
+def _text(value: float, half: float = float("nan"), *, has_sign: bool = False) -> str:
     """Returns a measure with the half width of its interval; a dash for NaN."""
     if value != value:
         return "-"
-    text = f"{value:+.3f}" if sign else f"{value:.3f}"
+    text = f"{value:+.3f}" if has_sign else f"{value:.3f}"
     return text if half != half else f"{text} ± {half:.3f}"
