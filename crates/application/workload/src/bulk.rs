@@ -41,26 +41,26 @@ impl Settings for Bulk {
 /// Bulk transfer of a flow.
 pub(crate) struct Transfer {
     bulk: Bulk,
-    opened: bool,
+    is_opened: bool,
 }
 
 impl Transfer {
     pub(crate) fn new(bulk: Bulk) -> Self {
-        let opened = false;
-        Self { bulk, opened }
+        let is_opened = false;
+        Self { bulk, is_opened }
     }
 }
 
 impl Application for Transfer {
     fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
-        if self.opened {
+        if self.is_opened {
             out.extend([
                 Command::CancelUnsent(End::Server),
                 Command::Close(End::Server),
             ]);
             return;
         }
-        self.opened = true;
+        self.is_opened = true;
         out.push(Command::Open);
         out.push(match self.bulk.bytes.map(Bytes::get) {
             Some(bytes) => Command::Send(End::Server, bytes),

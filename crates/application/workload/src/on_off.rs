@@ -55,7 +55,7 @@ pub(crate) struct Source {
     jitter: Jitter,
     /// End of the current period; `None` before the first one.
     period_ends: Option<Instant>,
-    on: bool,
+    is_on: bool,
 }
 
 impl Source {
@@ -65,7 +65,7 @@ impl Source {
             on_off,
             draws,
             period_ends: None,
-            on: false,
+            is_on: false,
         }
     }
 }
@@ -77,8 +77,8 @@ impl Application for Source {
         }
         let mut ends = self.period_ends.unwrap_or(now);
         if now >= ends {
-            self.on = !self.on;
-            let length = if self.on {
+            self.is_on = !self.is_on;
+            let length = if self.is_on {
                 self.on_off.on.draw(&mut self.draws)
             } else {
                 self.jitter.draw_pause(&self.on_off.off, &mut self.draws)
@@ -87,7 +87,7 @@ impl Application for Source {
             self.period_ends = Some(ends);
         }
         match self.on_off.rate {
-            _ if !self.on => {
+            _ if !self.is_on => {
                 out.extend([Command::CancelUnsent(End::Server), Command::WakeAt(ends)])
             }
             None => out.extend([

@@ -59,10 +59,10 @@ impl Traffic {
         known.then(|| Duration::from_micros(self.delays.value_at_quantile(share)))
     }
 
-    pub(crate) fn deliver(&mut self, bytes: usize, delay: Duration, marked: bool) {
+    pub(crate) fn deliver(&mut self, bytes: usize, delay: Duration, is_marked: bool) {
         self.delivered += 1;
         self.delivered_bytes += bytes as u64;
-        self.marked += u64::from(marked);
+        self.marked += u64::from(is_marked);
         self.delays.saturating_record(delay.as_micros());
     }
 }

@@ -407,8 +407,8 @@ impl ObservedPath {
     }
 
     /// Returns the backlog (bytes) and the capacity in the current slot (bit/s) of the bottleneck towards the phone or, if
-    /// `uplink`, from it.
-    pub fn bottleneck_state(&self, uplink: bool) -> (u64, u64) {
-        self.watch.0.bottleneck_state(uplink, &self.network)
+    /// `is_uplink`, from it.
+    pub fn bottleneck_state(&self, is_uplink: bool) -> (u64, u64) {
+        self.watch.0.bottleneck_state(is_uplink, &self.network)
     }
 }

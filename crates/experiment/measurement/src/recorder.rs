@@ -139,9 +139,9 @@ impl Recorder {
     }
 
     /// Returns the backlog (bytes) and the capacity in the current slot (bit/s) of the bottleneck towards the phone or, if
-    /// `uplink`, from it.
-    pub(crate) fn bottleneck_state(&self, uplink: bool, network: &Network) -> (u64, u64) {
-        let index = usize::from(uplink);
+    /// `is_uplink`, from it.
+    pub(crate) fn bottleneck_state(&self, is_uplink: bool, network: &Network) -> (u64, u64) {
+        let index = usize::from(is_uplink);
         (
             self.bottlenecks.queue(index, network).bytes,
             self.bottlenecks.capacity_bps(index),

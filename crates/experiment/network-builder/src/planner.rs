@@ -252,7 +252,11 @@ impl Builder<'_> {
     }
 
     /// Returns the capacity in this run, and its mean rate.
-    fn capacity(&self, capacity: &Capacity, up: bool) -> Result<(LinkCapacity, Rate), PlanError> {
+    fn capacity(
+        &self,
+        capacity: &Capacity,
+        is_uplink: bool,
+    ) -> Result<(LinkCapacity, Rate), PlanError> {
         let of_trace = |trace: Arc<link_trace::Trace>, offset| {
             let mean = trace.mean_rate();
             (LinkCapacity::Trace { trace, offset }, mean)
@@ -270,7 +274,7 @@ impl Builder<'_> {
                     mean,
                 )
             }
-            Capacity::Trace(file) => of_trace(self.traces.get(file, up), self.trace_offset),
+            Capacity::Trace(file) => of_trace(self.traces.get(file, is_uplink), self.trace_offset),
             Capacity::Generated { generate } => {
                 let entity = self.topology.links.len() as u32;
                 let trace = generate

@@ -140,8 +140,8 @@ impl Traces {
             .map(|((file, _, direction), read)| (file.as_path(), *direction, read))
     }
 
-    pub(crate) fn get(&self, file: &TraceFile, up: bool) -> Arc<Trace> {
-        let direction = if up {
+    pub(crate) fn get(&self, file: &TraceFile, is_uplink: bool) -> Arc<Trace> {
+        let direction = if is_uplink {
             Direction::Uplink
         } else {
             Direction::Downlink

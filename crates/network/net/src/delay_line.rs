@@ -22,8 +22,8 @@ pub(crate) enum DelayLine {
 }
 
 impl DelayLine {
-    pub(crate) fn new(reorder: bool) -> Self {
-        if reorder {
+    pub(crate) fn new(may_reorder: bool) -> Self {
+        if may_reorder {
             Self::Reordering(BinaryHeap::new())
         } else {
             Self::Fifo(VecDeque::new())

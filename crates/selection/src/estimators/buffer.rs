@@ -158,8 +158,8 @@ impl BufferEstimator {
         self.start = Some(sample.at);
     }
 
-    /// Processes a loss in the round trip that has just ended, perhaps after `slow_start`.
-    fn on_loss(&mut self, queue: &QueueSample, slow_start: bool) {
+    /// Processes a loss in the round trip that has just ended, perhaps after slow start (`in_slow_start`).
+    fn on_loss(&mut self, queue: &QueueSample, in_slow_start: bool) {
         let last = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS);
         let Some(&QueuePeak { peak, .. }) = last else {
             return;
@@ -177,7 +177,7 @@ impl BufferEstimator {
         let min_delay =
             MIN_OVERFLOW_DELAY * queue.baseline_rtt + MIN_OVERFLOW_JITTERS * queue.jitter;
         let may_be_overflow = queueing_delay > min_delay && peak > MIN_OVERFLOW_PEAK;
-        let slow_start_sd = if slow_start { SLOW_START_SD } else { 0.0 };
+        let slow_start_sd = if in_slow_start { SLOW_START_SD } else { 0.0 };
         if self.losses.len() == MAX_LOSSES {
             self.losses.pop_front();
         }

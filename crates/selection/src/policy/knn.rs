@@ -152,7 +152,7 @@ impl KnnPolicy {
     pub(super) fn recommend(
         &self,
         input: &DecisionInput<'_>,
-        is_kernel: bool,
+        linux_only: bool,
     ) -> Option<Recommendation> {
         let (params, measure) = self.params(input)?;
         let current = input.current_cca?;
@@ -172,7 +172,7 @@ impl KnnPolicy {
         let confidence = (2.0 - nearest.distance / params.reach).clamp(0.0, 1.0);
         let starvation_limit = input.requirement.starvation_limit();
         let outcomes =
-            self.expected_outcomes(&nearest.neighbours, measure, starvation_limit, is_kernel);
+            self.expected_outcomes(&nearest.neighbours, measure, starvation_limit, linux_only);
         // Of equal CCAs, the first one in the table wins.
         let best = outcomes.iter().reduce(|best, outcome| {
             if outcome.mean_score > best.mean_score {
@@ -251,9 +251,9 @@ impl KnnPolicy {
         neighbours: &[Neighbour],
         measure: Measure,
         starvation_limit: f64,
-        is_kernel: bool,
+        linux_only: bool,
     ) -> Vec<ExpectedOutcome> {
-        let ccas: Vec<_> = self.table.available(is_kernel).collect();
+        let ccas: Vec<_> = self.table.available(linux_only).collect();
         let mut outcomes: Vec<_> = ccas
             .iter()
             .map(|&(_, cca)| ExpectedOutcome {

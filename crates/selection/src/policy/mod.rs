@@ -68,7 +68,7 @@ pub struct Policy {
     pub method: Method,
     /// Whether it runs on a Linux kernel, and so uses the substitutes in `instead`.
     #[serde(skip)]
-    is_kernel: bool,
+    runs_on_kernel: bool,
 }
 
 fn default_cca() -> String {
@@ -194,12 +194,12 @@ impl Policy {
     /// Returns the policy as it runs on a Linux kernel.
     #[must_use]
     pub(crate) fn for_kernel(mut self) -> Self {
-        self.is_kernel = true;
+        self.runs_on_kernel = true;
         self
     }
 
     fn resolve_cca(&self, cca: &'static str) -> &'static str {
-        if self.is_kernel {
+        if self.runs_on_kernel {
             self.linux_substitute(cca)
         } else {
             cca
@@ -289,7 +289,7 @@ impl Policy {
             // Before the first RTT sample no feature has a meaning.
             Method::Rules(_) | Method::Tree(_) if input.estimates.base_rtt.value.is_zero() => None,
             Method::Rules(rules) => rules.recommend(input),
-            Method::Tree(trees) => trees.recommend(input, self.default_cca(), self.is_kernel),
+            Method::Tree(trees) => trees.recommend(input, self.default_cca(), self.runs_on_kernel),
             Method::Cost(cost) => cost.recommend(input, self.default_cca()),
         }?;
         recommendation.cca = self.resolve_cca(recommendation.cca);

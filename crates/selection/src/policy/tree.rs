@@ -166,16 +166,16 @@ impl Trees {
     }
 
     /// Returns the CCA with the highest expected measure. For a new connection the gain is relative to `default`. If
-    /// `is_kernel`, measured moments choose among the CCAs of Linux.
+    /// `linux_only`, measured moments choose among the CCAs of Linux.
     pub(super) fn recommend(
         &self,
         input: &DecisionInput<'_>,
         default: &'static str,
-        is_kernel: bool,
+        linux_only: bool,
     ) -> Option<Recommendation> {
         if input.is_cca_chosen
             && let Some(moments) = &self.moments
-            && let Some(recommendation) = moments.recommend(input, is_kernel)
+            && let Some(recommendation) = moments.recommend(input, linux_only)
         {
             return Some(recommendation);
         }

@@ -145,9 +145,9 @@ impl CongestionState {
         self.cca.sndbuf_expand()
     }
 
-    /// Sets the pacing rate for a CCA that does not set one. It is the window over the RTT, times 2 below half of
-    /// the threshold and 1.2 from there on (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments replace the window where
-    /// they exceed it, as they may after a reduction.
+    /// Sets the pacing rate for a CCA that does not set one. It is the window over the RTT, times 2 below half of the
+    /// threshold and 1.2 from there on (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments
+    /// replace the window where they exceed it, as they may after a reduction.
     pub fn update_default_pacing_rate(&mut self) {
         if self.cca.has_cong_control() {
             return;

@@ -54,13 +54,13 @@ impl Interval {
         &mut self,
         since_ns: u64,
         connection: u32,
-        up: bool,
+        is_uplink: bool,
     ) -> Option<IntervalRow> {
         let index = since_ns / LENGTH_NS;
         if index == self.index {
             return None;
         }
-        let row = self.row(connection, up);
+        let row = self.row(connection, is_uplink);
         *self = Self {
             index,
             ..Self::default()
@@ -69,10 +69,10 @@ impl Interval {
     }
 
     /// Returns the row of the current interval, if anything passed.
-    pub(super) fn row(&self, connection: u32, up: bool) -> Option<IntervalRow> {
+    pub(super) fn row(&self, connection: u32, is_uplink: bool) -> Option<IntervalRow> {
         self.is_used.then(|| IntervalRow {
             connection,
-            up: u32::from(up),
+            up: u32::from(is_uplink),
             t_s: (self.index * LENGTH_NS) as f64 / 1e9,
             bytes: self.bytes,
             retransmitted_bytes: self.retransmitted,

@@ -189,14 +189,14 @@ impl Loss {
         &self,
         judgement: Judgement,
         connection: u32,
-        up: bool,
+        is_uplink: bool,
         begin_ns: u64,
         base: u64,
     ) -> LossRow {
         let since = |at: u64| at.saturating_sub(begin_ns) as f64 / 1e9;
         LossRow {
             connection,
-            up: u32::from(up),
+            up: u32::from(is_uplink),
             t_s: since(self.lost_ns),
             repaired_s: since(self.repaired_ns),
             seq: self.start.saturating_sub(base),

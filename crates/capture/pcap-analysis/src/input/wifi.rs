@@ -6,7 +6,8 @@ use super::skipped::Skipped;
 /// Name of frames without data among the skipped records.
 const NO_DATA_NAME: &str = "IEEE 802.11 without data";
 
-/// Maximum length of the headers before LLC: four addresses, QoS control, HT control and the header of an A-MSDU subframe.
+/// Maximum length of the headers before LLC: four addresses, QoS control, HT control, and the header of an A-MSDU
+/// subframe.
 const MAX_HEADER: usize = 30 + 2 + 4 + 14;
 
 /// Returns the layer that a data frame carries, with its bytes (IEEE 802.11 §9.2).

@@ -22,9 +22,9 @@ pub(crate) struct MTcp {
     freeze_after: Duration,
     progress: Progress,
     /// Whether the sender has no window.
-    frozen: bool,
+    is_frozen: bool,
     /// Whether the link is interrupted, or will be soon; known to M-TCP+ only.
-    disconnected: bool,
+    is_disconnected: bool,
     /// Time at which the silence of the far end counts as a disconnection.
     deadline: Instant,
 }
@@ -39,8 +39,8 @@ impl MTcp {
         Self {
             freeze_after,
             progress,
-            frozen: false,
-            disconnected: false,
+            is_frozen: false,
+            is_disconnected: false,
             deadline: Instant::NEVER,
         }
     }
@@ -54,15 +54,15 @@ impl MTcp {
     /// Makes the next ACK advertise a zero window.
     fn prepare_to_freeze(&mut self, inbound: &mut Connection) {
         self.deadline = Instant::NEVER;
-        self.frozen = true;
+        self.is_frozen = true;
         inbound.confirm(self.progress.confirmed);
         inbound.set_frozen(true);
     }
 
     /// Opens the sender's window again.
     fn thaw(&mut self, now: Instant, inbound: &mut Connection) {
-        if self.frozen {
-            self.frozen = false;
+        if self.is_frozen {
+            self.is_frozen = false;
             inbound.set_frozen(false);
             inbound.acknowledge(now);
         }
@@ -71,7 +71,7 @@ impl MTcp {
 
     /// Restarts the silence timer if data is outstanding.
     fn restart_timer(&mut self, now: Instant) {
-        self.deadline = if self.progress.all_confirmed || self.frozen {
+        self.deadline = if self.progress.all_confirmed || self.is_frozen {
             Instant::NEVER
         } else {
             now + self.progress.rtt + self.freeze_after
@@ -108,12 +108,12 @@ impl Policy for MTcp {
     }
 
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, _: bool) {
-        if self.disconnected {
+        if self.is_disconnected {
             // An ACK that was under way is passed on, but the window stays closed.
             inbound.acknowledge(now);
             return;
         }
-        self.frozen = false;
+        self.is_frozen = false;
         inbound.set_frozen(false);
         inbound.acknowledge(now);
         self.restart_timer(now);
@@ -127,10 +127,10 @@ impl Policy for MTcp {
         change: LinkChange,
     ) {
         pause_with_link(now, outbound, change);
-        self.disconnected = change != LinkChange::Restored;
-        if !self.disconnected {
+        self.is_disconnected = change != LinkChange::Restored;
+        if !self.is_disconnected {
             self.thaw(now, inbound);
-        } else if !self.frozen {
+        } else if !self.is_frozen {
             self.freeze(now, inbound);
         }
     }

@@ -37,7 +37,7 @@ struct CachedPacket {
     /// Whether a SACK block has covered it.
     sacked: bool,
     /// Whether it has to be retransmitted now.
-    due: bool,
+    is_due: bool,
     /// Whether the sender has retransmitted it, so that the sender also has to repair its loss.
     resent_by_sender: bool,
 }
@@ -102,7 +102,7 @@ impl SnoopFlow {
             sent_at: now,
             repairs: 0,
             sacked: false,
-            due: false,
+            is_due: false,
             resent_by_sender,
         };
         self.cache.insert(index, copy);
@@ -226,17 +226,17 @@ impl SnoopFlow {
         for copy in holes.filter(|copy| !copy.sacked && !copy.resent_by_sender) {
             let overtaken = copy.repairs == 0 && copy.sent_at <= last_sent_at;
             let lost_again = copy.repairs > 0 && now.saturating_since(copy.sent_at) > rtt + rtt / 4;
-            copy.due |= overtaken || lost_again;
-            has_losses |= copy.due;
+            copy.is_due |= overtaken || lost_again;
+            has_losses |= copy.is_due;
         }
         has_losses
     }
 
     /// Returns the packets that have to be retransmitted now, and counts them as sent.
     pub(super) fn repairs(&mut self, now: Instant) -> Vec<(Packet, Option<Vec<u8>>)> {
-        let due = self.cache.iter_mut().filter(|copy| copy.due);
+        let due = self.cache.iter_mut().filter(|copy| copy.is_due);
         due.map(|copy| {
-            copy.due = false;
+            copy.is_due = false;
             copy.repairs += 1;
             copy.sent_at = now;
             (copy.packet, copy.payload.clone())
@@ -259,15 +259,15 @@ impl SnoopFlow {
     }
 
     /// Handles the deadline: the oldest copy that was not SACKed is retransmitted, unless it is likely to wait in a queue.
-    /// `queued` says whether there are packets in a visible queue behind the cache.
-    pub(super) fn on_deadline(&mut self, now: Instant, queued: bool) {
+    /// `has_queue` says whether there are packets in a visible queue behind the cache.
+    pub(super) fn on_deadline(&mut self, now: Instant, has_queue: bool) {
         if self.deadline() > now {
             return;
         }
         self.backoff += 1;
-        let congested = self.is_congested() || self.sees_queue && queued;
+        let congested = self.is_congested() || self.sees_queue && has_queue;
         if let Some(copy) = self.cache.iter_mut().find(|copy| !copy.sacked) {
-            copy.due = !congested;
+            copy.is_due = !congested;
             copy.sent_at = now;
         }
     }

@@ -43,7 +43,7 @@ pub struct Drx {
     /// First subframe in which the short cycle is no longer used.
     short_until: u64,
     retransmissions: Vec<RetransmissionWindow>,
-    request_pending: bool,
+    is_request_pending: bool,
 }
 
 impl Drx {
@@ -55,7 +55,7 @@ impl Drx {
             active_until: 0,
             short_until: 0,
             retransmissions: Vec::new(),
-            request_pending: false,
+            is_request_pending: false,
         }
     }
 
@@ -83,7 +83,7 @@ impl Drx {
     fn is_active(&self, subframe: u64) -> bool {
         subframe < self.on_until
             || subframe < self.active_until
-            || self.request_pending
+            || self.is_request_pending
             || self
                 .retransmissions
                 .iter()
@@ -134,8 +134,8 @@ impl Drx {
     }
 
     /// Sets whether a scheduling request has been sent and is pending.
-    pub(crate) fn set_request_pending(&mut self, pending: bool) {
-        self.request_pending = pending;
+    pub(crate) fn set_request_pending(&mut self, is_pending: bool) {
+        self.is_request_pending = is_pending;
     }
 }
 

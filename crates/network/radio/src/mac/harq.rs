@@ -53,7 +53,7 @@ enum State {
     /// Sent; feedback arrives at `due`.
     Waiting {
         due: u64,
-        acknowledged: bool,
+        is_acknowledged: bool,
     },
     /// Negative feedback since `since`.
     Pending {
@@ -66,7 +66,7 @@ enum State {
 struct Process<T, S> {
     state: State,
     attempts: u8,
-    decoded: bool,
+    is_decoded: bool,
     payload: T,
     soft: S,
 }
@@ -87,7 +87,7 @@ impl<T: Default, S: Default> Harq<T, S> {
             .map(|_| Process {
                 state: State::Idle,
                 attempts: 0,
-                decoded: false,
+                is_decoded: false,
                 payload: T::default(),
                 soft: S::default(),
             })
@@ -105,13 +105,17 @@ impl<T: Default, S: Default> Harq<T, S> {
             return None;
         }
         for (index, process) in self.processes.iter_mut().enumerate() {
-            let State::Waiting { due, acknowledged } = process.state else {
+            let State::Waiting {
+                due,
+                is_acknowledged,
+            } = process.state
+            else {
                 continue;
             };
             if due > tti {
                 continue;
             }
-            let feedback = if acknowledged {
+            let feedback = if is_acknowledged {
                 process.state = State::Idle;
                 Feedback::Acknowledged
             } else if self.config.allows_attempt_after(process.attempts) {
@@ -120,7 +124,7 @@ impl<T: Default, S: Default> Harq<T, S> {
             } else {
                 process.state = State::Idle;
                 // If an ACK was received as a NACK, nothing was lost.
-                if process.decoded {
+                if process.is_decoded {
                     Feedback::Acknowledged
                 } else {
                     Feedback::Exhausted
@@ -173,7 +177,7 @@ impl<T: Default, S: Default> Harq<T, S> {
     pub fn new_data(&mut self, process: usize) -> &mut T {
         let process = &mut self.processes[process];
         process.attempts = 0;
-        process.decoded = false;
+        process.is_decoded = false;
         process.soft = S::default();
         &mut process.payload
     }
@@ -200,17 +204,17 @@ impl<T: Default, S: Default> Harq<T, S> {
         let due = tti + self.config.round_trip;
         let process = &mut self.processes[process];
         process.attempts = process.attempts.saturating_add(1);
-        let reception = if process.decoded {
+        let reception = if process.is_decoded {
             Reception::Duplicate
         } else if errors.decoding(tti) < error_rate(&mut process.soft) {
             Reception::Failed
         } else {
-            process.decoded = true;
+            process.is_decoded = true;
             Reception::Decoded
         };
         process.state = State::Waiting {
             due,
-            acknowledged: errors.is_acked(tti, process.decoded),
+            is_acknowledged: errors.is_acked(tti, process.is_decoded),
         };
         self.next_feedback = self.next_feedback.min(due);
         reception
@@ -224,7 +228,7 @@ impl<T: Default, S: Default> Harq<T, S> {
         process.attempts = process.attempts.saturating_add(1);
         process.state = State::Waiting {
             due,
-            acknowledged: errors.is_dtx_acked(tti),
+            is_acknowledged: errors.is_dtx_acked(tti),
         };
         self.next_feedback = self.next_feedback.min(due);
     }
@@ -278,16 +282,16 @@ impl ErrorDraws {
         unit_interval(self.feedback.at(tti)) < self.dtx_to_ack_rate
     }
 
-    fn is_acked(&self, tti: u64, decoded: bool) -> bool {
-        let error_rate = if decoded {
+    fn is_acked(&self, tti: u64, is_decoded: bool) -> bool {
+        let error_rate = if is_decoded {
             self.ack_to_nack_rate
         } else {
             self.nack_to_ack_rate
         };
         if error_rate <= 0.0 {
-            return decoded;
+            return is_decoded;
         }
-        decoded != (unit_interval(self.feedback.at(tti)) < error_rate)
+        is_decoded != (unit_interval(self.feedback.at(tti)) < error_rate)
     }
 }
 

@@ -2,8 +2,8 @@
 
 /// Returns the bytes of the subheader of a MAC SDU with `len` bytes: R/R/E/LCID alone for the last one in the PDU,
 /// otherwise with a length field of 7 or 15 bits.
-pub const fn bytes(len: u32, last: bool) -> u32 {
-    if last {
+pub const fn bytes(len: u32, is_last: bool) -> u32 {
+    if is_last {
         1
     } else if len < 128 {
         2

@@ -34,8 +34,8 @@ impl OuterLoop {
     }
 
     /// Processes the outcome of a first transmission.
-    pub(crate) fn on_first_transmission(&mut self, received: bool) {
-        let step = if received {
+    pub(crate) fn on_first_transmission(&mut self, is_received: bool) {
+        let step = if is_received {
             self.step_up_db
         } else {
             -self.step_down_db

@@ -133,13 +133,13 @@ impl PdcpState {
         &mut self,
         direction: Direction,
         pdus: &[Sdu],
-        reestablishing: bool,
+        is_reestablishing: bool,
         scratch: &mut Vec<Sdu>,
         outcomes: &mut Vec<PacketOutcome>,
     ) {
         scratch.clear();
         for pdu in pdus {
-            self.receiver.receive(*pdu, reestablishing, scratch);
+            self.receiver.receive(*pdu, is_reestablishing, scratch);
         }
         for pdu in scratch.iter() {
             while let Some(&(count, packet_id)) = self.pending.front() {
@@ -389,13 +389,13 @@ impl Bearer {
     fn pass_up(
         &mut self,
         direction: Direction,
-        reestablishing: bool,
+        is_reestablishing: bool,
         outcomes: &mut Vec<PacketOutcome>,
     ) {
         self.pdcp[direction as usize].receive(
             direction,
             &self.pdus,
-            reestablishing,
+            is_reestablishing,
             &mut self.in_order,
             outcomes,
         );

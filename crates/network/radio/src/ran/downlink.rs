@@ -189,7 +189,7 @@ fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
     Demand {
         bits: if bytes > 0 { 8 * (bytes + HEADERS) } else { 0 },
         retransmission_prbs: retransmission.map_or(0, |process| user.down.payload(process).prbs),
-        available: user.awake
+        available: user.is_awake
             && user.mobility.is_connected()
             && (retransmission.is_some() || bytes > 0),
     }

@@ -205,7 +205,7 @@ impl Ran {
             if user.mobility.is_connected() {
                 user.bearer.take_forwarded(now, &mut self.packet_outcomes);
             }
-            user.awake = user.drx.as_mut().is_none_or(|drx| drx.start(tti));
+            user.is_awake = user.drx.as_mut().is_none_or(|drx| drx.start(tti));
             let id = user.id;
             let headers = user.bearer.take_headers();
             outcome
@@ -257,13 +257,14 @@ impl Ran {
         }
     }
 
-    /// Runs the uplink of the cells that place grants before assignments in this TTI (`first`), or of the other cells.
-    fn uplink(&mut self, tti: u64, now: Instant, first: bool) {
+    /// Runs the uplink of the cells that place grants before assignments in this TTI (`grants_first`), or of the other
+    /// cells.
+    fn uplink(&mut self, tti: u64, now: Instant, grants_first: bool) {
         let (log, blocks) = (self.config.radio.log, &mut self.blocks);
         for cell in self
             .cells
             .iter_mut()
-            .filter(|cell| cell.grants_first == first)
+            .filter(|cell| cell.grants_first == grants_first)
         {
             let record_block = |user: &mut UserState, record| {
                 if log && user.observed {

@@ -48,9 +48,9 @@ pub(super) fn run(
         }
         send_signals(user, config, (tti, now), &mut cell.signals);
         // A turn in which the user does not listen is lost.
-        user.is_prescheduled_grant_due &= user.awake;
+        user.is_prescheduled_grant_due &= user.is_awake;
         user.is_prescheduled_grant_due |=
-            user.awake && !config.air.has_control(tti) && is_turn(user, config, tti);
+            user.is_awake && !config.air.has_control(tti) && is_turn(user, config, tti);
     }
     if is_uplink {
         for index in 0..cell.members.len() {
@@ -108,7 +108,7 @@ fn grant(
             continue;
         };
         let user = &mut users[id as usize];
-        if !user.mobility.is_connected() || !configured && !user.awake {
+        if !user.mobility.is_connected() || !configured && !user.is_awake {
             continue;
         }
         let requested = if configured {

@@ -123,7 +123,7 @@ pub(super) struct UserState {
     pub(super) bsr_reporter: Option<uplink::BsrReporter>,
     pub(super) grant_account: GrantAccount,
     pub(super) drx: Option<Drx>,
-    pub(super) awake: bool,
+    pub(super) is_awake: bool,
     pub(super) mobility: Mobility,
     /// The cell that the gateway sends to.
     pub(super) gateway_cell: u32,
@@ -250,7 +250,7 @@ impl UserState {
             bsr_reporter: config.bsr_reporter(id),
             grant_account: GrantAccount::default(),
             drx: config.drx(),
-            awake: true,
+            is_awake: true,
             mobility: Mobility::new(
                 config.radio.handover.clone(),
                 config.radio.link_failure.clone(),

@@ -76,9 +76,9 @@ impl Receiver {
         }
     }
 
-    /// Processes a PDU from RLC. `reestablishing` says whether RLC delivers it because it is being re-established. Only
+    /// Processes a PDU from RLC. `is_reestablishing` says whether RLC delivers it because it is being re-established. Only
     /// then may the target cell still fill a gap.
-    pub fn receive(&mut self, pdu: Sdu, reestablishing: bool, delivered: &mut Vec<Sdu>) {
+    pub fn receive(&mut self, pdu: Sdu, is_reestablishing: bool, delivered: &mut Vec<Sdu>) {
         if pdu.id < self.next || pdu.id - self.next >= self.sn.window() {
             return;
         }
@@ -87,7 +87,7 @@ impl Receiver {
             .binary_search_by_key(&pdu.id, |stored| stored.id)
         {
             Ok(_) => return,
-            Err(at) if !self.stored.is_empty() || (reestablishing && pdu.id != self.next) => {
+            Err(at) if !self.stored.is_empty() || (is_reestablishing && pdu.id != self.next) => {
                 self.stored.insert(at, pdu);
             }
             Err(_) => {
@@ -96,7 +96,7 @@ impl Receiver {
                 return;
             }
         }
-        if !reestablishing {
+        if !is_reestablishing {
             self.next = pdu.id;
         }
         let mut deliverable = 0;
@@ -121,8 +121,8 @@ mod tests {
     fn run(steps: &[(u64, bool)]) -> Vec<u64> {
         let mut receiver = Receiver::new(SnLength::Bits12);
         let mut delivered = Vec::new();
-        for &(id, reestablishing) in steps {
-            receiver.receive(Sdu { id, len: 100 }, reestablishing, &mut delivered);
+        for &(id, is_reestablishing) in steps {
+            receiver.receive(Sdu { id, len: 100 }, is_reestablishing, &mut delivered);
         }
         delivered.iter().map(|sdu| sdu.id).collect()
     }

@@ -175,7 +175,7 @@ impl Entity {
 /// Place of one PDU in the reception window.
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    received: bool,
+    is_received: bool,
     segments: Vec<Segment>,
 }
 
@@ -231,7 +231,8 @@ impl Receiver {
         let base = self.highest - self.config.um_sn().window();
         let sn = base + (u64::from(pdu.sn) + modulus - base % modulus) % modulus;
         // Clause 5.1.2.2.2: the PDU is too old, or a duplicate.
-        if sn < self.next || (sn < self.highest && self.window[(sn - self.next) as usize].received)
+        if sn < self.next
+            || (sn < self.highest && self.window[(sn - self.next) as usize].is_received)
         {
             return;
         }
@@ -248,7 +249,7 @@ impl Receiver {
                 .push_back(self.slot_pool.pop().unwrap_or_default());
         }
         let slot = &mut self.window[at];
-        slot.received = true;
+        slot.is_received = true;
         slot.segments.extend_from_slice(segments);
         if at == 0 {
             self.move_to(self.first_missing(self.next), delivered);
@@ -269,7 +270,7 @@ impl Receiver {
     fn first_missing(&self, sn: u64) -> u64 {
         let skip = (sn - self.next) as usize;
         let run = self.window.iter().skip(skip);
-        sn + run.take_while(|slot| slot.received).count() as u64
+        sn + run.take_while(|slot| slot.is_received).count() as u64
     }
 
     /// Moves VR(UR) to `sn` and assembles the PDUs before it.
@@ -280,13 +281,13 @@ impl Receiver {
                 self.assembler.on_gap();
                 continue;
             };
-            if !slot.received {
+            if !slot.is_received {
                 self.assembler.on_gap();
             }
             for segment in &slot.segments {
                 self.assembler.push(segment, delivered);
             }
-            slot.received = false;
+            slot.is_received = false;
             slot.segments.clear();
             self.slot_pool.push(slot);
         }

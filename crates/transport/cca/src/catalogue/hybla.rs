@@ -42,7 +42,7 @@ pub const INFO: CcaInfo = CcaInfo {
 pub struct Hybla {
     config: HyblaConfig,
     /// Whether Hybla grows the window. It grows like Reno while the state is not Open.
-    enabled: bool,
+    is_enabled: bool,
     /// Ratio of the RTT to the reference in eighths, at least one (the kernel's `rho_3ls`).
     rho_eighths: u64,
     /// Lowest smoothed RTT, which determines `rho`.
@@ -56,7 +56,7 @@ impl Hybla {
     pub fn new(config: HyblaConfig) -> Self {
         Self {
             config,
-            enabled: true,
+            is_enabled: true,
             rho_eighths: 8,
             min_srtt: Duration::ZERO,
             fraction: 0,
@@ -100,7 +100,7 @@ impl CongestionControl for Hybla {
         if window.srtt < self.min_srtt {
             self.set_rtt(window.srtt);
         }
-        if !self.enabled {
+        if !self.is_enabled {
             self.slow_start_then_ca(window, slow_start, acked);
             return;
         }
@@ -137,6 +137,6 @@ impl CongestionControl for Hybla {
     }
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
-        self.enabled = state == CaState::Open;
+        self.is_enabled = state == CaState::Open;
     }
 }

@@ -43,7 +43,7 @@ pub struct Vegas {
     round: DelayRound,
     /// Whether Vegas sets the window. It does not during loss recovery, when the RTTs are not those of the
     /// window.
-    enabled: bool,
+    is_enabled: bool,
     /// Whether slow start pauses in this round.
     pauses: bool,
 }
@@ -59,7 +59,7 @@ impl Vegas {
 
     fn restart(&mut self, window: &Window) {
         self.round.restart(window);
-        self.enabled = true;
+        self.is_enabled = true;
     }
 
     /// Grows the window like Reno.
@@ -120,7 +120,7 @@ impl CongestionControl for Vegas {
     }
 
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if !self.enabled {
+        if !self.is_enabled {
             self.grow_as_reno(window, slow_start, acked);
         } else if self.round.is_over(window) {
             let rtt = self.round.rtt();
@@ -137,8 +137,8 @@ impl CongestionControl for Vegas {
 
     /// Restarts the measurement after loss recovery, with a whole round of ACKs.
     fn set_state(&mut self, window: &mut Window, state: CaState) {
-        self.enabled = state == CaState::Open;
-        if self.enabled {
+        self.is_enabled = state == CaState::Open;
+        if self.is_enabled {
             self.round.begin(window);
         }
     }

@@ -43,7 +43,7 @@ pub const INFO: CcaInfo = CcaInfo {
 pub struct Veno {
     config: VenoConfig,
     /// Whether the state is Open, in which Veno may grow the window.
-    enabled: bool,
+    is_enabled: bool,
     base_rtt: u64,
     /// Lowest RTT since the window last grew.
     min_rtt: u64,
@@ -59,7 +59,7 @@ impl Veno {
     pub fn new(config: VenoConfig) -> Self {
         Self {
             config,
-            enabled: true,
+            is_enabled: true,
             base_rtt: NO_RTT,
             min_rtt: NO_RTT,
             samples: 0,
@@ -81,7 +81,7 @@ impl Veno {
 
     /// Returns whether Veno, rather than Reno, grows the window.
     fn is_active(&self) -> bool {
-        self.enabled && self.samples >= ENOUGH_SAMPLES
+        self.is_enabled && self.samples >= ENOUGH_SAMPLES
     }
 
     /// Forgets the RTTs from before an idle time.
@@ -92,7 +92,7 @@ impl Veno {
     }
 
     fn enable(&mut self) {
-        self.enabled = true;
+        self.is_enabled = true;
         self.min_rtt = NO_RTT;
     }
 }
@@ -140,7 +140,7 @@ impl CongestionControl for Veno {
         if self.is_active() {
             window.cwnd = window.cwnd.max(2).min(window.cwnd_clamp);
         }
-        if self.enabled {
+        if self.is_enabled {
             self.min_rtt = NO_RTT;
         }
     }
@@ -163,7 +163,7 @@ impl CongestionControl for Veno {
         if state == CaState::Open {
             self.enable();
         } else {
-            self.enabled = false;
+            self.is_enabled = false;
         }
     }
 

@@ -117,7 +117,8 @@ impl Connection {
         })
     }
 
-    /// Returns whether a segment with data that begins at `seq` ends in the unacknowledged tail. Its timestamp is not echoed, so that the peer can tell that its time-out was spurious (RFC 3522).
+    /// Returns whether a segment with data that begins at `seq` ends in the unacknowledged tail. Its timestamp is not
+    /// echoed, so that the peer can tell that its time-out was spurious (RFC 3522).
     pub(super) fn repeats_withheld(&self, seq: u64, segment: &Segment) -> bool {
         let end = seq + u64::from(segment.sequence_len());
         self.receiver.as_ref().is_some_and(|receiver| {

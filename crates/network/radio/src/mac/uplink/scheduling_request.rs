@@ -19,7 +19,7 @@ pub struct RequestConfig {
 #[derive(Clone, Debug)]
 pub struct SchedulingRequest {
     config: RequestConfig,
-    pending: bool,
+    is_pending: bool,
     /// SR_COUNTER.
     sent: u32,
     /// Subframe until which sr-ProhibitTimer runs.
@@ -31,7 +31,7 @@ impl SchedulingRequest {
     pub fn new(config: RequestConfig) -> Self {
         Self {
             config,
-            pending: false,
+            is_pending: false,
             sent: 0,
             prohibited_until: 0,
         }
@@ -39,27 +39,27 @@ impl SchedulingRequest {
 
     /// Triggers a request, unless one is pending.
     pub fn trigger(&mut self) {
-        if !self.pending {
-            self.pending = true;
+        if !self.is_pending {
+            self.is_pending = true;
             self.sent = 0;
         }
     }
 
     /// Returns whether a request has been sent and is pending.
     pub(crate) fn awaits_grant(&self) -> bool {
-        self.pending && self.sent > 0
+        self.is_pending && self.sent > 0
     }
 
     /// Cancels the request, because a PDU has a report or all data.
     pub(crate) fn cancel(&mut self) {
-        self.pending = false;
+        self.is_pending = false;
         self.prohibited_until = 0;
     }
 
     /// Returns the signal that is sent in `subframe`.
     pub fn poll(&mut self, subframe: u64) -> Option<Signal> {
         let is_opportunity = subframe % self.config.period == self.config.offset;
-        if !self.pending || !is_opportunity || subframe < self.prohibited_until {
+        if !self.is_pending || !is_opportunity || subframe < self.prohibited_until {
             return None;
         }
         if self.sent < self.config.max_transmissions {

@@ -54,8 +54,8 @@ impl SnLength {
 
     /// Returns the bytes of the fixed part of the header of an AMD PDU, or of an AMD PDU segment (clauses 6.2.1.4 and
     /// 6.2.1.5; TS 38.322 clause 6.2.2.4).
-    const fn header(self, segment: bool) -> u32 {
-        match (self, segment) {
+    const fn header(self, is_segment: bool) -> u32 {
+        match (self, is_segment) {
             (Self::Bits10 | Self::Bits12, false) => 2,
             (Self::Bits10 | Self::Bits12, true) => 4,
             (Self::Bits16 | Self::Bits18, false) => 3,

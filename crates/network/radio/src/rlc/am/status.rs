@@ -18,8 +18,8 @@ impl SnLength {
     }
 
     /// Returns the bits of NACK_SN, E1 and E2, with SOstart and SOend for a part of a PDU.
-    const fn nack_bits(self, part: bool) -> u32 {
-        match (self, part) {
+    const fn nack_bits(self, is_part: bool) -> u32 {
+        match (self, is_part) {
             (Self::Bits10, false) => 10 + 2,
             (Self::Bits10, true) => 10 + 2 + 2 * 15,
             (Self::Bits16, false) => 16 + 2,

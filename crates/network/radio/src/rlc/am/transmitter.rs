@@ -18,7 +18,7 @@ pub(super) struct Outstanding {
     pub(super) data: u32,
     /// RETX_COUNT; `None` before the first retransmission.
     retransmissions: Option<u32>,
-    acknowledged: bool,
+    is_acknowledged: bool,
 }
 
 /// Transmitting side of an entity. Sequence numbers do not wrap here; PDUs carry them modulo.
@@ -42,7 +42,7 @@ pub(super) struct Transmitter {
     /// Time at which t-PollRetransmit expires; [`Instant::NEVER`] if it does not run.
     poll_retransmit: Instant,
     poll_now: bool,
-    failed: bool,
+    has_failed: bool,
 }
 
 impl Transmitter {
@@ -60,7 +60,7 @@ impl Transmitter {
             polled: 0,
             poll_retransmit: Instant::NEVER,
             poll_now: false,
-            failed: false,
+            has_failed: false,
         }
     }
 
@@ -99,7 +99,7 @@ impl Transmitter {
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        self.failed
+        self.has_failed
     }
 
     /// Returns VT(S).
@@ -149,7 +149,7 @@ impl Transmitter {
             segments: segment_count,
             data,
             retransmissions: None,
-            acknowledged: false,
+            is_acknowledged: false,
         });
         self.pdus_without_poll += 1;
         self.bytes_without_poll += u64::from(data);
@@ -171,7 +171,7 @@ impl Transmitter {
         let nacked = self.retransmissions.first(|sn| {
             sn.checked_sub(acknowledged)
                 .and_then(|at| window.get(at as usize))
-                .is_some_and(|pdu| !pdu.acknowledged)
+                .is_some_and(|pdu| !pdu.is_acknowledged)
         })?;
         let pdu = self.window[(nacked.sn - acknowledged) as usize];
         let first = (pdu.first - self.removed_segments) as usize;
@@ -221,13 +221,13 @@ impl Transmitter {
                 }
             }
             if !missing {
-                self.window[(sn - base) as usize].acknowledged = true;
+                self.window[(sn - base) as usize].is_acknowledged = true;
             }
             if sn == self.polled {
                 self.poll_retransmit = Instant::NEVER;
             }
         }
-        while self.window.front().is_some_and(|pdu| pdu.acknowledged) {
+        while self.window.front().is_some_and(|pdu| pdu.is_acknowledged) {
             let pdu = self.window.pop_front().expect("there is a front");
             self.acknowledged += 1;
             self.removed_segments += u64::from(pdu.segments);
@@ -239,7 +239,7 @@ impl Transmitter {
     /// Retransmits a PDU, or a range of it, if the rules allow it (clause 5.2.1).
     fn on_nack(&mut self, sn: u64, range: Option<(u32, u32)>) {
         let pdu = &mut self.window[(sn - self.acknowledged) as usize];
-        if pdu.acknowledged {
+        if pdu.is_acknowledged {
             return;
         }
         let (from, to) = range.map_or((0, pdu.data), |(from, to)| (from, to.min(pdu.data)));
@@ -250,7 +250,7 @@ impl Transmitter {
         if !self.retransmissions.has_range_of(sn) {
             let count = pdu.retransmissions.map_or(0, |count| count + 1);
             pdu.retransmissions = Some(count);
-            self.failed |= count >= self.config.max_retransmissions;
+            self.has_failed |= count >= self.config.max_retransmissions;
         }
         self.retransmissions.push(sn, from, to);
     }
@@ -266,7 +266,7 @@ impl Transmitter {
         }
         self.poll_retransmit = Instant::NEVER;
         self.poll_now = true;
-        let last = self.window.iter().rposition(|pdu| !pdu.acknowledged);
+        let last = self.window.iter().rposition(|pdu| !pdu.is_acknowledged);
         if self.has_nothing_to_send()
             && let Some(last) = last
         {
@@ -282,7 +282,7 @@ impl Transmitter {
             let mut at = 0;
             for pdu in &self.window {
                 let end = at + pdu.segments as usize;
-                if !pdu.acknowledged {
+                if !pdu.is_acknowledged {
                     for segment in self.segments.range(at..end) {
                         if out[start..].last() != Some(&segment.sdu) {
                             out.push(segment.sdu);

@@ -20,7 +20,7 @@ pub(super) struct MinRtt {
     /// `probe_rtt_min_stamp`.
     pub(super) recent_at: Instant,
     /// `probe_rtt_expired`.
-    expired: bool,
+    is_expired: bool,
 }
 
 impl MinRtt {
@@ -30,7 +30,7 @@ impl MinRtt {
             at,
             recent: rtt,
             recent_at: at,
-            expired: false,
+            is_expired: false,
         }
     }
 }
@@ -40,9 +40,9 @@ impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self, window: &Window, ack: &Ack) {
         let now = window.now;
         let min_rtt = &mut self.min_rtt;
-        min_rtt.expired = now > min_rtt.recent_at + self.config.probe_rtt_interval;
+        min_rtt.is_expired = now > min_rtt.recent_at + self.config.probe_rtt_interval;
         if let Some(rtt) = ack.rtt
-            && (rtt < min_rtt.recent || min_rtt.expired)
+            && (rtt < min_rtt.recent || min_rtt.is_expired)
         {
             min_rtt.recent = rtt;
             min_rtt.recent_at = now;
@@ -56,7 +56,7 @@ impl Bbr3 {
 
     /// `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, window: &mut Window, ack: &Ack) {
-        if self.state != State::ProbeRtt && self.min_rtt.expired && !self.idle_restart {
+        if self.state != State::ProbeRtt && self.min_rtt.is_expired && !self.idle_restart {
             self.save_cwnd(window);
             self.state = State::ProbeRtt;
             self.probe_rtt_until = None;
