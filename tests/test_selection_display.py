@@ -131,7 +131,7 @@ def test_what_is_selected_is_told_per_flow() -> None:
     result = ct.compare("steady-20-68", "cubic+auto:policy=fixed,cca=nv,cubic", 1, duration="2s")
     (explained,) = selector_uses(result.results)
     assert (explained.lineup, explained.flow) == (result.ccas[0], "flow-2")
-    assert (explained.changes, explained.shares) == (0, {"nv": 1.0})
+    assert (explained.switches_per_run, explained.shares) == (0, {"nv": 1.0})
     assert str(explained) == "no changes; time under nv 100 %"
 
 

@@ -149,8 +149,8 @@ def _selection(comparison: Comparison) -> list[SelectionRow]:
             "cca": use.lineup,
             "flow": use.flow,
             "flow_cca": use.cca,
-            "changes_per_run": use.changes,
-            "returns_per_run": use.returns,
+            "changes_per_run": use.switches_per_run,
+            "returns_per_run": use.returns_per_run,
             "time_under": use.shares,
         }
         for use in selector_uses(comparison.results)

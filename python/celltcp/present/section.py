@@ -168,7 +168,7 @@ class Part:
 def mean_text(values: Iterable[float], digits: int) -> str:
     """Returns the mean and half the width of its 95 % interval as text.
 
-    Without a value it is `-`. It is `∞` if a value is infinite: the time of what never ended in a run.
+    Without a value it is `-`. It is `∞` if a value is infinite, as the time of an unfinished transfer.
     """
     return estimate_text(estimate([float(value) for value in values]), digits)
 

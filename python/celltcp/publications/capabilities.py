@@ -64,7 +64,10 @@ def capability_table(outcome: Outcome) -> CapabilityTable:
 
 
 def _measured_text(cell: Cell, row: Row) -> str:
-    """Returns the published text if its claim holds in the measurement, otherwise the opposite."""
+    """Returns the published text if its claim holds in the measurement, otherwise the opposite.
+
+    Semantics that are measured without a reference have the text of their lowest level.
+    """
     if row.holds is None:
         return NOT_RUN
     if (

@@ -120,6 +120,7 @@ class Measured:
 
     @functools.cached_property
     def _start_s(self) -> pd.Series:
+        """Start of the first slot of each run, s."""
         start_s: pd.Series = pd.concat(
             [slot.groupby("run")["t_s"].min() for slot in self._slots.values()]
         )

@@ -22,9 +22,11 @@ class FigureRow(TypedDict):
     here: Annotated[Number, "Value here."]
     here_ci95: HalfWidth
     runs: Annotated[int, "Number of runs."]
-    agrees: Annotated[bool | None, "Whether one value lies in the interval of the other."]
+    agrees: Annotated[
+        bool | None, "Whether the claim holds, or one value lies in the interval of the other."
+    ]
     note: str
 
 
-#: Outcome of celltcp papers: a row per published value.
+#: Outcome of celltcp papers: a row per published value or claim.
 PapersOutcome = list[FigureRow]

@@ -51,7 +51,7 @@ FirstSeed = Annotated[int, "Seed of the first run."]
 FlowNumber = Annotated[int, "Number of the connection."]
 FlowName = Annotated[str, "Name of the flow in the scenario."]
 Duration = Annotated[Number, "Length, s."]
-Ci95 = Annotated[Number, "Half width of the 95 % interval; null with one run."]
+Ci95 = Annotated[Number, "Half width of the 95 % interval; null with one run or equal values."]
 HalfWidth = Annotated[Number, "Half width of its 95 % interval."]
 
 

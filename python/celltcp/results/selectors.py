@@ -20,17 +20,20 @@ class SelectorUse:
     #: Requested CCA, such as `auto`.
     cca: str
     #: Mean number of switches per run.
-    changes: float
+    switches_per_run: float
     #: Mean number of switches per run that took back an earlier one.
-    returns: float
+    returns_per_run: float
     #: Share of the time under each CCA, the longest first.
     shares: dict[str, float]
 
     def __str__(self) -> str:
-        if not self.changes:
+        if not self.switches_per_run:
             summary = "no changes"
         else:
-            summary = f"{self.changes:.1f} changes per run, {self.returns:.1f} of them returns"
+            summary = (
+                f"{self.switches_per_run:.1f} changes per run, "
+                f"{self.returns_per_run:.1f} of them returns"
+            )
         shares = ", ".join(f"{cca} {100 * share:.0f} %" for cca, share in self.shares.items())
         return f"{summary}; time under {shares}" if shares else summary
 
@@ -65,6 +68,7 @@ def selector_uses(results: Results) -> list[SelectorUse]:
     for (lineup, name, cca), counts in causes.items():
         cca_slots = slots.get((lineup, name), Counter())
         shares = {used: count / cca_slots.total() for used, count in cca_slots.most_common()}
-        changes = (counts["change"] + counts["agent"] + counts["return"]) / runs[lineup]
-        uses.append(SelectorUse(lineup, name, cca, changes, counts["return"] / runs[lineup], shares))
+        switches_per_run = (counts["change"] + counts["agent"] + counts["return"]) / runs[lineup]
+        returns_per_run = counts["return"] / runs[lineup]
+        uses.append(SelectorUse(lineup, name, cca, switches_per_run, returns_per_run, shares))
     return uses

@@ -66,7 +66,7 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
     read = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     units = parts[1].dropna().str.strip().unique()
     unit, is_scaled = str(units[0]) if len(units) == 1 else "", False
-    has_one = len(units) == 1 and parts[1].isna().sum() == (missing | plain.isna()).sum()
+    has_one_unit = len(units) == 1 and parts[1].isna().sum() == (missing | plain.isna()).sum()
     is_invalid = ~missing.to_numpy(dtype=bool) & ~np.isfinite(read)
     scales = {each: rate_unit(each) for each in units}
     if len(units) > 1 and all(scale and not scale.is_volume for scale in scales.values()):
@@ -75,12 +75,12 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
         with_unit = own.notna().to_numpy(dtype=bool)
         read = np.where(with_unit | (read == 0), read * own.fillna(1.0).to_numpy(), np.nan)
         unit, is_scaled = "bit/s", True
-    elif unit and not has_one and rate_unit(unit) and parts[1].notna().mean() > 0.5:
-        # A number without the unit of the others is none of them, such as one of a line below.
+    elif unit and not has_one_unit and rate_unit(unit) and parts[1].notna().mean() > 0.5:
+        # A number without the unit of the others is no value of the column: a line below the table.
         bare = parts[1].isna().to_numpy(dtype=bool) & (read != 0)
         read, is_invalid = np.where(bare, np.nan, read), is_invalid | (bare & np.isfinite(read))
-    elif len(units) and not has_one:
-        # Values with several units would need each its own: only those without one are numbers.
+    elif len(units) and not has_one_unit:
+        # No unit fits all values, so that only those without one are numbers.
         with_unit = parts[1].notna().to_numpy(dtype=bool)
         read, is_invalid, unit = np.where(with_unit, np.nan, read), is_invalid | with_unit, ""
     read = np.where(missing.to_numpy(dtype=bool) | ~np.isfinite(read), np.nan, read)
