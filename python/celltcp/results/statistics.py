@@ -233,9 +233,9 @@ _MIN_LEVEL_RATIO = 2.0
 def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
     """Returns the mean of `first - second`, pair by pair, with the interval for verdicts.
 
-    If all values have the same sign and the levels (geometric means) of the pairs differ much, the
-    interval is that of the log ratios of the pairs, scaled to the mean difference. It includes zero if
-    the interval of the ratios includes one. The levels choose the interval, because they do not depend
+    If all values have the same sign and the levels (geometric means) of the pairs differ much, the log
+    ratios of the pairs give the interval. It is scaled to the mean difference, and includes zero if the
+    interval of the ratios includes one. The levels choose the interval, because they do not depend
     on which is better. Choosing the narrower interval would find more differences by chance.
     """
     difference = paired_difference(first, second)

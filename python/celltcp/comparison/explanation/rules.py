@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Rules by the name of the cause.
+#: Rules by the name of the cause; `ends` has those about the hosts at the ends of a connection.
 RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     rule.__name__: rule
     for rule in (
