@@ -13,7 +13,7 @@ table! {
     /// results are those of the responses. The event "response_s" of each response has the time from the request to the
     /// last byte of the response, "response_first_byte_s" that to its first byte (on the kernel engine to its first 8 kB,
     /// or all of it); the first one includes the handshake. A request without its whole response at the end of the run has
-    /// the event "response_age_s", unless a response took longer: younger requests may still have been answered.
+    /// its age as the event "response_age_s", unless a response took as long: then it might still have been answered.
     /// To imitate ping: `request` and `response` of 64B, no `think`, a `gap` of 1s. TCP retransmits, so that a loss
     /// shows as a response time of an RTO or more.
     pub struct RequestResponse {

@@ -161,14 +161,15 @@ impl<'de> Deserializer<'de> for &'de Node {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
-        fields: &'static [&'static str],
+        allowed: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         self.deserialize_any(visitor).map_err(|error| {
-            if fields.is_empty() || !error.fields.is_empty() || !error.message.ends_with(NO_TABLE) {
+            if allowed.is_empty() || !error.fields.is_empty() || !error.message.ends_with(NO_TABLE)
+            {
                 return error;
             }
-            let message = format!("{}; allowed in it: {}", error.message, fields.join(", "));
+            let message = format!("{}; allowed in it: {}", error.message, allowed.join(", "));
             ReadError { message, ..error }
         })
     }

@@ -160,7 +160,7 @@ impl<Q: Measure> Distribution<Q> {
         }
     }
 
-    /// Returns whether the value is drawn, even from a distribution that has a single one.
+    /// Returns whether the value is drawn, even if only one value is possible.
     pub fn is_random(&self) -> bool {
         !matches!(self, Self::Constant { .. })
     }

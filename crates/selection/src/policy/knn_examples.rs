@@ -405,11 +405,11 @@ impl ExampleTable {
         let count = count.min(self.rows());
         let mut nearest = Vec::with_capacity(count + 1);
         let mut block = [0; BLOCK_ROWS];
-        let mut farthest = u16::MAX;
+        let mut distance_limit = u16::MAX;
         let chunks = examples.prior_ccas.chunks(BLOCK_ROWS);
-        for (first, prior_ccas) in (0..).step_by(BLOCK_ROWS).zip(chunks) {
-            let sums = &mut block[..prior_ccas.len()];
-            for (sum, prior_cca) in sums.iter_mut().zip(prior_ccas) {
+        for (block_start, prior_ccas) in (0..).step_by(BLOCK_ROWS).zip(chunks) {
+            let block_sums = &mut block[..prior_ccas.len()];
+            for (sum, prior_cca) in block_sums.iter_mut().zip(prior_ccas) {
                 *sum = if Some(*prior_cca) == current {
                     0
                 } else {
@@ -417,16 +417,18 @@ impl ExampleTable {
                 };
             }
             for term in &terms {
-                term.column.add(term.rank, term.weight, first, sums);
+                term.column
+                    .add(term.rank, term.weight, block_start, block_sums);
             }
-            for (first, sums) in (first..).step_by(SKIP_ROWS).zip(sums.chunks(SKIP_ROWS)) {
-                if min_sum(sums) >= farthest {
+            let parts = block_sums.chunks(SKIP_ROWS);
+            for (first, sums) in (block_start..).step_by(SKIP_ROWS).zip(parts) {
+                if min_sum(sums) >= distance_limit {
                     continue;
                 }
                 for (row, &distance) in (first..).zip(sums) {
-                    if distance < farthest {
+                    if distance < distance_limit {
                         let candidate = Candidate { distance, row };
-                        farthest = insert_nearest(&mut nearest, count, candidate);
+                        distance_limit = insert_nearest(&mut nearest, count, candidate);
                     }
                 }
             }

@@ -70,7 +70,8 @@ struct Plan {
     times: Vec<Vec<f64>>,
     /// Rates of the qualities, Mbit/s.
     rates: Vec<f64>,
-    segment: f64,
+    /// Duration of a segment, s.
+    segment_s: f64,
     /// Maximum of video in the buffer at a request, s: the player waits for room for a segment.
     max_level: f64,
     last: usize,
@@ -98,7 +99,7 @@ impl Plan {
             rates: qualities
                 .map(|quality| manifest.rate(quality) / 1e6)
                 .collect(),
-            segment: state.segment_s(),
+            segment_s: state.segment_s(),
             max_level: (state.max_buffer.as_secs_f64() - state.segment_s()).max(0.0),
             last,
             value: f64::NEG_INFINITY,
@@ -108,6 +109,7 @@ impl Plan {
 
     /// Returns the first quality of the best plan; of equal plans, the lowest.
     fn best(mut self, buffer: f64) -> usize {
+        // Plans of a single quality first: the best of them lets the search leave out more.
         for quality in 0..self.rates.len() {
             let (mut value, mut level, mut last) = (0.0, buffer, self.last);
             for step in 0..self.times.len() {
@@ -132,7 +134,7 @@ impl Plan {
     fn step(&self, step: usize, quality: usize, value: f64, level: f64, last: usize) -> (f64, f64) {
         let time = self.times[step][quality];
         let stalled = (time - level).max(0.0);
-        let level = ((level - time).max(0.0) + self.segment).min(self.max_level);
+        let level = ((level - time).max(0.0) + self.segment_s).min(self.max_level);
         let rate = self.rates[quality];
         let changed = (rate - self.rates[last]).abs();
         let penalty = self.rates[self.rates.len() - 1];

@@ -67,15 +67,15 @@ pub fn integrate(
         return None;
     }
     let (audio, video) = (&audio[..seconds], &video[..seconds]);
-    let counts = |one: &&StallEvent| one.length > 0.0 && one.at <= seconds as f64;
+    let counts = |event: &&StallEvent| event.length > 0.0 && event.at <= seconds as f64;
     let interruptions: Vec<StallEvent> = interruptions.iter().filter(counts).copied().collect();
     let impact = stalling(&interruptions, seconds as f64);
     let o35 = coding(audio, video);
     let parametric = (1.0 + (o35 - 1.0) * impact).clamp(1.0, 5.0);
     let score = match forest {
         Some(forest) => {
-            let answer = forest.answer(&features(audio, video, &interruptions));
-            (1.0 - FOREST) * parametric + FOREST * answer
+            let prediction = forest.answer(&features(audio, video, &interruptions));
+            (1.0 - FOREST) * parametric + FOREST * prediction
         }
         None => parametric,
     };
@@ -94,7 +94,8 @@ fn fading(limit: f64, half_life: f64, time: f64) -> f64 {
 /// Returns the factor by which stalls lower the score.
 fn stalling(interruptions: &[StallEvent], seconds: f64) -> f64 {
     let count = interruptions.len() as f64;
-    let weighted = |one: &StallEvent| one.length * fading(MEMORY[0], MEMORY[1], seconds - one.at);
+    let weighted =
+        |event: &StallEvent| event.length * fading(MEMORY[0], MEMORY[1], seconds - event.at);
     let time: f64 = interruptions.iter().map(weighted).sum();
     let interval = match interruptions {
         [first, .., last] => (last.at - first.at) / (count - 1.0),
@@ -148,16 +149,17 @@ fn coding(audio: &[f64], video: &[f64]) -> f64 {
     baseline - negative - oscillation - adaptation
 }
 
-/// Returns the longest time between changes of the direction in which the smoothed video quality goes, s, and the
-/// number of directions that it takes.
+/// Returns the longest time without a change of direction of the smoothed video quality, s, and the number of its rises
+/// and falls.
 fn directions(video: &[f64]) -> (f64, f64) {
-    let around = AVERAGING_S as isize - 1;
+    // The first averages begin before the video.
+    let lead = AVERAGING_S as isize - 1;
     let last = video.len() as isize - 1;
     let at = |index: isize| video[index.clamp(0, last) as usize];
     let smooth = |start: isize| {
         (start..start + AVERAGING_S as isize).map(at).sum::<f64>() / AVERAGING_S as f64
     };
-    let samples: Vec<f64> = (-around..=last).step_by(STEP).map(smooth).collect();
+    let samples: Vec<f64> = (-lead..=last).step_by(STEP).map(smooth).collect();
     let direction = |pair: &[f64]| match pair[1] - pair[0] {
         rise if rise > MIN_SCORE_CHANGE => 1,
         fall if fall <= -MIN_SCORE_CHANGE => -1,

@@ -15,12 +15,12 @@ const MAX_CONNECTIONS: u32 = 32;
 
 table! {
     /// Pages that the receiving node loads, one after another. A page is a document and objects. An object is requested
-    /// when the one that names it has arrived and was parsed; the document names those of the first level. At the end
-    /// of each page, events have "page_bytes", its payload, and "page_load_s", the time from the opening of the first
-    /// connection to the last byte, and before them "page_first_byte_s", that to the first byte (on the kernel engine to
-    /// the first 8 kB, or all of it).
-    /// Connections are closed after each page. A page that is not complete at the end of the run has "page_load_age_s", if
-    /// it is older than any took.
+    /// when the one that names it has arrived and was parsed; the document names those of the first level. The
+    /// event "page_first_byte_s" has the time from the opening of the first connection to the first byte (on the kernel
+    /// engine to the first 8 kB, or all of it). At the end of each page, "page_bytes" has its payload, and "page_load_s" the
+    /// time from that opening to the last byte.
+    /// Connections are closed after each page. A page that is not complete at the end of the run has its age as
+    /// "page_load_age_s", unless another page took as long.
     pub struct Page {
         /// Payload of the document; default 30kB.
         pub document: Distribution<Bytes> = Distribution::Constant {
@@ -81,6 +81,7 @@ impl Settings for Page {
 
     fn mean_period_ns(&self, rtt_ns: f64) -> f64 {
         let page = rtt_ns + self.parse.mean() + self.think.mean() + self.gap.mean();
+        // Per request, as if the objects took no time of their own.
         page / f64::from(self.objects + 1)
     }
 

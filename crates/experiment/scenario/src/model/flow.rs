@@ -22,7 +22,7 @@ table! {
         pub cca: CcaChoice,
         /// Changes of the CCA while the flow runs, in the order of time; default none.
         pub switch: Vec<Switch>,
-        /// Time of the start, before the start jitter; default 0s.
+        /// Time of the start, to which variation.start_jitter adds a random delay; default 0s.
         pub start: Duration,
         /// Interval from start on within which each session starts at a time of its own, drawn uniformly for each run, as
         /// independent users do; unset: all start at once.

@@ -96,6 +96,7 @@ impl Receiver {
                 return;
             }
         }
+        // Nothing fills the gaps before this PDU any more: all before it is delivered (TS 36.323 clause 5.1.2.1.2).
         if !is_reestablishing {
             self.next = pdu.id;
         }

@@ -120,8 +120,8 @@ impl CongestionControl for Yeah {
         self.round.seed(state.min_rtt);
     }
 
-    /// Halves the window against greedy flows; otherwise removes the segments in the queue, but at least an
-    /// eighth of the window (§2).
+    /// Halves the window against greedy flows; otherwise removes the segments in the queue, but at least the
+    /// window over 2^`delta` (§2).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let half = (window.cwnd / 2).max(2);
         let reduction = if self.reno_rounds < self.config.rho {

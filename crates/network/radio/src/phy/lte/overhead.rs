@@ -15,8 +15,8 @@ impl Overhead {
     /// `antenna_ports` ports.
     ///
     /// One port is for a single antenna, two are for transmit diversity or two layers, four for up to four layers (TS
-    /// 36.211 6.3.3 and 6.3.4). Each port has its own elements, in which the others are silent, so a second one costs
-    /// data as many as the first whether it brings a layer or not.
+    /// 36.211 6.3.3 and 6.3.4). Each port has its own elements, in which the others are silent, so a second port costs
+    /// data as many elements as the first, whether it brings a layer or not.
     ///
     /// # Errors
     /// If `cfi` is not 1 to 3 or `antenna_ports` not 1, 2 or 4.
@@ -51,16 +51,13 @@ impl Overhead {
     /// Returns the resource elements for data in one resource block over a subframe, away from the six blocks in the
     /// middle of subframes with synchronisation and broadcast signals.
     ///
-    /// Reference signals take 4 elements of the first symbol of each half slot for every two ports, and 2 if there is
-    /// one port alone (TS 36.211 6.10.1.2). Those in the control region cost no data.
+    /// The reference signals of ports 0 and 1 take 4 elements of symbols 0, 4, 7 and 11, those of one port alone 2; the
+    /// reference signals of ports 2 and 3 take 4 of symbols 1 and 8 (TS 36.211 6.10.1.2). Those in the control region, of
+    /// at most 4 symbols, cost no data.
     pub const fn data_elements(self, bandwidth: Bandwidth) -> u32 {
         let control = self.control_symbols(bandwidth);
-        // Ports 0 and 1: symbols 0, 4, 7 and 11 of the subframe; ports 2 and 3: symbols 1 and 8.
         let first_pair = if self.antenna_ports == 1 { 2 } else { 4 };
         let mut references = 3 * first_pair;
-        if control > 4 {
-            references -= first_pair;
-        }
         if self.antenna_ports == 4 {
             references += if control >= 2 { 4 } else { 8 };
         }

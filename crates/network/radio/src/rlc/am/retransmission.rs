@@ -89,7 +89,8 @@ impl NackedRange {
         let indicator = config.length_indicator();
         let whole_header = {
             let segment_count = segments.clone().count() as u32;
-            config.am_sn().header(false) + indicator.extension(segment_count)
+            let is_segment = false;
+            config.am_sn().header(is_segment) + indicator.extension(segment_count)
         };
         let is_whole = self.from == 0 && self.to == total && whole_header + total <= room;
         let fixed = config.am_sn().header(!is_whole);
