@@ -359,8 +359,8 @@ impl Selector {
         self.use_cca(now, to, cause, reason, features)
     }
 
-    /// Adds a sample to the trial of the last switch, and evaluates the switch at the end. The first half of the time is
-    /// left for settling. After an outage the trial starts again, as neither the outage nor the recovery is due to the
+    /// Adds a sample to the trial of the last switch, and evaluates the switch at the end. The trial begins half
+    /// of its length after the switch, which is left for settling. After an outage the trial starts again, as neither the outage nor the recovery is due to the
     /// CCA.
     fn evaluate_switch(&mut self, now: Instant, sender: &SenderInfo) -> Option<Decision> {
         let estimates = self.estimators.estimates();

@@ -89,7 +89,7 @@ impl FqCodelQdisc {
         }
     }
 
-    /// Drops half of the queue with most bytes, from its head (RFC 8290 §4.1).
+    /// Drops half of the bytes of the longest queue from its head, in 1 to [`MAX_DROPS`] packets (RFC 8290 §4.1).
     fn drop_fattest<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) {
         let bytes = |queue: &SubQueue| queue.codel_queue.list.backlog().bytes;
         let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {

@@ -145,7 +145,8 @@ impl Htcp {
         self.sample_start = Some(now);
     }
 
-    /// Sets the share left after a loss to minRTT / maxRTT, or to one half if the rate has changed much.
+    /// Sets the share left after a loss to minRTT / maxRTT; to one half on short paths, and until the second loss after a
+    /// large change of the rate (`use_bandwidth_switch`).
     fn update_beta(&mut self) {
         if self.config.use_bandwidth_switch {
             let previous = core::mem::replace(&mut self.old_max_rate, self.max_rate);
@@ -165,7 +166,7 @@ impl Htcp {
     }
 
     /// Sets the growth to 1 + 10 Δ + (Δ/2)², with Δ the seconds since the last loss beyond the first one. It
-    /// is multiplied by the RTT over 100 ms and by 2 (1 − β), so that the mean is that of Reno.
+    /// is multiplied by the RTT over 100 ms (`use_rtt_scaling`), and by 2 (1 − β), so that the mean is that of Reno.
     fn update_alpha(&mut self, now: u64) {
         let hz = jiffies::PER_SECOND;
         let elapsed = now.saturating_sub(self.last_loss).min(u64::from(u32::MAX));

@@ -4,7 +4,8 @@
 use super::{SlowStart, SlowStartConfig};
 use crate::{RateSample, Window};
 
-/// Slow start that ends when three rounds bring less than a quarter more.
+/// Slow start that ends after `startup_rounds` rounds with a delivery rate below `startup_growth` times that of the last
+/// growth.
 ///
 /// It leaves pacing to the congestion control, which paces only if the connection does. BBR itself paces at 2.89 times the
 /// rate. To drain the queue, it sets the window to the highest rate times the lowest RTT. Nothing leaves until the excess

@@ -116,7 +116,7 @@ impl Bbr {
         };
     }
 
-    /// Counts rounds, and stores the largest delivery rate of the last ten (§4.1.1.3 and §4.1.1.2).
+    /// Counts rounds, and stores the largest delivery rate of the last `bw_rtts` (§4.1.1.3 and §4.1.1.2).
     fn update_bandwidth(&mut self, window: &mut Window, ack: &Ack) {
         self.round_start = false;
         let Some(delivered) = ack.rate.delivered else {
@@ -173,7 +173,7 @@ impl CongestionControl for Bbr {
     /// Initialises the model from the earlier CCA: its pacing rate as the bandwidth, and its lowest RTT.
     ///
     /// The path counts as full, so there is no STARTUP. DRAIN comes first and ends at once if nothing is
-    /// queued; the gain cycle follows. If the rate was too low, each probing phase finds a quarter more.
+    /// queued; the gain cycle follows. If the rate was too low, each probing phase finds more (`probe_up_gain`).
     fn seed(&mut self, window: &mut Window, state: &TransferState) {
         let bandwidth = Bandwidth::from_rate(state.pacing_rate, window.mss);
         if state.srtt.is_zero() || bandwidth == Bandwidth::default() {

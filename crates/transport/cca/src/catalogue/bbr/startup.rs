@@ -39,7 +39,8 @@ impl FullPipe {
 }
 
 impl Bbr {
-    /// Ends Startup when three rounds bring less than a quarter more (§4.3.2.2).
+    /// Ends Startup after `full_bw_cnt` rounds with a bandwidth below `full_bw_thresh` times that of the last growth
+    /// (§4.3.2.2).
     pub(super) fn check_full_bw_reached(&mut self, ack: &Ack) {
         if self.full.reached || !self.round_start || ack.rate.app_limited {
             return;

@@ -36,7 +36,8 @@ impl Aggregation {
 }
 
 impl Bbr3 {
-    /// `UpdateACKAggregation`: the excess is the maximum over one round in Startup and over ten rounds later.
+    /// `UpdateACKAggregation`: the excess is the maximum over one round in Startup and over `extra_acked_filter_len`
+    /// rounds later.
     pub(super) fn update_aggregation(&mut self, window: &Window, ack: &Ack) {
         let bandwidth = self.bandwidth();
         let aggregation = &mut self.aggregation;

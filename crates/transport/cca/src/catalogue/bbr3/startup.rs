@@ -47,7 +47,7 @@ impl LostRanges {
 }
 
 impl Bbr3 {
-    /// `CheckFullBWReached`: three rounds that bring less than a quarter more.
+    /// `CheckFullBWReached`: `full_bw_count` rounds with samples below `full_bw_thresh` times that of the last growth.
     pub(super) fn check_full_bw_reached(&mut self, ack: &Ack) {
         if self.full.reached_now || !self.rounds.is_start || ack.rate.app_limited {
             return;

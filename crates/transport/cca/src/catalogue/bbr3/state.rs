@@ -26,7 +26,7 @@ pub(super) enum State {
     /// Sends above the bandwidth.
     #[strum(serialize = "probe_bw_up")]
     Up,
-    /// Keeps half of the BDP in flight, to measure the RTT of an empty path.
+    /// Keeps `probe_rtt_cwnd_gain` of the BDP in flight, to measure the RTT of an empty path.
     ProbeRtt,
 }
 

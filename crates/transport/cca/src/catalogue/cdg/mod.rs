@@ -177,7 +177,9 @@ impl CongestionControl for Cdg {
         self.hystart.seed(state.min_rtt);
     }
 
-    /// Returns half of the larger one of the window and the shadow window, at most the window (§3.4).
+    /// Returns `backoff_beta` of the window at a back-off, and the whole window after a loss without a full queue
+    /// (`use_tolerance`). Otherwise it is half of the larger one of the window and the shadow window, at most the window
+    /// (§3.4).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let cwnd = window.cwnd;
         match self.queue {
