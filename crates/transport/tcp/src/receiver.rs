@@ -48,8 +48,8 @@ pub(crate) struct Receiver {
     fin: Option<u64>,
     /// Number of the first byte of payload.
     pub(crate) first: u64,
-    sack: bool,
-    delayed_ack: bool,
+    uses_sack: bool,
+    delays_acks: bool,
     delayed_ack_timeout: Duration,
     /// `rcv_nxt` when the last ACK was sent (`rcv_wup`).
     rcv_wup: u64,
@@ -111,8 +111,8 @@ impl Receiver {
             duplicate_sack: None,
             fin: None,
             first,
-            sack: config.sack,
-            delayed_ack: config.settings.delayed_ack,
+            uses_sack: config.sack,
+            delays_acks: config.settings.delayed_ack,
             delayed_ack_timeout: config.delayed_ack_timeout,
             rcv_wup: first,
             ack_now: false,

@@ -58,7 +58,7 @@ impl Receiver {
         }
         // While unread data would shrink the window, the reader sends the ACK.
         if (self.quick_acks > 0 && !self.pingpong)
-            || !self.delayed_ack
+            || !self.delays_acks
             || (self.full_segment_unacked() && self.window.keeps_window(self.rmem_alloc()))
         {
             self.ack_now = true;
@@ -106,7 +106,7 @@ impl Receiver {
     /// Acknowledges data beyond a hole: the first duplicate ACKs leave at once, later ones may be merged for
     /// a fraction of the RTT (Linux's SACK compression).
     fn send_dup_ack(&mut self, now: Instant) {
-        if !self.sack || self.compressed_acks >= COMPRESSED_ACKS {
+        if !self.uses_sack || self.compressed_acks >= COMPRESSED_ACKS {
             self.ack_now = true;
             return;
         }

@@ -75,10 +75,10 @@ impl Receiver {
             }
             (mode, ecn) => {
                 self.echo.ect_seen = true;
-                let marked = ecn == Ecn::Ce;
+                let is_marked = ecn == Ecn::Ce;
                 if mode == EchoMode::Exact {
-                    self.update_ce_state(marked);
-                } else if marked && !self.echo.sends_ece {
+                    self.update_ce_state(is_marked);
+                } else if is_marked && !self.echo.sends_ece {
                     self.enter_quickack_mode(QUICK_ACKS);
                     self.echo.sends_ece = true;
                 }
@@ -87,15 +87,15 @@ impl Receiver {
     }
 
     /// Echoes the mark of a segment. If marks begin or end, a delayed ACK leaves first (RFC 8257 §3.2, figure 1).
-    fn update_ce_state(&mut self, marked: bool) {
-        if self.echo.ce_state != marked {
+    fn update_ce_state(&mut self, is_marked: bool) {
+        if self.echo.ce_state != is_marked {
             if self.delayed_ack_at != units::Instant::NEVER {
                 self.echo.prior_ce_ack = Some((self.echo.prior_rcv_nxt, self.echo.ce_state));
             }
             self.ack_now = true;
         }
         self.echo.prior_rcv_nxt = self.rcv_nxt;
-        self.echo.ce_state = marked;
-        self.echo.sends_ece = marked;
+        self.echo.ce_state = is_marked;
+        self.echo.sends_ece = is_marked;
     }
 }

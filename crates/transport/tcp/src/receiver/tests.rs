@@ -227,7 +227,7 @@ fn after(receiver: &mut Receiver, now: &mut Instant, gap: u64, len: u64) -> bool
 #[test]
 fn every_segment_is_acknowledged_without_delayed_acks() {
     let (mut receiver, _, mut now) = settled_receiver();
-    receiver.delayed_ack = false;
+    receiver.delays_acks = false;
     for _ in 0..5 {
         assert!(after(&mut receiver, &mut now, 1, MSS));
     }

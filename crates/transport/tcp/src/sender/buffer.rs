@@ -168,9 +168,9 @@ impl Sender {
                 if flags == SendFlags::Record {
                     self.buffer.mark_eor();
                 }
-                self.nagle.more = flags == SendFlags::More;
+                self.nagle.has_more = flags == SendFlags::More;
                 self.transmit_as(now, Push::Pending);
-                self.nagle.more = false;
+                self.nagle.has_more = false;
             } else {
                 self.transmit_as(now, Push::All);
                 if self.buffer.nospace {

@@ -21,37 +21,37 @@ pub enum SendFlags {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nagle {
     /// Whether a short segment waits while another one is outstanding (off with `TCP_NODELAY`).
-    nagle: bool,
+    is_on: bool,
     /// Whether a short segment always waits (`TCP_CORK`).
-    cork: bool,
+    is_corked: bool,
     /// Whether the current write has `MSG_MORE`.
-    pub(super) more: bool,
+    pub(super) has_more: bool,
 }
 
 impl Nagle {
-    pub(super) fn new(nagle: bool) -> Self {
+    pub(super) fn new(is_on: bool) -> Self {
         Self {
-            nagle,
-            cork: false,
-            more: false,
+            is_on,
+            is_corked: false,
+            has_more: false,
         }
     }
 }
 
 impl Sender {
     /// Turns Nagle's algorithm on, or off, which releases a delayed segment (`TCP_NODELAY`).
-    pub(crate) fn set_nagle(&mut self, now: Instant, nagle: bool) {
-        self.nagle.nagle = nagle;
-        if !nagle {
+    pub(crate) fn set_nagle(&mut self, now: Instant, is_on: bool) {
+        self.nagle.is_on = is_on;
+        if !is_on {
             self.transmit_as(now, Push::All);
         }
     }
 
     /// Delays short segments, or releases them (`TCP_CORK`).
-    pub(crate) fn set_cork(&mut self, now: Instant, cork: bool) {
-        self.nagle.cork = cork;
-        if !cork {
-            let push = if self.nagle.nagle {
+    pub(crate) fn set_cork(&mut self, now: Instant, is_corked: bool) {
+        self.nagle.is_corked = is_corked;
+        if !is_corked {
+            let push = if self.nagle.is_on {
                 Push::Pending
             } else {
                 Push::All
@@ -63,6 +63,8 @@ impl Sender {
     /// Returns whether a short last segment has to wait (the kernel's `tcp_nagle_check`).
     pub(super) fn nagle_check(&self, push: Push) -> bool {
         push.may_hold()
-            && (self.nagle.cork || self.nagle.more || self.nagle.nagle && self.minshall_check())
+            && (self.nagle.is_corked
+                || self.nagle.has_more
+                || self.nagle.is_on && self.minshall_check())
     }
 }

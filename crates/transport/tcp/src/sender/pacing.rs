@@ -22,13 +22,13 @@ pub(super) struct Pacer {
     /// Time at which the next burst may leave.
     pub(super) next: Instant,
     /// Whether data waits for that time.
-    pub(super) waiting: bool,
+    pub(super) is_waiting: bool,
 }
 
 impl Pacer {
     /// Returns the time of the next burst, if data waits for it.
     pub(super) fn deadline(&self) -> Instant {
-        if self.waiting {
+        if self.is_waiting {
             self.next
         } else {
             Instant::NEVER
@@ -67,7 +67,7 @@ impl Sender {
     /// Returns whether pacing delays the next burst, which then waits for the timer.
     pub(super) fn is_held_by_pacing(&mut self, now: Instant) -> bool {
         let is_held = self.is_paced() && !self.has_fair_queue() && self.pacer.next > now;
-        self.pacer.waiting |= is_held;
+        self.pacer.is_waiting |= is_held;
         is_held
     }
 

@@ -40,7 +40,7 @@ pub(super) struct SmallQueue {
     /// Time from which on the card has nothing to send.
     idle_from: Instant,
     /// Whether data waits for the device (`TSQ_THROTTLED`).
-    throttled: bool,
+    is_throttled: bool,
 }
 
 impl SmallQueue {
@@ -84,7 +84,7 @@ impl SmallQueue {
 
     /// Returns the time of the next report, if data waits for it.
     fn next_report(&self) -> Instant {
-        if !self.throttled {
+        if !self.is_throttled {
             return Instant::NEVER;
         }
         let awaited = self
@@ -96,7 +96,7 @@ impl SmallQueue {
 
     /// Drops the bursts that are reported; data no longer waits.
     pub(super) fn release(&mut self, now: Instant) {
-        self.throttled = false;
+        self.is_throttled = false;
         while let Some(first) = self.bursts.front()
             && first.reported_at <= now
         {
@@ -107,7 +107,7 @@ impl SmallQueue {
 
     /// Notes that data waits for the device.
     pub(super) fn throttle(&mut self) {
-        self.throttled = true;
+        self.is_throttled = true;
     }
 }
 

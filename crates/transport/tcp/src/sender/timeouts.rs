@@ -24,7 +24,7 @@ pub(super) struct Timeouts {
     /// Doublings of the time-out (`icsk_backoff`).
     pub(super) backoff: u32,
     /// Whether the connection has timed out (`ETIMEDOUT`).
-    pub(super) expired: bool,
+    pub(super) has_expired: bool,
 }
 
 impl Timeouts {
@@ -33,10 +33,10 @@ impl Timeouts {
         (rto * (1 << self.backoff.min(20))).min(max_rto)
     }
 
-    /// Notes the time of a time-out, if it is the first one. If the receiver has `withdrawn` its window, the retransmission
+    /// Notes the time of a time-out, if it is the first one. If the receiver has withdrawn its window (`has_withdrawn`), the retransmission
     /// is no time-out, but backs off.
-    pub(super) fn note_first(&mut self, now: Instant, withdrawn: bool) {
-        let prior_timeouts = if withdrawn {
+    pub(super) fn note_first(&mut self, now: Instant, has_withdrawn: bool) {
+        let prior_timeouts = if has_withdrawn {
             self.backoff
         } else {
             self.retransmits
@@ -79,7 +79,7 @@ fn model_timeout(config: &TcpConfig) -> Duration {
 impl Sender {
     /// Returns whether the connection has timed out.
     pub(crate) fn has_timed_out(&self) -> bool {
-        self.timeouts.expired
+        self.timeouts.has_expired
     }
 
     /// Returns whether the next time-out does not double: in a thin stream that is not being closed, if that is set. A stream

@@ -59,7 +59,7 @@ impl Sender {
     pub(crate) fn on_deadline(&mut self, now: Instant) {
         self.set_now(now);
         if self.pacer.deadline().min(self.device_deadline()) <= now {
-            self.pacer.waiting = false;
+            self.pacer.is_waiting = false;
             self.small_queue.release(now);
             self.retransmit_lost(now);
             self.transmit(now);
@@ -145,7 +145,7 @@ impl Sender {
             self.timeouts.write_timed_out(now, &self.config)
         };
         if has_expired {
-            self.timeouts.expired = true;
+            self.timeouts.has_expired = true;
             return;
         }
         self.refresh_window();
@@ -212,7 +212,7 @@ impl Sender {
             return;
         }
         if self.window_probes.timed_out(now, &self.config) {
-            self.timeouts.expired = true;
+            self.timeouts.has_expired = true;
             return;
         }
         self.window_probes.probes_out += 1;
