@@ -37,7 +37,7 @@ from celltcp.present.cca_tables import catalogue_table, parameters_table
 from celltcp.present.json_types import SchemaWriter
 from celltcp.present.markdown import markdown_table
 from celltcp.present.markdown_page import plain_table
-from celltcp.present.schema_tables import meanings, section, sections, table, values
+from celltcp.present.schema_tables import meanings, section, sections, table, values_table
 from celltcp.publications.publications import publications
 from celltcp.publications.quantities import QUANTITIES
 from celltcp.publications.quantities.quantity import TEXTS
@@ -87,7 +87,7 @@ def fields() -> Iterator[str]:
 def _values_of(part: str) -> Callable[[], Iterator[str]]:
     """Returns the part with the values that the definitions of a page allow."""
     definitions = json.loads(scenario_schema())["$defs"]
-    return lambda: (f"{values(definitions[name])}\n" for name in OF_PAGES[part])
+    return lambda: (f"{values_table(definitions[name])}\n" for name in OF_PAGES[part])
 
 
 def scenarios() -> Iterator[str]:

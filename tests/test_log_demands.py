@@ -51,7 +51,7 @@ def test_a_test_with_tcp_whose_rtt_stayed_low_may_not_have_filled_the_link(
 ) -> None:
     file = tmp_path / "test.json"
     file.write_text(_report(rtts_ms, retransmits, cca))
-    looks_like = read_log(file, {}, "down").looks_like_demand
+    looks_like = read_log(file, {}, "down").demand_reason
     assert (wanted in looks_like) if wanted and looks_like else looks_like == wanted
 
 
@@ -67,13 +67,13 @@ def test_the_report_of_a_sender_as_text_has_windows_in_place_of_rtts(tmp_path: P
     file = tmp_path / "iperf.txt"
     rates = [12.3, 24.6, 18.4, 30.8] * 3
     file.write_text(text([rate * 150 / 24.6 for rate in rates], rates))
-    assert "48 retransmissions may have" in (read_log(file, {}, "down").looks_like_demand or "")
+    assert "48 retransmissions may have" in (read_log(file, {}, "down").demand_reason or "")
     # With a queue the window grows and the rate does not.
     file.write_text(text([80, 150, 220, 300] * 3, rates))
-    assert read_log(file, {}, "down").looks_like_demand is None
+    assert read_log(file, {}, "down").demand_reason is None
     # A steady link may have a queue that never empties.
     file.write_text(text([150, 152, 151, 150] * 3, [24.6, 24.5, 24.6, 24.7] * 3))
-    assert read_log(file, {}, "down").looks_like_demand is None
+    assert read_log(file, {}, "down").demand_reason is None
 
 
 def test_compare_warns_of_a_log_that_is_no_capacity(tmp_path: Path) -> None:
@@ -149,9 +149,9 @@ def test_rows_that_are_not_of_the_load_and_rates_of_acks_are_said(tmp_path: Path
     assert float(log.lengths @ log.bps.astype(float)) / log.lengths.sum() > 39e6
     assert log.bps.min() > 30e6
     assert "12 rows of State=I, which are not of the load, left out" in log.summary
-    assert log.looks_like_demand is None
+    assert log.demand_reason is None
     uplink = read_log(file, {}, "up")
-    assert "of the downlink's, as that of the ACKs" in (uplink.looks_like_demand or "")
+    assert "of the downlink's, as that of the ACKs" in (uplink.demand_reason or "")
     # Rows without any rate may be of an outage, and stay.
     file.write_text(file.read_text().replace("300,40,I", "0,0,I"))
     log = read_log(file, {}, "down")

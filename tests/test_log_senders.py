@@ -45,11 +45,11 @@ def test_writes_of_a_sender_are_no_capacity_and_their_pauses_no_outage(tmp_path:
     log = read(tmp_path, _upload(), "up.json")
     check(log, 12, sum(ARRIVED) / 12)
     assert 4e6 < log.bps.min() <= log.bps.max() < 6e6
-    assert "not what arrived (on average 4.792 Mbit/s" in (log.held_back or "")
-    assert log.of_other_direction == "up"
+    assert "not what arrived (on average 4.792 Mbit/s" in (log.held_back_reason or "")
+    assert log.other_direction == "up"
     # The RTT of the first second is not that of an idle link.
     assert log.base_rtt_ms == pytest.approx(174.5)
-    assert "a queue stood in it" in (log.rtt_too_long or "")
+    assert "a queue stood in it" in (log.long_rtt_reason or "")
 
 
 def test_steady_deliveries_follow_a_link_that_changes(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_intervals_of_the_receiver_are_read_where_the_file_has_them(tmp_path: Pa
     log = read(tmp_path, _upload(server_output_json=output), "up.json")
     check(log, 12, sum(ARRIVED) / 12)
     assert log.bps[0] == 4_200_000
-    assert log.held_back is None
+    assert log.held_back_reason is None
     text = _text([(rate, "") for rate in ARRIVED], "Accepted connection from 10.0.0.1, port 9")
     log = read(tmp_path, _upload(server_output_text=text), "up.json")
     assert log.bps.tolist() == [round(rate * 1e6) for rate in ARRIVED]
@@ -99,7 +99,7 @@ def test_a_sender_says_as_text_what_arrived(tmp_path: Path) -> None:
     log = read(tmp_path, sent + total, "up.txt")
     check(log, 12, 4.53)
     assert log.bps.min() > 3e6
-    assert log.of_other_direction == "up"
+    assert log.other_direction == "up"
 
 
 def test_a_server_has_a_link_in_each_direction(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_a_server_has_a_link_in_each_direction(tmp_path: Path) -> None:
     down = read(tmp_path, upload + download, "server.txt")
     check(down, 10, 19.1)
     assert down.has_both
-    assert down.held_back is not None
+    assert down.held_back_reason is not None
     check(read_up := read_log(tmp_path / "server.txt", {}, "up"), 10, 4.5)
-    assert read_up.held_back is None
+    assert read_up.held_back_reason is None
     both = [
         line
         for n in range(9)

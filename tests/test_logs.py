@@ -80,7 +80,7 @@ def test_sessions_are_pieces_and_the_summary_has_the_time_between_them(tmp_path:
     assert len(log.pieces) == 2
     held = read(tmp_path, text, holes="hold")
     check(held, 18_010, (17_990 * 30 + 10 * 30 + 10 * 10) / 18_010)
-    assert held.made_up > 0.99
+    assert held.imputed_share > 0.99
     assert length_and_mean(read(tmp_path, text, holes="zero"))[1] == pytest.approx(400 / 18_010)
 
 
@@ -266,7 +266,7 @@ def test_tests_far_apart_are_samples(tmp_path: Path) -> None:
     log = read(tmp_path, table(head, *rows))
     check(log, 36_000, MEAN)
     assert "a sample and not the capacity until the next one" in log.summary
-    assert log.made_up > 0.9
+    assert log.imputed_share > 0.9
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_log_that_looks_like_a_demand_is_called_so(tmp_path: Path) -> None:
     idle = "".join(f"{n},{0 if n % 4 else draw.uniform(5, 9):.2f}\n" for n in range(80))
     assert "looks like a demand" in read(tmp_path, "time_s,rate_mbps\n" + idle).summary
     busy = "".join(f"{n},{draw.uniform(5, 9):.2f}\n" for n in range(80))
-    assert read(tmp_path, "time_s,rate_mbps\n" + busy).looks_like_demand is None
+    assert read(tmp_path, "time_s,rate_mbps\n" + busy).demand_reason is None
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_a_record_alone_holds_the_rows(tmp_path: Path) -> None:
     log = read(tmp_path, json.dumps(document), unit="B")
     check(log, 3_000, MEAN)
     assert "each row is the mean of 300 s" in log.summary
-    assert log.made_up == 0
+    assert log.imputed_share == 0
 
 
 def test_the_lowest_rtt_has_no_minutes(tmp_path: Path) -> None:

@@ -22,14 +22,14 @@ result = ct.compare(
     duration="60s",
     set=[f"flows.0.workload={watching}"],
 )
-figures = ["qoe", "bitrate_mbps", "startup_s", "stalled_s"]
-means = result.runs.groupby("cca", sort=False, observed=True)[figures].mean()
+metrics = ["qoe", "bitrate_mbps", "startup_s", "stalled_s"]
+means = result.runs.groupby("cca", sort=False, observed=True)[metrics].mean()
 print(means)
 
 picture = Figure(figsize=(8, 2.6), layout="constrained")
 titles = ["score (1 to 5)", "bitrate, Mbit/s", "start-up, s", "stalled, s"]
-for axes, figure, title in zip(picture.subplots(1, 4), figures, titles, strict=True):
-    axes.bar(means.index, means[figure], color=list(colours(means.index).values()))
-    axes.set_ylim(0, max(1.0, 1.1 * means[figure].max()))
+for axes, metric, title in zip(picture.subplots(1, 4), metrics, titles, strict=True):
+    axes.bar(means.index, means[metric], color=list(colours(means.index).values()))
+    axes.set_ylim(0, max(1.0, 1.1 * means[metric].max()))
     axes.set_title(title)
 picture.savefig(folder / "video.png")

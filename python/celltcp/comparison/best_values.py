@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
 
 _BALANCED = "pm_balanced"
-#: Maximum relative difference of capacity and lowest RTT at which PMs of different values compare.
+#: Maximum relative difference of capacity and lowest RTT up to which PMs at different values of a field
+#: may be compared.
 _PATH_TOLERANCE = 0.02
 #: Conditions: fields of the network and of workloads that nobody can set.
 #: Other fields can be set: buffers, queues, shapers and policers, hosts, CCAs, how applications send.
@@ -109,7 +110,7 @@ class _Points:
 
 
 class FieldRanking:
-    """Ranking of the values of some fields, with fixed coordinates on the other axes, by each need."""
+    """Ranking of the values of some fields for each stake; other axes have fixed coordinates."""
 
     def __init__(
         self,
@@ -135,7 +136,7 @@ class FieldRanking:
             for cca in ccas
         }
         seeds = (set(self._values(choice, "seed")) for choice in self.choices.values())
-        # All seeds but in unfinished sweeps.
+        # These are all seeds, except in an unfinished sweep.
         self._common_seeds = set.intersection(*seeds)
 
     @property
@@ -207,7 +208,7 @@ class FieldRanking:
 
     @property
     def usual_cca(self) -> str:
-        """The congestion control that changes start from."""
+        """The congestion control that is assumed in use before a change: the default if compared."""
         return DEFAULT_CCA if DEFAULT_CCA in self.ccas else self.ccas[0]
 
     def _values(self, choice: Choice, metric: str) -> list[float]:
@@ -226,6 +227,7 @@ class FieldRanking:
         }
 
     def _stake(self, flow: str, metric: RankingMetric, values: Mapping[str, list[float]]) -> Stake:
+        # With draws and a single run, `decides` is false.
         best = best_of(metric.metric, values, random=not self.decides)
         return Stake(flow, metric.metric, metric.title, values, best, metric.note)
 
@@ -233,6 +235,7 @@ class FieldRanking:
         stake = self._stake(self._points.tested, metric, self._paired_values(metric.metric))
         if not self.decides:
             return stake
+        # Choices are shown by their own names.
         names = {name: name for name in self.choices}
         goodput = self._paired_values(GOODPUT)
         return stake._replace(verdict=with_cost(stake.verdict, metric.metric, goodput, {}, names))

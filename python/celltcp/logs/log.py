@@ -57,27 +57,33 @@ class Log:
     base_rtt_ms: float | None
     #: Whether the log has rates of both directions.
     has_both: bool
-    #: Share of the time, from 0 to 1, whose rate was measured at another time.
-    made_up: float
+    #: Share of the time, from 0 to 1, whose rate was imputed: measured at another time.
+    imputed_share: float
     #: Reason why the rates look like the demand of an application; None if they look like a capacity.
-    looks_like_demand: str | None
+    demand_reason: str | None
     #: Times of transmission opportunities of 1500 bytes, ms; None for logs with intervals.
     opportunities: list[int] | None = None
     #: Reason why the rates are no capacity, such as a TCP test that left the link idle; None without.
-    held_back: str | None = None
+    held_back_reason: str | None = None
     #: Reason why the base RTT is too long; None if it is not.
-    rtt_too_long: str | None = None
+    long_rtt_reason: str | None = None
     #: Direction of the logged transfer, if known and different from the link's.
-    of_other_direction: Direction | None = None
+    other_direction: Direction | None = None
 
     @property
     def facts(self) -> str:
         """Facts about the log that the engine stores with its trace, as JSON."""
-        names = (
-            *("base_rtt_ms", "has_both", "made_up", "looks_like_demand", "held_back"),
-            *("rtt_too_long", "of_other_direction"),
+        return json.dumps(
+            {
+                "base_rtt_ms": self.base_rtt_ms,
+                "has_both": self.has_both,
+                "made_up": self.imputed_share,
+                "looks_like_demand": self.demand_reason,
+                "held_back": self.held_back_reason,
+                "rtt_too_long": self.long_rtt_reason,
+                "of_other_direction": self.other_direction,
+            }
         )
-        return json.dumps({name: getattr(self, name) for name in names})
 
 
 def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
@@ -100,24 +106,24 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     check_steps(recording, intervals)
     check_rates(recording, intervals, is_unit_given=options.unit is not None)
     held_back = held_back_reason(recording)
-    looks_like_demand = (
+    demand = (
         demand_reason(intervals, is_load_test=recording.is_load_test)
         or unused_radio_reason(recording)
         or held_back
         or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
     )
     return Log(
-        summary=_summary(recording, intervals, options, looks_like_demand),
+        summary=_summary(recording, intervals, options, demand),
         lengths=intervals.lengths.view(np.uint64),
         bps=_round(intervals.bps),
         pieces=intervals.pieces.tolist(),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
-        made_up=_imputed_share(intervals, is_mean=recording.is_volume),
-        looks_like_demand=looks_like_demand,
-        held_back="; ".join(filter(None, (held_back, recording.no_capacity))) or None,
-        rtt_too_long=_rtt_too_long(recording),
-        of_other_direction=_other_direction(recording, options, side),
+        imputed_share=_imputed_share(intervals, is_mean=recording.is_volume),
+        demand_reason=demand,
+        held_back_reason="; ".join(filter(None, (held_back, recording.no_capacity))) or None,
+        long_rtt_reason=_long_rtt_reason(recording),
+        other_direction=_other_direction(recording, options, side),
     )
 
 
@@ -147,8 +153,8 @@ def _opportunities_log(recording: Recording) -> Log:
         *(no_intervals, no_intervals, []),
         base_rtt_ms=None,
         has_both=False,
-        made_up=0.0,
-        looks_like_demand=None,
+        imputed_share=0.0,
+        demand_reason=None,
         opportunities=recording.opportunities.tolist(),
     )
 
@@ -169,6 +175,7 @@ def _imputed_share(intervals: Intervals, *, is_mean: bool) -> float:
     Rates of long rows are samples unless `is_mean`.
     """
     if intervals.step_ns >= MIN_SAMPLE_NS and not is_mean:
+        # A sample counts for half of the shortest row that is taken for one.
         return 1 - MIN_SAMPLE_NS / 2 / intervals.step_ns
     return intervals.imputed_ns / max(intervals.length_ns, 1)
 
@@ -188,7 +195,7 @@ def _known_rtts(recording: Recording) -> NDArray[np.float64]:
     return rtts_ms[np.isfinite(rtts_ms) & (rtts_ms > 0)]
 
 
-def _rtt_too_long(recording: Recording) -> str | None:
+def _long_rtt_reason(recording: Recording) -> str | None:
     """Returns the reason why the base RTT is too long: a queue stood during the whole test."""
     base_ms = _base_rtt(recording) if recording.is_load_test else None
     if base_ms is None or float(np.median(_known_rtts(recording))) <= MIN_QUEUE_RTT_RATIO * base_ms:
@@ -223,7 +230,7 @@ def _other_direction(recording: Recording, options: ReadOptions, side: Direction
 
 
 def _summary(
-    recording: Recording, intervals: Intervals, options: ReadOptions, looks_like_demand: str | None
+    recording: Recording, intervals: Intervals, options: ReadOptions, demand: str | None
 ) -> str:
     """Returns the summary of how a log was read."""
     parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
@@ -267,8 +274,8 @@ def _summary(
     idle = idle_share(intervals) if recording.is_load_test else 0.0
     if idle >= _MIN_IDLE_SHARE:
         parts.append(f"no data in {_percent(idle)} of the time, as in outages of the link")
-    if looks_like_demand:
-        parts.append(f"{LIKE_DEMAND}{looks_like_demand}")
+    if demand:
+        parts.append(f"{LIKE_DEMAND}{demand}")
     if recording.no_capacity:
         parts.append(f"{NO_CAPACITY}{recording.no_capacity}")
     return SEPARATOR.join([*parts, *recording.notes])

@@ -89,9 +89,9 @@ class ReadOptions:
         """Returns the length of a row from the options, ns."""
         if self.step is None:
             return None
-        digits = self.step.strip()
-        number = digits.rstrip("abcdefghijklmnopqrstuvwxyzµ ")
-        unit = time_unit(digits[len(number) :].strip() or "s")
+        text = self.step.strip()
+        number = text.rstrip("abcdefghijklmnopqrstuvwxyzµ ")
+        unit = time_unit(text[len(number) :].strip() or "s")
         try:
             value = float(number)
         except ValueError:
@@ -103,7 +103,7 @@ class ReadOptions:
     def wanted_runs(self) -> list[tuple[str, str]]:
         """Returns the conditions on the rows to read, as columns and values."""
         result: list[tuple[str, str]] = []
-        for part in (self.run or "").split(",") if self.run is not None else []:
+        for part in self.run.split(",") if self.run is not None else []:
             column, equals, value = part.partition("=")
             if result and not equals:
                 # The comma is part of the value.

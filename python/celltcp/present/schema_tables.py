@@ -47,7 +47,7 @@ def _definition(heading: str, definition: Definition) -> Iterator[str]:
     text = _meaning(definition)
     forms: list[Definition] = definition.get("oneOf") or definition.get("anyOf") or []
     if values_of(definition):
-        yield section(heading, text, values(definition))
+        yield section(heading, text, values_table(definition))
     elif any(_kind(form) for form in forms):
         for form in filter(_kind, forms):
             yield section(f'{heading}, kind = "{_kind(form)}"', _meaning(form) or text, _fields(form))
@@ -64,7 +64,7 @@ def meanings(definition: Definition) -> str:
     return table(("field", "meaning"), [(name, meaning) for name, meaning in fields if meaning])
 
 
-def values(definition: Definition) -> str:
+def values_table(definition: Definition) -> str:
     """Returns the table of the names that a definition allows."""
     return table(("value", "meaning"), values_of(definition))
 

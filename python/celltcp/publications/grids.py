@@ -5,6 +5,8 @@ sets (`FIELD=VALUE; FIELD=VALUE`). Each `[[experiments]]` is a table. `where` se
 axes; an axis that it lacks has all values. `rows` are the measured quantities. `across` and `lines` are
 the axes of its picture: the horizontal one, and that of the lines. A row can have a `where` of its own.
 A claim refers to another condition of the grid by the values that differ: `> @ {split=85-35}`.
+`place` is the format of the conditions' names, with the axes in braces. In rows, the column `scenario`
+has the name of a condition, as in CSV tables.
 """
 
 from __future__ import annotations
@@ -85,6 +87,7 @@ def _table(document: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTa
     return GridTable(
         {
             "publication": document["publication"],
+            # Pictures draw gains of a split over the horizontal axis.
             "form": "gains",
             **{key: value for key, value in experiment.items() if isinstance(value, str)},
         },

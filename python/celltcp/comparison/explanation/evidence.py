@@ -319,7 +319,8 @@ class Evidence:
     def _is_paced_by_window(self, limit: str, window: float) -> bool:
         """Returns whether a window (bytes) below the BDP sets the rate at which the sender paces.
 
-        A CCA that paces at the rate that it measures fills such a window only now and then.
+        A CCA that paces at the rate that it measures fills such a window only now and then, so that a
+        small share of the time is enough (`_MIN_FULL_SHARE`).
         """
         bytes_per_rtt = self.goodput_mbps * 1e6 / 8 * self.mean("rtt_min_ms") / 1e3
         return (
@@ -494,8 +495,8 @@ class Evidence:
         """Share of the time with a standing queue at the bottleneck.
 
         Such a queue does not empty within an RTT around a slot. At a wired hop, the mean wait of the
-        slot's packets is at least `_MIN_QUEUE_WAIT_MS`. The share is at most that of the capacity in
-        use: packets of bursts wait as well, but leave the link idle afterwards.
+        slot's packets is at least `_MIN_QUEUE_WAIT_MS`. A link with such a queue is busy, so
+        that the share is at most that of the capacity in use. Beyond it, packets wait in bursts only.
         """
         if self.slots.empty or "queue_packets" not in self.slots:
             return 0.0

@@ -49,6 +49,7 @@ def fidelity_part(saved: SavedFidelity) -> Part:
     for judgement in chosen_trajectories(result.judgements):
         title = f"{judgement.cca} on {judgement.case}, seed {result.seed}"
         sections.append(Section(title, figure=_trajectory(judgement, result.seed, title)))
+    # Each case has a scenario of its own, so that no digest stands for all.
     origin = {**saved.about, "engine": f"native engine and {linux}", "hash": ""}
     return Part(
         title=f"Fidelity: native TCP and {linux}",
@@ -63,14 +64,14 @@ def fidelity_part(saved: SavedFidelity) -> Part:
 
 _BANDS = (
     "A mark is the mean difference of a CCA in a case, with its 95 % interval, paired by seed; the "
-    "paper drawing shades the allowed band."
+    "printed picture shades the allowed band."
 )
 
 
 def _findings(fidelity: Fidelity) -> tuple[Finding, ...]:
     """Returns the number of judgements within their bands, and the size of the differences."""
     total, outside, undecided = len(fidelity.judgements), len(fidelity.outside), len(fidelity.undecided)
-    state = "undecided" if outside else "tied" if undecided else "decided"
+    state = _state(is_outside=bool(outside), is_undecided=bool(undecided))
     first = Finding(
         "Within their bands",
         f"{fidelity.within_count} of {total}",
@@ -79,6 +80,11 @@ def _findings(fidelity: Fidelity) -> tuple[Finding, ...]:
         state,
     )
     return (first, *(_size_finding(fidelity, metric, name) for metric, name, _, _ in _JUDGED_COLUMNS))
+
+
+def _state(*, is_outside: bool, is_undecided: bool) -> str:
+    """Returns the state of a finding that has the fitting colour; its name does not matter here."""
+    return "undecided" if is_outside else "tied" if is_undecided else "decided"
 
 
 def _size_finding(fidelity: Fidelity, metric: str, name: str) -> Finding:
@@ -99,7 +105,7 @@ def _size_finding(fidelity: Fidelity, metric: str, name: str) -> Finding:
         f"median {median:.2f} %",
         f"largest {difference_text(largest)}: {worst.cca} on {worst.case}",
         "" if largest.band is None else f"allowed there: {largest.band:g} %",
-        "undecided" if largest.is_outside else "tied" if largest.is_undecided else "decided",
+        _state(is_outside=largest.is_outside, is_undecided=largest.is_undecided),
     )
 
 

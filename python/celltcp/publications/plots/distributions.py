@@ -26,7 +26,7 @@ _LOG_AXIS_RATIO = 50
 def ecdf_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per condition and quantity, or per quantity if the conditions have one CCA.
 
-    Quantities with published values or claims only are left out if there are others.
+    Quantities all of whose rows have a published value or a claim are left out if there are others.
     """
     curves = {
         row.published.quantity
@@ -56,8 +56,8 @@ def _condition_colours(names: Sequence[str]) -> dict[str, str]:
 
 
 def _draw(name: str, rows: Sequence[Row], has_legend: bool, axes: Axes) -> None:
-    scenarios = list(dict.fromkeys(row.published.scenario for row in rows))
-    has_several_conditions = len(scenarios) > 1
+    conditions = list(dict.fromkeys(row.published.scenario for row in rows))
+    has_several_conditions = len(conditions) > 1
     names = [row.published.scenario if has_several_conditions else row.published.cca for row in rows]
     shades = _condition_colours(names) if has_several_conditions else colours(names)
     styles = lines(names)
@@ -83,6 +83,6 @@ def _draw(name: str, rows: Sequence[Row], has_legend: bool, axes: Axes) -> None:
     axes.set_xlabel(axis_of(rows[0]))
     axes.set_ylabel("ECDF")
     axes.set_ylim(0, 1)
-    axes.set_title(heading("" if has_several_conditions else scenarios[0], name), fontsize=9)
+    axes.set_title(heading("" if has_several_conditions else conditions[0], name), fontsize=9)
     if has_legend or has_several_conditions:
         axes.legend(fontsize="x-small")

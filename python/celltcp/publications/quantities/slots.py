@@ -37,25 +37,25 @@ _AVERAGING_S = 0.5
 
 
 def _of_runs(column: str) -> Quantity:
-    """Returns the value of the run for the whole run, and the mean over slots for a part of it."""
+    """Returns the quantity of a column: that of runs for a whole run, the mean of slots for a part."""
 
     def values(measured: Measured, entry: Published) -> list[float]:
         if not entry.part:
             return [float(value) for value in measured.runs_of(entry)[column]]
         return measured.per_run(entry, lambda slots: _mean(slots[column]))
 
-    return Quantity(values, _spread(column), column=column)
+    return Quantity(values, _slot_values(column), column=column)
 
 
 def _of_slots(column: str) -> Quantity:
     return Quantity(
         lambda measured, entry: measured.per_run(entry, lambda slots: _mean(slots[column])),
-        _spread(column),
+        _slot_values(column),
         column=column,
     )
 
 
-def _spread(column: str) -> Callable[[Measured, Published], list[float]]:
+def _slot_values(column: str) -> Callable[[Measured, Published], list[float]]:
     return lambda measured, entry: measured.slots_of(entry)[column].dropna().tolist()
 
 
@@ -90,7 +90,7 @@ def _ramp_s(slots: pd.DataFrame) -> float:
     return float(slots["t_s"].iloc[index] + slot_s - slots["t_s"].iloc[0])
 
 
-def _acks_per_retransmission(slots: pd.DataFrame) -> float:
+def _duplicate_acks_per_retransmission(slots: pd.DataFrame) -> float:
     retransmissions = slots["retransmissions"].sum()
     return float(slots["duplicate_acks"].sum() / retransmissions) if retransmissions else math.nan
 
@@ -106,5 +106,5 @@ OF_SLOTS: dict[str, Quantity] = {
     "queue_max": _measure(lambda slots: float(slots["queue_packets"].max())),
     "rtt_max": _measure(lambda slots: float(slots["rtt_mean_ms"].max())),
     "ramp_90": _measure(_ramp_s),
-    "duplicate_acks_each": _measure(_acks_per_retransmission),
+    "duplicate_acks_each": _measure(_duplicate_acks_per_retransmission),
 }
