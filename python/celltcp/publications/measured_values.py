@@ -21,8 +21,8 @@ def measured_values(measured: Measured, entry: Published) -> list[float]:
 
 def distribution_values(measured: Measured, entry: Published) -> list[float]:
     """Returns the values whose distribution a picture shows: of slots or of connections."""
-    spread = QUANTITIES[entry.quantity].spread
-    return measured_values(measured, entry) if spread is None else spread(measured, entry)
+    distribution = QUANTITIES[entry.quantity].distribution
+    return measured_values(measured, entry) if distribution is None else distribution(measured, entry)
 
 
 def slot_interval(measured: Measured, entry: Published) -> float | None:
@@ -32,11 +32,11 @@ def slot_interval(measured: Measured, entry: Published) -> float | None:
         return None
     slots = measured.slots_of(entry)
     by_slot = slots[column].groupby((slots["t_s"] / measured.slot_s).round().astype(int))
-    spread = pd.DataFrame({"sd": by_slot.std(), "count": by_slot.count()}).dropna()
-    if spread.empty:
+    deviations = pd.DataFrame({"sd": by_slot.std(), "count": by_slot.count()}).dropna()
+    if deviations.empty:
         return None
     half_widths = [
         student_quantile(int(count) - 1) * sd / math.sqrt(count)
-        for sd, count in zip(spread["sd"], spread["count"], strict=True)
+        for sd, count in zip(deviations["sd"], deviations["count"], strict=True)
     ]
     return math.fsum(half_widths) / len(half_widths)

@@ -36,7 +36,7 @@ def ecdf_panels(outcome: Outcome) -> list[Panel]:
     groups = [
         rows
         for _, quantity, rows in by_scenario(outcome)
-        if quantity in curves and QUANTITIES[quantity].spread is not None
+        if quantity in curves and QUANTITIES[quantity].distribution is not None
     ]
     if all(len(rows) == 1 for rows in groups):
         by_quantity: dict[str, list[Row]] = {}

@@ -17,14 +17,14 @@ from celltcp.publications.quantities.quantity import Quantity
 
 def _of_digests(
     measure: Callable[[Digest, Published], float],
-    spread: Callable[[Measured, Published], list[float]] | None = None,
+    distribution: Callable[[Measured, Published], list[float]] | None = None,
 ) -> Quantity:
     """Returns a measure of the digest of each run."""
 
     def values(measured: Measured, entry: Published) -> list[float]:
         return [measure(digest, entry) for digest in measured.digests_of(entry)]
 
-    return Quantity(values, spread, needs_radio_log=True)
+    return Quantity(values, distribution, needs_radio_log=True)
 
 
 def _wasted_per_s(digest: Digest, entry: Published) -> float:
@@ -64,7 +64,7 @@ def _same_mcs(lag: int) -> Quantity:
     return _of_digests(measure)
 
 
-def _cqi_spread(measured: Measured, entry: Published) -> list[float]:
+def _cqi_values(measured: Measured, entry: Published) -> list[float]:
     counts = np.sum([digest.cqi for digest in measured.digests_of(entry)], axis=0)
     return [float(cqi) for cqi, count in enumerate(counts) for _ in range(int(count))]
 
@@ -77,7 +77,7 @@ OF_BLOCKS: dict[str, Quantity] = {
     "mcs_stays_1": _same_mcs(1),
     "mcs_stays_2": _same_mcs(2),
     "mcs_stays_3": _same_mcs(3),
-    "cqi_mean": _of_digests(lambda digest, _: _mean(digest.cqi), _cqi_spread),
+    "cqi_mean": _of_digests(lambda digest, _: _mean(digest.cqi), _cqi_values),
     "cqi_sd": _of_digests(lambda digest, _: _deviation(digest.cqi)),
     "cqi_change": _of_digests(lambda digest, _: digest.cqi_change),
 }

@@ -16,11 +16,11 @@ from celltcp.publications.quantities.quantity import Quantity, of_flows, sum_of
 def _column(column: str, factor: float = 1.0) -> Quantity:
     """Returns the value of a column for the first connection of each run."""
 
-    def spread(measured: Measured, entry: Published) -> list[float]:
+    def distribution(measured: Measured, entry: Published) -> list[float]:
         return [value for value in quantity.values(measured, entry) if not math.isnan(value)]
 
     quantity = of_flows(lambda flows: float(flows[column].iloc[0]) * factor)
-    return replace(quantity, spread=spread)
+    return replace(quantity, distribution=distribution)
 
 
 def _ends_s(flows: pd.DataFrame) -> pd.Series:
@@ -56,14 +56,14 @@ def _completion(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
 def _rtt(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
     """Returns the mean RTT of some connections; a picture shows the distribution over slots."""
 
-    def spread(measured: Measured, entry: Published) -> list[float]:
+    def distribution(measured: Measured, entry: Published) -> list[float]:
         keys = pd.concat(
             [part(flows)[["run", "flow"]] for flows in measured.flows_of(entry)], ignore_index=True
         )
         slots = measured.all_slots.merge(keys, on=["run", "flow"])
         return slots["rtt_mean_ms"].dropna().tolist()
 
-    return of_flows(lambda flows: float(part(flows)["rtt_mean_ms"].mean()), spread)
+    return of_flows(lambda flows: float(part(flows)["rtt_mean_ms"].mean()), distribution)
 
 
 def _max_rtt_rise(flows: pd.DataFrame) -> float:

@@ -61,7 +61,7 @@ def _completed(measured: Measured, entry: Published, by: str = "sinr_db") -> lis
 def _mean(values: Callable[[pd.DataFrame], pd.Series], by: str = "sinr_db") -> Quantity:
     """Returns the mean of a value of downloads per run; a picture shows the distribution."""
 
-    def spread(measured: Measured, entry: Published) -> list[float]:
+    def distribution(measured: Measured, entry: Published) -> list[float]:
         runs = _completed(measured, entry, by)
         return [float(value) for flows in runs for value in values(flows).dropna()]
 
@@ -69,7 +69,7 @@ def _mean(values: Callable[[pd.DataFrame], pd.Series], by: str = "sinr_db") -> Q
         lambda measured, entry: [
             float(values(flows).mean()) for flows in _completed(measured, entry, by)
         ],
-        spread,
+        distribution,
         needs_radio_log=True,
     )
 

@@ -26,7 +26,7 @@ class Quantity:
     #: Returns a value per run, in the order of the seeds.
     values: Callable[[Measured, Published], list[float]]
     #: Returns the values whose distribution a picture shows; None if it shows none.
-    spread: Callable[[Measured, Published], list[float]] | None = None
+    distribution: Callable[[Measured, Published], list[float]] | None = None
     #: Whether its runs need the log of the radio (`radio_log`).
     needs_radio_log: bool = False
     #: Column of slots with its values over time.
@@ -47,11 +47,11 @@ def of_runs(column: str) -> Quantity:
 
 def of_flows(
     measure: Callable[[pd.DataFrame], float],
-    spread: Callable[[Measured, Published], list[float]] | None = None,
+    distribution: Callable[[Measured, Published], list[float]] | None = None,
 ) -> Quantity:
     """Returns a measure of the connections of each run."""
     return Quantity(
-        lambda measured, entry: [measure(flows) for flows in measured.flows_of(entry)], spread
+        lambda measured, entry: [measure(flows) for flows in measured.flows_of(entry)], distribution
     )
 
 

@@ -12,13 +12,13 @@ from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity, of_flows, sum_of
 
 
-def _with_spread(measure: Callable[[pd.DataFrame], float], column: str) -> Quantity:
+def _with_distribution(measure: Callable[[pd.DataFrame], float], column: str) -> Quantity:
     """Returns a measure of connections; a picture shows the distribution of a column (bytes) in kB."""
 
-    def spread(measured: Measured, entry: Published) -> list[float]:
+    def distribution(measured: Measured, entry: Published) -> list[float]:
         return [float(value) / 1e3 for flows in measured.flows_of(entry) for value in flows[column]]
 
-    return of_flows(measure, spread)
+    return of_flows(measure, distribution)
 
 
 def _percent(part: str, *total_columns: str) -> Callable[[pd.DataFrame], float]:
@@ -69,8 +69,8 @@ def _uplink_packets(measured: Measured, entry: Published) -> list[float]:
 #: Quantities of clients that abort connections.
 OF_RESETS: dict[str, Quantity] = {
     "discard_share": of_flows(_percent("discarded_bytes", "bytes", "discarded_bytes")),
-    "received_per_get": _with_spread(_per_request("bytes", "discarded_bytes"), "bytes"),
-    "discarded_per_get": _with_spread(_per_request("discarded_bytes"), "discarded_bytes"),
+    "received_per_get": _with_distribution(_per_request("bytes", "discarded_bytes"), "bytes"),
+    "discarded_per_get": _with_distribution(_per_request("discarded_bytes"), "discarded_bytes"),
     "get_interval": of_flows(_interval_s),
     "spared_share": of_flows(_percent("spared_bytes", "bytes", "discarded_bytes", "spared_bytes")),
     "video_on_air": of_flows(_on_air_mb),

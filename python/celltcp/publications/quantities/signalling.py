@@ -35,13 +35,13 @@ def _of_values(
 ) -> Quantity:
     """Returns a measure of the values of each run; a picture shows the distribution over all runs."""
 
-    def spread(measured: Measured, entry: Published) -> list[float]:
+    def distribution(measured: Measured, entry: Published) -> list[float]:
         return [float(value) for run_values in values(measured, entry) for value in run_values]
 
     def per_run(measured: Measured, entry: Published) -> list[float]:
         return [float(measure(run)) if len(run) else math.nan for run in values(measured, entry)]
 
-    return Quantity(per_run, spread)
+    return Quantity(per_run, distribution)
 
 
 def _application_metric(kind: str, measure: Callable[[pd.Series], float]) -> Quantity:
