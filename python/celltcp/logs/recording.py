@@ -27,8 +27,9 @@ class Recording:
     values: NDArray[np.float64]
     #: Length of each row, ns, if the format has it; a row is then the interval after its time.
     lengths: NDArray[np.int64] | None = None
-    #: Whether values are amounts of data, and whether these add up from row to row.
+    #: Whether values are amounts of data.
     is_volume: bool = False
+    #: Whether these amounts add up from row to row.
     is_counter: bool = False
     #: Bits in a unit of a counter.
     counter_unit: float = 8.0
@@ -54,8 +55,9 @@ class Recording:
     direction: Direction | None = None
     #: Whether the file has rates of the other direction, too.
     has_both: bool = False
-    #: Whether the unit of rates or of times is unknown.
+    #: Whether the unit of the rates is unknown.
     is_rate_guess: bool = False
+    #: Whether the unit of the times is unknown.
     is_time_guess: bool = False
     #: Further remarks for users.
     notes: tuple[str, ...] = ()
