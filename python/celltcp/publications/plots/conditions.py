@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours
 from celltcp.publications.agreement import Outcome, Row
-from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name
+from celltcp.publications.plots.panel import Panel, axis_of, by_condition, cca_name
 
 #: Maximum number of conditions whose names have room side by side.
 _MAX_HORIZONTAL_NAMES = 3
@@ -24,7 +24,7 @@ def condition_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per quantity with the bars of each condition."""
     shades = colours(dict.fromkeys(row.published.cca for row in outcome.rows))
     quantities: dict[str, dict[str, list[Row]]] = {}
-    for scenario, quantity, rows in by_scenario(outcome):
+    for scenario, quantity, rows in by_condition(outcome):
         quantities.setdefault(quantity, {})[scenario] = rows
     bars = [
         {name for rows in places.values() for name in _bar_names(rows)}

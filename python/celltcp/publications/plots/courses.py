@@ -15,7 +15,7 @@ from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import (
     Panel,
     axis_of,
-    by_scenario,
+    by_condition,
     cca_name,
     colors_of,
     heading,
@@ -39,7 +39,7 @@ _SINR_BINS = 40
 def time_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per condition and quantity: means over the runs."""
     panels, drawn_ccas = [], set[str]()
-    for _, quantity, rows in by_scenario(outcome):
+    for _, quantity, rows in by_condition(outcome):
         if QUANTITIES[quantity].column:
             # A panel with a new CCA has a legend.
             has_legend = not {row.published.cca for row in rows} <= drawn_ccas
@@ -89,7 +89,7 @@ def _have_same_capacity(rows: Sequence[Row]) -> bool:
 def position_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per quantity and pair of conditions that differ in the direction only."""
     pairs: dict[tuple[str, str], list[Row]] = {}
-    for scenario, quantity, rows in by_scenario(outcome):
+    for scenario, quantity, rows in by_condition(outcome):
         pattern = scenario.replace("forward", "*").replace("backward", "*")
         pairs.setdefault((pattern, quantity), []).extend(rows)
     return [

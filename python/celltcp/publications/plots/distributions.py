@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from celltcp.present.palette import colours, lines
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.measured_values import distribution_values
-from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, heading
+from celltcp.publications.plots.panel import Panel, axis_of, by_condition, cca_name, heading
 from celltcp.publications.quantities import QUANTITIES
 
 #: Maximum number of points of a line.
@@ -35,7 +35,7 @@ def ecdf_panels(outcome: Outcome) -> list[Panel]:
     } or {row.published.quantity for row in outcome.rows}
     groups = [
         rows
-        for _, quantity, rows in by_scenario(outcome)
+        for _, quantity, rows in by_condition(outcome)
         if quantity in curves and QUANTITIES[quantity].distribution is not None
     ]
     if all(len(rows) == 1 for rows in groups):

@@ -78,7 +78,7 @@ def add_room(axes: Axes, entries: int, columns: int) -> None:
     axes.set_ylim(top=high + _LEGEND_ROW_HEIGHT * rows * (high - low))
 
 
-def by_scenario(outcome: Outcome) -> list[tuple[str, str, list[Row]]]:
+def by_condition(outcome: Outcome) -> list[tuple[str, str, list[Row]]]:
     """Returns condition, quantity and rows, with one row per CCA whatever the part of the run."""
     rows: dict[tuple[str, str], dict[str, Row]] = {}
     for row in outcome.rows:

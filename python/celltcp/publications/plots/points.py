@@ -9,7 +9,7 @@ from itertools import pairwise
 from matplotlib.axes import Axes
 
 from celltcp.publications.agreement import Outcome, Row
-from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, colors_of, heading
+from celltcp.publications.plots.panel import Panel, axis_of, by_condition, cca_name, colors_of, heading
 
 _MARKERS = ("^", "x", "o", "s", "D", "v", "P", "*")
 
@@ -17,7 +17,7 @@ _MARKERS = ("^", "x", "o", "s", "D", "v", "P", "*")
 def scatter_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per pair of successive quantities of the table."""
     by_quantity: dict[str, list[Row]] = {}
-    for _, quantity, rows in by_scenario(outcome):
+    for _, quantity, rows in by_condition(outcome):
         by_quantity.setdefault(quantity, []).extend(rows)
     return [
         Panel(functools.partial(_draw, outcome.table.figure, x_rows, y_rows))

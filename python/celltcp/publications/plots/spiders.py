@@ -15,12 +15,12 @@ from celltcp.publications.plots.panel import Panel, cca_name, colors_of, heading
 def spider_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per condition."""
     scenarios = dict.fromkeys(group.scenario for group in outcome.groups)
-    by_scenario = [
+    by_condition = [
         [group for group in outcome.groups if group.scenario == scenario] for scenario in scenarios
     ]
     return [
         Panel(functools.partial(_draw, outcome.table.figure, groups, index == 0), "polar")
-        for index, groups in enumerate(by_scenario)
+        for index, groups in enumerate(by_condition)
     ]
 
 

@@ -46,12 +46,12 @@ class _Lines:
 
 def leg_panels(outcome: Outcome) -> list[Panel]:
     """Returns four panels per condition with a split: bytes, windows, data in flight, buffer."""
-    by_scenario: dict[str, list[Row]] = {}
+    by_condition: dict[str, list[Row]] = {}
     for row in outcome.rows:
-        by_scenario.setdefault(row.published.scenario, []).append(row)
+        by_condition.setdefault(row.published.scenario, []).append(row)
     return [
         Panel(functools.partial(_draw, outcome.table.figure, rows, index))
-        for rows in by_scenario.values()
+        for rows in by_condition.values()
         if any("@" in row.published.cca for row in rows)
         for index in range(4)
     ]
