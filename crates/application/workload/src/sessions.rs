@@ -36,7 +36,7 @@ pub enum Action {
         /// Bytes to read.
         bytes: Option<u64>,
     },
-    /// [`Sessions::wanted`] has changed: writes as many of these bytes as the connection takes.
+    /// [`Sessions::next_write_bytes`] has changed: writes as many of these bytes as the connection takes.
     Write {
         /// Index of the connection.
         connection: u32,
@@ -239,7 +239,7 @@ impl Sessions {
     }
 
     /// Returns whether the application of a connection follows its bytes, and so needs the time of
-    /// [`Self::wrote`].
+    /// [`Self::on_accepted`].
     pub fn follows_bytes(&self, connection: u32) -> bool {
         self.sessions[self.accounts[connection as usize].session].follows
     }

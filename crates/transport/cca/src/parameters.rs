@@ -144,7 +144,7 @@ macro_rules! optional_range {
 }
 
 /// Defines a set of parameters: a struct with defaults, the list that describes it, and the parser of
-/// [`Settings`]. Each parameter takes one line: name, type, default, range if any, unit, source.
+/// [`config::Settings`]. Each parameter takes one line: name, type, default, range if any, unit, source.
 macro_rules! parameters {
     (
         $(#[$meta:meta])*
