@@ -118,7 +118,11 @@ def test_a_senseless_answer_is_refused(answer: object, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("cubic", "is called .cubic."), ("Big Name", "lower-case letters"), ("", "lower-case letters")],
+    [
+        ("cubic", "is a built-in congestion control"),
+        ("Big Name", "lower-case letters"),
+        ("", "lower-case letters"),
+    ],
 )
 def test_names_are_checked(name: str, message: str) -> None:
     namespace = {"name": name, "report": lambda _self, _report: None}
