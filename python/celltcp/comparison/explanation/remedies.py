@@ -24,6 +24,7 @@ from celltcp.comparison.explanation.tail import (
     TIME_OUT,
 )
 from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import constant_frames
 from celltcp.scenarios.scenario_files import read_scenario
@@ -167,17 +168,31 @@ def _windows(
     against: str,
     changes_of_hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...],
 ) -> Iterator[Remedy]:
-    for bdps in (_WINDOW_BDPS, _SMALL_WINDOW_BDPS):
-        window = bdps * evidence.bdp
+    frame_bytes = _frame_bytes_in_flight(evidence)
+    for factor in (_WINDOW_BDPS, _SMALL_WINDOW_BDPS):
+        window = factor * (frame_bytes or evidence.bdp)
         changes = tuple(change for rule in changes_of_hosts for change in rule(evidence, window))
-        reason = ""
+        reason = linux = ""
         if any("buffer" in change for change in changes):
+            amount = f"{factor} BDP" if frame_bytes is None else f"{size_text(window)} of frames"
             reason = (
-                f" ({bdps} BDP in flight need {_SEND_BUFFER_RATIO} times that to send, "
+                f" ({amount} in flight need {_SEND_BUFFER_RATIO} times that to send, "
                 f"{_RECEIVE_BUFFER_RATIO} to receive)"
             )
+            linux = "unless the program sets SO_RCVBUF or SO_SNDBUF"
         if changes:
-            yield Remedy(f"{against}{reason}", changes, is_variant=bdps != _WINDOW_BDPS)
+            is_variant = factor != _WINDOW_BDPS
+            yield Remedy(f"{against}{reason}", changes, linux=linux, is_variant=is_variant)
+
+
+def _frame_bytes_in_flight(evidence: Evidence) -> float | None:
+    """Returns the data of constant frames in an RTT, at least two frames; None for other flows."""
+    frames = constant_frames(evidence.workload)
+    if frames is None:
+        return None
+    size, interval_s = frames
+    per_rtt = size / interval_s * evidence.mean("rtt_min_ms") / 1e3
+    return min(max(per_rtt, 2 * size), evidence.bdp)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use super::rtt::Sample;
 use crate::sequence::older;
 
-/// Maximum number of timestamps that wait for their echo.
-const MAX_WAITING: usize = 512;
+/// Maximum number of timestamps that wait for their echo. Behind a long queue, every second one is forgotten.
+const MAX_WAITING: usize = 1_024;
 
 /// Timestamps of one side, each with the time at which it passed first.
 #[derive(Default)]
@@ -21,7 +21,11 @@ impl TimestampRtt {
     pub(super) fn on_timestamp(&mut self, value: u32, at_ns: u64) {
         if self.waiting.back().is_none_or(|last| older(last.0, value)) {
             if self.waiting.len() == MAX_WAITING {
-                self.waiting.pop_front();
+                let mut is_kept = false;
+                self.waiting.retain(|_| {
+                    is_kept = !is_kept;
+                    is_kept
+                });
             }
             self.waiting.push_back((value, at_ns));
         }
@@ -50,6 +54,22 @@ impl TimestampRtt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A queue of 7 s, which every fourth millisecond a packet with a new timestamp joins.
+    #[test]
+    fn echoes_behind_a_long_queue_have_their_delay() {
+        let mut echo = TimestampRtt::default();
+        let mut samples = 0;
+        for at_ms in (0..20_000_u32).step_by(4) {
+            echo.on_timestamp(at_ms, u64::from(at_ms));
+            let echoed = at_ms.checked_sub(7_000);
+            if let Some(sample) = echoed.and_then(|value| echo.on_echo(value, u64::from(at_ms))) {
+                assert_eq!(sample.rtt_ns, 7_000);
+                samples += 1;
+            }
+        }
+        assert!(samples > 200, "{samples}");
+    }
 
     #[test]
     fn only_the_first_echo_of_a_timestamp_counts() {
