@@ -27,8 +27,8 @@ def folder(tmp_path: Path) -> Path:
 def test_captures_are_equal_or_differ_by_quantity(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def counts(file: Path, totals: bool = False) -> dict[str, dict[str, int]]:
-        assert totals
+    def counts(file: Path, has_totals: bool = False) -> dict[str, dict[str, int]]:
+        assert has_totals
         if file.name == "c.pcap":
             return {"tshark": {"connections": 0, "segments": 0}}
         again = 1 if file.name == "a.pcap" else 2

@@ -10,7 +10,7 @@ from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
-    from celltcp.comparison.explanation.evidence import Evidence, Gap
+    from celltcp.comparison.explanation.evidence import Evidence, Outage
 
 #: Maximum number of events of a run.
 _MAX_EVENTS = 5
@@ -60,7 +60,7 @@ class Event(NamedTuple):
 
 def longest_events(evidence: Evidence, run: int) -> list[Event]:
     """Returns the longest events of a run, in the order of time."""
-    outages = [gap for gap in evidence.outages if gap.run == run]
+    outages = [outage for outage in evidence.outages if outage.run == run]
     rows = evidence.recoveries
     names_connections = int((evidence.connections["run"] == run).sum()) > 1
     events = [
@@ -68,7 +68,7 @@ def longest_events(evidence: Evidence, run: int) -> list[Event]:
         for row in rows[rows["run"] == run].to_dict("records")
         if not _is_caused_by_outage(row, outages)
     ]
-    events += [_outage_event(evidence, gap) for gap in outages]
+    events += [_outage_event(evidence, outage) for outage in outages]
     longest = sorted(events, key=lambda event: -event.length_s)[:_MAX_EVENTS]
     return sorted(longest, key=lambda event: event.t_s)
 
@@ -79,28 +79,28 @@ def _with_connection(event: Event, connection: int, is_named: bool) -> Event:
     return event._replace(connection=connection, text=text)
 
 
-def _is_caused_by_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
+def _is_caused_by_outage(row: dict[Any, Any], outages: list[Outage]) -> bool:
     """Returns whether an outage caused a recovery, by drops or a time-out; it has an event itself."""
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
     dropped = row["dropped_s"]
     return any(
-        gap.overlaps(row["run"], start, end)
-        or (gap.loses_all and gap.overlaps(row["run"], dropped, dropped))
-        for gap in outages
+        outage.overlaps(row["run"], start, end)
+        or (outage.loses_all and outage.overlaps(row["run"], dropped, dropped))
+        for outage in outages
     )
 
 
-def _outage_event(evidence: Evidence, gap: Gap) -> Event:
+def _outage_event(evidence: Evidence, outage: Outage) -> Event:
     """Returns the event of an outage, with the wait after it."""
-    wait_s = evidence.wait_after(gap)
-    effect = "all lost" if gap.loses_all else "without capacity"
-    text = f"outage of the link at {gap.start_s:.1f} s: {gap.length_s:.1f} s {effect}"
+    wait_s = evidence.wait_after(outage)
+    effect = "all lost" if outage.loses_all else "without capacity"
+    text = f"outage of the link at {outage.start_s:.1f} s: {outage.length_s:.1f} s {effect}"
     if math.isnan(wait_s):
         text += ", and nothing arrived after it"
         wait_s = 0.0
     elif wait_s >= _MIN_WAIT_S:
         text += f"; data arrived again {wait_s:.1f} s after its end"
-    return Event(evidence.seeds[gap.run], gap.start_s, "outage", text, gap.length_s + wait_s)
+    return Event(evidence.seeds[outage.run], outage.start_s, "outage", text, outage.length_s + wait_s)
 
 
 def _recovery_event(evidence: Evidence, row: dict[Any, Any]) -> Event:
@@ -152,7 +152,8 @@ def _losses(row: dict[Any, Any]) -> list[_Loss]:
 def _reason_text(evidence: Evidence, row: dict[Any, Any], loss: _Loss) -> str:
     """Returns the reason of a loss as text; random loss in an outage is named as that outage."""
     in_outage = loss.reason == "random" and any(
-        gap.loses_all and gap.overlaps(row["run"], loss.t_s, loss.t_s) for gap in evidence.outages
+        outage.loses_all and outage.overlaps(row["run"], loss.t_s, loss.t_s)
+        for outage in evidence.outages
     )
     return "an outage of the link" if in_outage else _DROP_TEXTS[loss.reason]
 
@@ -208,7 +209,7 @@ def _time_out_cause_text(evidence: Evidence, row: dict[Any, Any], losses: list[_
     """Returns what led to a time-out as text in parentheses; empty if the tables do not show it."""
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
     causes = []
-    if any(gap.overlaps(row["run"], start, end) for gap in evidence.ack_outages):
+    if any(outage.overlaps(row["run"], start, end) for outage in evidence.ack_outages):
         causes.append("nothing passed on the way of the ACKs")
     else:
         causes += [

@@ -57,7 +57,7 @@ DROPS = ("overflow", "aqm", "policer", "random", "radio")
 _FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
 
 
-class Gap(NamedTuple):
+class Outage(NamedTuple):
     """An outage: time of a run in which nothing could pass, whatever was sent."""
 
     #: Number of the run.
@@ -341,7 +341,7 @@ class Evidence:
         return self.mean("owd_mean_ms") - self.mean("owd_min_ms") - self.jitter_ms
 
     @property
-    def has_packet_loss_bursts(self) -> bool:
+    def counts_loss_bursts_in_packets(self) -> bool:
         """Whether a loss model of the path counts the length of its bursts in packets, not in time."""
         path = self.scenario.get("path", {})
         losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
@@ -414,7 +414,7 @@ class Evidence:
         return float(starts.diff()[starts.transform("size") >= _MIN_RECOVERIES].mean())
 
     @functools.cached_property
-    def second_capacities_mbps(self) -> pd.Series:
+    def capacities_1s_mbps(self) -> pd.Series:
         """Capacity of the bottleneck, Mbit/s: for each slot the median of the second around it."""
         count = max(round(1.0 / self.slot_s), 1)
         rates = self.slots.groupby("run", observed=True)["capacity_mbps"]
@@ -621,7 +621,7 @@ class Evidence:
         )
 
     @functools.cached_property
-    def outages(self) -> list[Gap]:
+    def outages(self) -> list[Outage]:
         """Outages in the direction of the data; those that overlap are one."""
         if self._outages is None and self.time_share("outage") > 0:
             # Results of earlier versions lack this table, but their slots show a capacity of zero.
@@ -633,7 +633,7 @@ class Evidence:
             if not outage.loses_all or self._may_have_lost_data(outage)
         ]
 
-    def _may_have_lost_data(self, outage: Gap) -> bool:
+    def _may_have_lost_data(self, outage: Outage) -> bool:
         """Returns whether the flow may have lost packets in an outage that loses all."""
         rows = self.recoveries[self.recoveries["run"] == outage.run]
         starts = rows[["dropped_s", "t_s"]].min(axis=1)
@@ -644,7 +644,7 @@ class Evidence:
         is_unknown = self.recoveries.empty and self.total("retransmissions") > 0
         return bool(overlaps.any() or not arrives_later or is_unknown or self._has_units_during(outage))
 
-    def _has_units_during(self, outage: Gap) -> bool:
+    def _has_units_during(self, outage: Outage) -> bool:
         """Returns whether a unit of work overlaps an outage, which may have lost its request."""
         if self.units is None:
             return False
@@ -652,20 +652,20 @@ class Evidence:
         return bool(((units["start_s"] < outage.end_s) & ~(units["end_s"] < outage.start_s)).any())
 
     @functools.cached_property
-    def ack_outages(self) -> list[Gap]:
+    def ack_outages(self) -> list[Outage]:
         """Outages in the direction of the ACKs; those that overlap are one."""
         return self._outages_of("ack")
 
-    def _outages_of(self, direction: str) -> list[Gap]:
+    def _outages_of(self, direction: str) -> list[Outage]:
         """Returns the outages of a direction, `data` or `ack`; those that overlap are merged."""
         if self._outages is None:
             return []
         rows = frame(self._outages).merge(self._keys, on=["run", "flow"])
         rows = rows[rows["direction"] == direction].sort_values(["run", "t_s"])
-        result: list[Gap] = []
+        result: list[Outage] = []
         columns = rows[["run", "t_s", "duration_s", "cause"]]
         for run, start_s, duration_s, cause in columns.itertuples(index=False, name=None):
-            outage = Gap(int(run), start_s, start_s + duration_s, cause == "loss")
+            outage = Outage(int(run), start_s, start_s + duration_s, cause == "loss")
             last = result[-1] if result else None
             if last and last.run == outage.run and outage.start_s <= last.end_s:
                 loses_all = last.loses_all and outage.loses_all
@@ -674,7 +674,7 @@ class Evidence:
                 result.append(outage)
         return result
 
-    def wait_after(self, outage: Gap) -> float:
+    def wait_after(self, outage: Outage) -> float:
         """Returns the time from the end of an outage until data arrives again, s.
 
         The time of further outages before that does not count. It is NaN if no data arrives again.
@@ -691,16 +691,16 @@ class Evidence:
         )
         return max(arrival_s - outage.end_s - later_outages_s, 0.0)
 
-    def _outages_of_slots(self, is_outage: pd.Series) -> list[Gap]:
+    def _outages_of_slots(self, is_outage: pd.Series) -> list[Outage]:
         """Returns an outage for each group of successive slots in which `is_outage` holds."""
-        result: list[Gap] = []
+        result: list[Outage] = []
         for run, t_s in self.slots.loc[is_outage, ["run", "t_s"]].itertuples(index=False, name=None):
             last = result[-1] if result else None
             end_s = t_s + self.slot_s
             if last and last.run == run and t_s < last.end_s + self.slot_s / 2:
                 result[-1] = last._replace(end_s=end_s)
             else:
-                result.append(Gap(int(run), float(t_s), float(end_s)))
+                result.append(Outage(int(run), float(t_s), float(end_s)))
         return result
 
     def _recoveries(self, comparison: Comparison) -> pd.DataFrame:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from celltcp.comparison.explanation.evidence import Evidence, Gap
+    from celltcp.comparison.explanation.evidence import Evidence, Outage
 
 #: Size below which a buffer is shallow, BDPs; CUBIC (beta 0.7) needs 0.43 to fill the path.
 _MAX_SHALLOW_BDPS = 0.5
@@ -113,13 +113,13 @@ def overshoot(evidence: Evidence) -> Cause | None:
 
 def outage(evidence: Evidence) -> Cause | None:
     """The link let no data pass for at least {_MIN_OUTAGE_SHARE:.0%} of the time (table `outages`)."""
-    gaps = evidence.outages
-    total_s = sum(gap.length_s for gap in gaps)
+    outages = evidence.outages
+    total_s = sum(outage.length_s for outage in outages)
     if not evidence.duration_s or total_s < _MIN_OUTAGE_SHARE * evidence.duration_s:
         return None
     share = min(total_s / evidence.duration_s, 1.0)
-    waits_s = [wait_s for gap in gaps if (wait_s := evidence.wait_after(gap)) > 0]
-    longest = max(gaps, key=lambda gap: gap.length_s)
+    waits_s = [wait_s for outage in outages if (wait_s := evidence.wait_after(outage)) > 0]
+    longest = max(outages, key=lambda outage: outage.length_s)
     max_wait_s = max(waits_s, default=0.0)
     wait_text = ""
     if max_wait_s >= 0.05:
@@ -132,7 +132,7 @@ def outage(evidence: Evidence) -> Cause | None:
     return Cause(
         "outage",
         f"The link carried nothing for {percent_text(share)} of the time, "
-        f"{times_text(len(gaps))}{runs_text}, at most {longest.length_s:.1f} s at "
+        f"{times_text(len(outages))}{runs_text}, at most {longest.length_s:.1f} s at "
         f"{longest.start_s:.1f} s{wait_text}.",
         min(share + sum(waits_s) / evidence.duration_s, 1.0),
     )
@@ -247,19 +247,21 @@ def spurious_timeouts(evidence: Evidence) -> Cause | None:
     )
 
 
-def overlap_gaps(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
-    """Returns for each recovery whether a gap overlaps the time from its first drop to its end."""
+def overlap_outages(rows: pd.DataFrame, outages: Sequence[Outage]) -> NDArray[np.bool_]:
+    """Returns for each recovery whether an outage overlaps the time from its first drop to its end."""
     return _intervals_overlap_gaps(
-        rows, rows[["dropped_s", "t_s"]].min(axis=1), rows["end_s"].fillna(np.inf), gaps
+        rows, rows[["dropped_s", "t_s"]].min(axis=1), rows["end_s"].fillna(np.inf), outages
     )
 
 
 def _intervals_overlap_gaps(
-    rows: pd.DataFrame, starts: pd.Series, ends: pd.Series, gaps: Sequence[Gap]
+    rows: pd.DataFrame, starts: pd.Series, ends: pd.Series, outages: Sequence[Outage]
 ) -> NDArray[np.bool_]:
-    """Returns for each recovery whether its interval from `starts` to `ends`, in s, overlaps a gap."""
+    """Returns for each recovery whether its interval from `starts` to `ends` (s) overlaps an outage."""
     intervals = list(zip(rows["run"], starts, ends, strict=True))
-    return np.array([any(gap.overlaps(*interval) for gap in gaps) for interval in intervals], bool)
+    return np.array(
+        [any(outage.overlaps(*interval) for outage in outages) for interval in intervals], bool
+    )
 
 
 def sleep(evidence: Evidence) -> Cause | None:
@@ -327,7 +329,7 @@ def random_loss(evidence: Evidence) -> Cause | None:
     Losses in recoveries during an outage that loses all packets do not count.
     """
     rows = evidence.recoveries
-    rows = rows[~overlap_gaps(rows, [gap for gap in evidence.outages if gap.loses_all])]
+    rows = rows[~overlap_outages(rows, [outage for outage in evidence.outages if outage.loses_all])]
     return _loss_cause(evidence, "random_loss", "Random loss took", rows["random"])
 
 

@@ -429,7 +429,7 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
-    low_mbps = float(evidence.second_capacities_mbps.quantile(0.1))
+    low_mbps = float(evidence.capacities_1s_mbps.quantile(0.1))
     yield from reversed(list(_fitting_frames(evidence, low_mbps)))
     yield _newest_frame(evidence)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation import ends, path, sender, tail
+from celltcp.comparison.explanation import hosts, path, sender, tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Rules by the name of the cause; `ends` has those about the hosts at the ends of a connection.
+#: Rules by the name of the cause.
 RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     rule.__name__: rule
     for rule in (
-        *(ends.application, ends.overload, ends.slow_link, ends.video),
-        *(ends.given_up, ends.receive_window, ends.send_buffer),
+        *(hosts.application, hosts.overload, hosts.slow_link, hosts.video),
+        *(hosts.given_up, hosts.receive_window, hosts.send_buffer),
         *(path.shallow_buffer, path.overshoot, path.outage, path.uplink, path.sleep, path.policer),
         *(path.delayed_acks, path.spurious_timeouts),
         *(path.random_loss, path.radio_loss, path.aqm, path.competition, path.queue),

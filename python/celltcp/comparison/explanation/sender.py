@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
-from celltcp.comparison.explanation.path import overlap_gaps, timeouts_text
+from celltcp.comparison.explanation.path import overlap_outages, timeouts_text
 from celltcp.comparison.units_of_work import UNITS
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def time_outs(evidence: Evidence) -> Cause | None:
     """
     rows = evidence.recoveries
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] == 0)]
-    rows = rows[~overlap_gaps(rows, evidence.outages)]
+    rows = rows[~overlap_outages(rows, evidence.outages)]
     waited_s = (rows["silence_s"].fillna(0) + rows["length_s"]).sum()
     share = 0.0
     if len(rows):
@@ -212,7 +212,7 @@ def time_outs(evidence: Evidence) -> Cause | None:
     max_timeouts = int(rows["timeouts"].max())
     row_text = f", up to {max_timeouts} in one recovery" if max_timeouts > 1 else ""
     burst_text = ""
-    if evidence.has_packet_loss_bursts:
+    if evidence.counts_loss_bursts_in_packets:
         burst_text = (
             ' Bursts of "gilbert-elliott" last for packets, so that none ends while the sender waits; '
             'those of "gilbert-elliott-time" do.'

@@ -86,7 +86,7 @@ def slow_link(evidence: Evidence) -> Cause | None:
     frames_mbps = min_frame_mbps(evidence.workload)
     if frames_mbps is None or overload(evidence):
         return None
-    rates = evidence.second_capacities_mbps
+    rates = evidence.capacities_1s_mbps
     share = float((rates < frames_mbps / MAX_FRAME_SHARE).mean()) if len(rates) else 0.0
     if share < _MIN_SLOW_LINK_SHARE:
         return None
