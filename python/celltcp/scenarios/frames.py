@@ -23,9 +23,10 @@ def constant_frames(workload: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def min_frame_mbps(workload: Mapping[str, Any]) -> float | None:
-    """Returns the minimum bit rate of the frames, Mbit/s; None where `constant_frames` returns None.
+    """Returns the minimum bit rate of the first kind of frames, Mbit/s.
 
-    It is below the nominal one with an encoder that adapts the size of frames to the throughput.
+    With an encoder that adapts the size of frames to the throughput, it is below the nominal one. It is
+    None where `constant_frames` returns None.
     """
     frames = constant_frames(workload)
     if frames is None:

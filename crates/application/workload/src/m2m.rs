@@ -19,7 +19,7 @@ table! {
         pub up: Bytes = Bytes::new(1_000),
         /// Time from the last byte of the question at the machine to the first byte of its data; default 2ms.
         pub think: Duration = Duration::from_millis(2),
-        /// Time in which the sessions of all machines begin, each at random; default 0s: all at once.
+        /// Time within which the first session of each machine begins, at random; default 0s: all at once.
         pub within: Duration,
         /// Number of sessions of a machine, one after another; unset: as many as fit into the run.
         pub count: Option<u32>,

@@ -82,7 +82,8 @@ def policer(evidence: Evidence) -> str:
         return ""
     return (
         f"a policer on the path limits the rate to {8e-6 * rate:.3g} Mbit/s of payload: {len(lost)} "
-        "segments were lost without a queue, and between the losses this rate passed"
+        f"segments were lost, at least {int(is_low.sum())} of them without a queue, and between the "
+        "losses this rate passed"
     )
 
 

@@ -15,7 +15,7 @@ const T: [f64; 5] = [
     0.143_179_744_942_738,
     0.023_864_156_451_887_6,
 ];
-/// Negative bias: bad seconds towards the end are remembered.
+/// Negative bias: limit and half-life, s, of the weight of a bad second by the time from it to the end.
 const C: [f64; 2] = [1.874_036_25, 7.854_164_81];
 const C23: f64 = 0.018_538_20;
 /// Weight of stalls by the time from them to the end: limit and half-life, s.
@@ -86,7 +86,7 @@ pub fn integrate(
     })
 }
 
-/// Returns the function that falls from 1 to a limit, with a half-life.
+/// Returns the function that goes from 1 to a limit, with a half-life in the unit of `time`.
 fn fading(limit: f64, half_life: f64, time: f64) -> f64 {
     limit + (1.0 - limit) * libm::exp2(-time / half_life)
 }
