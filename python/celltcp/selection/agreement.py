@@ -24,7 +24,7 @@ class Agreement:
     quantity: str
     #: Meaning of the true value.
     truth: str
-    #: Number of slots with an estimate of sufficient confidence and a true value.
+    #: Number of compared slots; of capacity and queue, those with an estimate of sufficient confidence.
     slots: int
     #: All slots of the connection.
     total_slots: int

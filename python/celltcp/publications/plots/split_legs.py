@@ -25,7 +25,7 @@ _COLOURS = {
 
 #: Published quantities that are drawn as vertical lines.
 _TIMES = {"completion_total"}
-#: Line whose colour a published quantity has, unless it is that from the split host to the phone.
+#: Line whose colour the levels of a published quantity have.
 _LEVELS = {
     "server_inflight": "server to split host",
     "phone_leg_inflight": "split host to phone",

@@ -11,7 +11,7 @@ const RESERVOIR: f64 = 90.0 / 240.0;
 /// Share of the buffer at and above which the highest rate is chosen.
 pub(crate) const UPPER: f64 = 216.0 / 240.0;
 
-/// The algorithm, whose only state is the previous quality.
+/// The algorithm, which has no state but that of `AbrState`.
 pub(crate) struct Bba0;
 
 /// Returns the buffer size of which the reservoir and the upper limit are shares, s.

@@ -58,7 +58,7 @@ pub struct Yeah {
     reno_rounds: u32,
     /// Estimated window of a greedy Reno flow (the kernel's `reno_count`).
     reno_count: u32,
-    /// Rounds as Scalable TCP since the last loss.
+    /// Rounds as Scalable TCP since the last loss, or since they last set `reno_count` back.
     fast_rounds: u32,
 }
 

@@ -6,7 +6,8 @@ use super::{PlayError, Player};
 use crate::script::Script;
 use crate::shell;
 
-/// Options without effect on the native TCP: addresses, ports, the device, and output.
+/// Options without effect on the player: addresses, ports, the device, output, code, and `define`, which the parser
+/// applies before.
 const WITHOUT_EFFECT: &[&str] = &[
     "bind_port",
     "code_command",

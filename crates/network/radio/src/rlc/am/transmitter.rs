@@ -8,7 +8,7 @@ use crate::settings::Rlc;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// AMD PDU that is not known to have been received.
+/// AMD PDU of the transmitting window, acknowledged or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
     /// Index of its first segment since the start.
