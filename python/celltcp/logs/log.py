@@ -18,11 +18,11 @@ from celltcp.logs.plausibility import (
     MAX_ACK_SHARE,
     MIN_QUEUE_RTT_RATIO,
     MIN_SAMPLE_NS,
+    TimeShares,
     check_rates,
     check_steps,
     demand_reason,
     held_back_reason,
-    idle_share,
     unused_radio_reason,
 )
 from celltcp.logs.source import Source
@@ -106,14 +106,15 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     check_steps(recording, intervals)
     check_rates(recording, intervals, is_unit_given=options.unit is not None)
     held_back = held_back_reason(recording)
+    shares = TimeShares.of(intervals)
     demand = (
-        demand_reason(intervals, is_load_test=recording.is_load_test)
+        demand_reason(recording, intervals, shares)
         or unused_radio_reason(recording)
         or held_back
         or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
     )
     return Log(
-        summary=_summary(recording, intervals, options, demand),
+        summary=_summary(recording, intervals, options, shares, demand),
         lengths=intervals.lengths.view(np.uint64),
         bps=_round(intervals.bps),
         pieces=intervals.pieces.tolist(),
@@ -230,7 +231,11 @@ def _other_direction(recording: Recording, options: ReadOptions, side: Direction
 
 
 def _summary(
-    recording: Recording, intervals: Intervals, options: ReadOptions, demand: str | None
+    recording: Recording,
+    intervals: Intervals,
+    options: ReadOptions,
+    shares: TimeShares,
+    demand: str | None,
 ) -> str:
     """Returns the summary of how a log was read."""
     parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
@@ -271,9 +276,8 @@ def _summary(
         if recording.is_load_test:
             source = "the lowest under the load of the test"
         parts.append(f"base RTT {base_ms:.1f} ms, {source} (path.rtt)")
-    idle = idle_share(intervals) if recording.is_load_test else 0.0
-    if idle >= _MIN_IDLE_SHARE:
-        parts.append(f"no data in {_percent(idle)} of the time, as in outages of the link")
+    if recording.is_load_test and shares.idle >= _MIN_IDLE_SHARE:
+        parts.append(f"no data in {_percent(shares.idle)} of the time, as in outages of the link")
     if demand:
         parts.append(f"{LIKE_DEMAND}{demand}")
     if recording.no_capacity:

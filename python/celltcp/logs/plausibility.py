@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -121,42 +121,55 @@ def _are_digits_of_clocks(ns: NDArray[np.int64]) -> bool:
     return bool(len(sampled) >= _MIN_ROWS // 2 and are_clocks.all() and is_past_minute)
 
 
-def idle_share(intervals: Intervals) -> float:
-    """Returns the share of the time with rates below 1 % of the 95th percentile."""
-    max_idle_bps = 0.01 * float(np.quantile(sample(intervals.bps), 0.95))
-    is_idle = intervals.bps < max_idle_bps
-    return int(intervals.lengths[is_idle].sum()) / max(intervals.length_ns, 1)
+class TimeShares(NamedTuple):
+    """Shares of the time of a log by its rates."""
+
+    #: 95th percentile of the rates, bit/s.
+    high_bps: float
+    #: Below 1 % of that.
+    idle: float
+    #: Within 0.5 % of that.
+    capped: float
+    #: Over 1 % of that away from the median.
+    varying: float
+
+    @classmethod
+    def of(cls, intervals: Intervals) -> TimeShares:
+        """Returns the shares of a log."""
+        rates, lengths = intervals.bps, intervals.lengths
+        sampled = sample(rates)
+        high, median = float(np.quantile(sampled, 0.95)), float(np.median(sampled))
+
+        def times_ns(rows: slice) -> list[int]:
+            """Returns the times that are idle, at the high rate, and away from the median."""
+            rate, length, tolerance = rates[rows], lengths[rows], 0.01 * high
+            conditions = (
+                rate < tolerance,
+                np.abs(rate - high) < tolerance / 2,
+                np.abs(rate - median) > tolerance,
+            )
+            return [int(length[condition].sum()) for condition in conditions]
+
+        sums = map(sum, zip(*map_blocks(len(rates), times_ns), strict=True))
+        return cls(high, *(total / max(intervals.length_ns, 1) for total in sums))
 
 
-def demand_reason(intervals: Intervals, *, is_load_test: bool) -> str | None:
+def demand_reason(recording: Recording, intervals: Intervals, shares: TimeShares) -> str | None:
     """Returns the reason why a log looks like an application's demand and not like a capacity.
 
     In a load test the application sends all the time, so that idle time is that of outages.
     """
-    rates, lengths = intervals.bps, intervals.lengths
-    if len(rates) < _MIN_ROWS:
+    if len(intervals.bps) < _MIN_ROWS:
         return None
-    sampled = sample(rates)
-    high, median = float(np.quantile(sampled, 0.95)), float(np.median(sampled))
-    if high <= 0:
+    if shares.high_bps <= 0:
         return "mostly without traffic"
-
-    def times_ns(rows: slice) -> list[int]:
-        """Returns the times that are idle, at the high rate, and away from the median."""
-        rate, length, tolerance = rates[rows], lengths[rows], 0.01 * high
-        conditions = (
-            rate < tolerance,
-            np.abs(rate - high) < tolerance / 2,
-            np.abs(rate - median) > tolerance,
+    if shares.idle > _MIN_IDLE_SHARE and not recording.is_load_test:
+        return f"{100 * shares.idle:.0f} % of its time is idle"
+    if shares.capped > _MIN_CAPPED_SHARE and shares.varying > 0.05:
+        high_mbps = shares.high_bps / 1e6
+        return (
+            f"{100 * shares.capped:.0f} % of its time is at {high_mbps:.3g} Mbit/s, as behind a shaper"
         )
-        return [int(length[condition].sum()) for condition in conditions]
-
-    sums = map(sum, zip(*map_blocks(len(rates), times_ns), strict=True))
-    idle, capped, varying = (total / max(intervals.length_ns, 1) for total in sums)
-    if idle > _MIN_IDLE_SHARE and not is_load_test:
-        return f"{100 * idle:.0f} % of its time is idle"
-    if capped > _MIN_CAPPED_SHARE and varying > 0.05:
-        return f"{100 * capped:.0f} % of its time is at {high / 1e6:.3g} Mbit/s, as behind a shaper"
     return None
 
 

@@ -19,7 +19,7 @@ class SummaryParts(NamedTuple):
 
 
 def parts_of(summary: str) -> SummaryParts:
-    """Returns the parts of a summary. Sentences within a part that begin in lower case stay with it."""
+    """Returns the parts of a summary, between its separators."""
     parts = SummaryParts([], [])
     for text in summary.split(SEPARATOR):
         is_doubt = text.startswith((NO_CAPACITY, LIKE_DEMAND))
