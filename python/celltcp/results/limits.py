@@ -213,12 +213,16 @@ def windows_that_share(results: Results) -> list[str]:
     if len(bulk) < 2:
         return []
     names = labels(results.lineups.values())
+    rows = [row for row in flow_limits(results) if row.flow in bulk]
     warnings = []
-    for limit, (_, text, kind) in zip(("receive_window", "send_buffer"), _HOST_LIMITS, strict=False):
+    for column, text, kind in _HOST_LIMITS:
+        if kind == "application":
+            continue
+        limit = column.removesuffix("_limited_s")
         shares = {
             f"{names[row.cca]}, {row.flow}": row.shares[limit]
-            for row in flow_limits(results)
-            if row.flow in bulk and row.shares[limit] >= MIN_WINDOW_SHARE
+            for row in rows
+            if row.shares[limit] >= MIN_WINDOW_SHARE
         }
         if shares:
             warnings.append(

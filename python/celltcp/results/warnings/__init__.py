@@ -34,7 +34,7 @@ def all_warnings(results: Results) -> list[str]:
     if all(flow.get("from", "server") != "server" for flow in flows):
         from celltcp.results.warnings.downlink_of_uploads import downlink_of_uploads
 
-        warnings += downlink_of_uploads(about)
+        warnings += downlink_of_uploads(scenario, about.get("traces", []))
     if _may_have_narrow_hop(path):
         from celltcp.results.warnings.narrow_hops import narrow_hops
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 #: Ends of a flow, and the direction of the access link that its data take.
@@ -20,17 +19,16 @@ _DOWNLINK_SETTINGS: Mapping[str, str | None] = {
 _UNSET: tuple[object, ...] = (None, 0, 0.0, [], "1bdp", "750packets")
 
 
-def downlink_of_uploads(about: Mapping[str, Any]) -> list[str]:
+def downlink_of_uploads(scenario: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns warnings if all flows are uploads, and a trace or setting is that of the downlink.
 
     A trace or setting of the uplink is no mistake with downloads: it delays or loses their ACKs.
     """
-    scenario = tomllib.loads(about["scenario"])
     ends = {(flow.get("from", "server"), flow.get("to", "phone")) for flow in scenario["flows"]}
     if {_DIRECTIONS.get(end) for end in ends} != {"up"}:
         return []
     path = scenario.get("path", {})
-    return [*_settings_of_downlink(path), *_trace_of_downlink(about, path)]
+    return [*_settings_of_downlink(path), *_trace_of_downlink(path, traces)]
 
 
 def _settings_of_downlink(path: Mapping[str, Any]) -> Iterator[str]:
@@ -45,8 +43,8 @@ def _settings_of_downlink(path: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _trace_of_downlink(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterator[str]:
-    files = {trace["direction"]: trace["file"] for trace in about.get("traces", [])}
+def _trace_of_downlink(path: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    files = {trace["direction"]: trace["file"] for trace in traces}
     if "down" not in files or "up" in files:
         return
     capacity = path.get("up", {})
