@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.applications import shown_metrics
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.results.statistics import estimate, relative_difference
 
@@ -34,11 +35,8 @@ def application_means(scenario_set: ScenarioSet) -> list[ApplicationMeans]:
         _means(flow, metric, applications, ccas)
         for flow, applications in by_flow.items()
         if ccas and len(applications) == count
-        for metric, words in APP_METRICS.items()
-        if words.sign and not words.is_spread
-        if all(metric in application.names for application in applications)
-        if metric != "completion_max_s"
-        or not all(application.has_single_transfers for application in applications)
+        for metric in shown_metrics(applications)
+        if APP_METRICS[metric].sign and all(metric in application.names for application in applications)
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.application_means import application_means
-from celltcp.comparison.applications import has_too_few
+from celltcp.comparison.applications import has_too_few, shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.tables import CCA_COLUMN
@@ -32,7 +32,7 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
     """Returns mean and 95 % interval of the metrics of an application, a row per CCA."""
     names = labels(comparison.ccas)
     spreads = _spreads([application])
-    metrics = [*_shown_metrics([application]), *spreads]
+    metrics = [*shown_metrics([application]), *spreads]
     rows = tuple((names[cca], *cells) for cca, cells in _cells(application, metrics).items())
     is_only = not comparison.subject and len(comparison.applications) == 1
     return Table(
@@ -66,7 +66,7 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
     tables = {}
     for flow, by_point in by_flow.items():
         applications = list(by_point.values())
-        metrics = [*_shown_metrics(applications), *_spreads(applications)]
+        metrics = [*shown_metrics(applications), *_spreads(applications)]
         cells = {point: _cells(application, metrics) for point, application in by_point.items()}
         think_times = _think_times(sweep.points.values(), flow)
         title = _title("" if len(by_flow) == 1 else flow, runs, applications, think_times)
@@ -126,7 +126,7 @@ def _droppable(metrics: Sequence[str]) -> list[str]:
 def metrics_text(application: Application) -> str:
     """Returns the metrics of an application in a single run, in a line."""
     (metrics,) = application.metrics.values()
-    values = ((name, value) for name in _shown_metrics([application]) for value in metrics[name])
+    values = ((name, value) for name in shown_metrics([application]) for value in metrics[name])
     texts = (APP_METRICS[name].text(value) for name, value in values if not math.isnan(value))
     return f"{application.flow}: {', '.join(texts)}"
 
@@ -155,7 +155,7 @@ def _title(
         has_too_few(name, values)
         for application in applications
         for values in application.metrics.values()
-        for name in _shown_metrics([application])
+        for name in shown_metrics([application])
     )
     return f"{title}; - for a percentile of too few values" if lacks_percentile else title
 
@@ -177,14 +177,6 @@ def _cells(application: Application, metrics: Sequence[str]) -> dict[str, list[s
         ]
         for cca, values in application.metrics.items()
     }
-
-
-def _shown_metrics(applications: Sequence[Application]) -> list[str]:
-    """Returns the metrics of applications for tables, without spreads and repeated values."""
-    names = {name for application in applications for name in application.names}
-    if all(application.has_single_transfers for application in applications):
-        names -= {"completion_max_s", "transfers"}
-    return [name for name, metric in APP_METRICS.items() if name in names and not metric.is_spread]
 
 
 def _spreads(applications: Sequence[Application]) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from celltcp.comparison.application import MAX_LATE_SHARE
 from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, best_by_metric
 from celltcp.results.statistics import Verdict, estimate
@@ -44,7 +46,7 @@ class Application(NamedTuple):
     def has_single_transfers(self) -> bool:
         """Whether each run has a single transfer: its longest time is the mean."""
         return all(
-            [*map(str, values["completion_max_s"])] == [*map(str, values["completion_s"])]
+            np.array_equal(values["completion_max_s"], values["completion_s"], equal_nan=True)
             for values in self.metrics.values()
             if "completion_s" in values
         )
@@ -96,6 +98,14 @@ class Application(NamedTuple):
         """Returns the best CCA by the ranking metric; mixes of several CCAs do not rank."""
         metric = self.ranking.metric
         return best_by_metric(metric, self.values(metric), random=random)
+
+
+def shown_metrics(applications: Sequence[Application]) -> list[str]:
+    """Returns the metrics of applications for tables, without spreads and repeated values."""
+    names = {name for application in applications for name in application.names}
+    if all(application.has_single_transfers for application in applications):
+        names -= {"completion_max_s", "transfers"}
+    return [name for name, metric in APP_METRICS.items() if name in names and not metric.is_spread]
 
 
 def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
