@@ -32,6 +32,8 @@ class Choice(NamedTuple):
     """Verdict on the best congestion control for a need."""
 
     need: str
+    #: Metric by which they rank.
+    metric: str
     verdict: Verdict
 
 
@@ -49,10 +51,14 @@ def choices_of(comparison: Comparison) -> list[Choice]:
     """Returns the verdict for each need: first those of flows, then those by network metrics."""
     if len(single_flow_mixes(comparison.ccas)) < 2:
         return []
-    choices = [Choice(stake.question, stake.verdict) for stake in comparison.ranked_stakes]
+    choices = [Choice(each.question, each.metric, each.verdict) for each in comparison.ranked_stakes]
     # Transfers rank by their completion time, which depends on throughput and delay.
     verdicts = {} if comparison.is_finite else comparison.network_verdicts
-    choices += [Choice(text, verdicts[name]) for name, text in _NEED_TEXTS.items() if name in verdicts]
+    choices += [
+        Choice(text, comparison.requirements[name], verdicts[name])
+        for name, text in _NEED_TEXTS.items()
+        if name in verdicts
+    ]
     return [choice for choice in choices if choice.verdict.leader is not None]
 
 
@@ -66,8 +72,9 @@ def answer_of(comparison: Comparison) -> str:
         return ""
     names = labels(comparison.ccas)
     decided = [choice for choice in choices if choice.verdict.best is not None]
-    need, verdict = decided[0] if decided else choices[0]
-    cca = _cca_to_set(comparison, verdict) or str(verdict.leader)
+    choice = decided[0] if decided else choices[0]
+    need, _, verdict = choice
+    cca = _cca_to_set(comparison, choice) or str(verdict.leader)
     other = _reference_cca(comparison, cca, choices)
     gaps = "; ".join(_gaps(comparison, cca, other))
     if not decided:
@@ -102,18 +109,15 @@ def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
     return f" Segments that are sent again: {texts}."
 
 
-def _cca_to_set(comparison: Comparison, verdict: Verdict) -> str | None:
+def _cca_to_set(comparison: Comparison, choice: Choice) -> str | None:
     """Returns the best CCA, or a tied one with a significantly lower delay; None if undecided.
 
     The delay of packets is nothing to the viewer of a video, whose buffer hides it.
     """
-    chosen = verdict.best
-    if chosen is None:
-        return None
-    is_of_video = any(
-        stake.verdict is verdict and stake.metric == QOE for stake in comparison.ranked_stakes
-    )
-    for other in () if is_of_video else verdict.tied:
+    chosen = choice.verdict.best
+    if chosen is None or choice.metric == QOE:
+        return chosen
+    for other in choice.verdict.tied:
         pair = [comparison.values(cca, comparison.delay_metric) for cca in (other, chosen)]
         gap = paired_gap(*pair)
         larger_mean = max(estimate(values).mean for values in pair)
@@ -139,12 +143,13 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     They are those for the needs of all flows with a ranking metric, or else for the first need.
     """
     needs_of: dict[str, list[str]] = {}
-    for index, (need, verdict) in enumerate(choices_of(comparison)):
+    for index, choice in enumerate(choices_of(comparison)):
         if needs_of and index >= len(comparison.ranked_stakes):
             break
-        cca = _cca_to_set(comparison, verdict)
+        cca = _cca_to_set(comparison, choice)
         if cca is None:
             continue
+        need, _, verdict = choice
         # A CCA that is set already is preferred to another one that is as good.
         as_good = (verdict.leader, *verdict.tied)
         chosen = next((each for each in needs_of if each in as_good), cca)
@@ -160,7 +165,7 @@ def settings_section(comparison: Comparison) -> Section | None:
     if not choices:
         return None
     names = labels(comparison.ccas)
-    chosen = _cca_to_set(comparison, choices[0].verdict) or str(choices[0].verdict.leader)
+    chosen = _cca_to_set(comparison, choices[0]) or str(choices[0].verdict.leader)
     window, initial = window_limit(comparison, chosen), initial_window(comparison, chosen)
     texts = [limit.text for limit in (window, initial) if limit]
     scenario = tomllib.loads(comparison.results.about["scenario"])
@@ -172,8 +177,9 @@ def settings_section(comparison: Comparison) -> Section | None:
     own = scenario_block(scenario, replaced)
     first = tuple(limit.block for limit in (window, initial) if limit)
     last = () if own is None else (own,)
-    for need, verdict in choices:
-        cca = _cca_to_set(comparison, verdict)
+    for choice in choices:
+        need, _, verdict = choice
+        cca = _cca_to_set(comparison, choice)
         if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
             texts.append(f"For {need}: undecided among {among}.")
@@ -258,7 +264,7 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     names = labels(dict.fromkeys(cca for comparison in comparisons for cca in comparison.ccas))
     needs = list(dict.fromkeys(first.need for first in firsts))
     counts: collections.Counter[str] = collections.Counter()
-    for _, verdict in firsts:
+    for _, _, verdict in firsts:
         if verdict.best is not None:
             counts.update((verdict.best, *verdict.tied))
     total = len(firsts)
