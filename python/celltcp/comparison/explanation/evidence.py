@@ -38,8 +38,6 @@ _MIN_FULL_SHARE, _MIN_WINDOW_PER_RTT = 0.01, 0.75
 _TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
-#: Minimum rate of a link in rates of its ACKs at which these do not wait.
-_MIN_ACK_RATE_RATIO = 2.0
 #: Minimum number of recoveries of a connection for a mean interval between them.
 _MIN_RECOVERIES = 4
 #: Resolution of times of recoveries, s.
@@ -346,35 +344,6 @@ class Evidence:
         path = self.scenario.get("path", {})
         losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
         return any(isinstance(loss, dict) and loss.get("kind") == "gilbert-elliott" for loss in losses)
-
-    @property
-    def loses_acks(self) -> bool:
-        """Whether the direction of the ACKs has random loss."""
-        path = self.scenario.get("path", {})
-        losses = [path.get("loss" if self.is_upload else "uplink_loss")]
-        losses += [hop.get("loss") for hop in path.get("wired", ())]
-        return any(bool(loss) for loss in losses)
-
-    @functools.cached_property
-    def holds_acks(self) -> bool:
-        """Whether ACKs may wait in their direction: behind data, for grants, or for a slow link."""
-        path = self.scenario.get("path", {})
-        hops = path.get("wired", ())
-        link = path.get("down" if self.is_upload else "up", {})
-        jitters = [hop.get("jitter") for hop in hops]
-        jitters += [path.get("jitter")] if self.is_upload else []
-        rate_mbps = (in_unit(link.get("rate"), "Mbit/s") if isinstance(link, dict) else None) or 0.0
-        # Some 66 bytes of an ACK stand for two packets.
-        acks_mbps = self.goodput_mbps * 66 / (2 * _PACKET_BYTES)
-        return bool(
-            self.scenario.get("radio")
-            or self.has_middleboxes
-            or self.has_data_on_ack_path
-            or self.ack_outages
-            or any(jitters)
-            or any(hop.get("cross_traffic") for hop in hops)
-            or rate_mbps < _MIN_ACK_RATE_RATIO * acks_mbps
-        )
 
     @property
     def needs_capacity(self) -> bool:

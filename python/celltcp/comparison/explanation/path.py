@@ -1,8 +1,8 @@
-"""Rules about the path: buffer, outages, losses, delays of ACKs, queues and competing flows."""
+"""Rules about the path of the data: buffer, outages, losses, queues and competing flows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,12 +40,8 @@ _MIN_WINDOW_LIMITED_SHARE = 0.2
 _MIN_SLEEP_SHARE = 0.1
 #: Kinds of workloads whose units of work begin with a request.
 _REQUEST_WORKLOADS = ("request-response", "page")
-#: Minimum time without an ACK before a time-out that late ACKs can have caused, s.
-_MIN_SILENCE_S = 0.1
 #: Minimum share of the goodput of all flows at which other flows compete.
 _MIN_COMPETING_SHARE = 0.1
-#: Minimum mean excess delays of ACKs, in lowest RTTs and ms, at which they are a cause.
-_MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
 #: Minimum mean waits in a queue, in lowest RTTs and ms, at which the queue is a cause.
 _MIN_QUEUE_WAIT_RTTS, _MIN_QUEUE_WAIT_MS = 0.5, 20.0
 #: Minimum mean waits, in ms and as a share of the mean RTT, at which a flow holds a queue.
@@ -138,123 +134,14 @@ def outage(evidence: Evidence) -> Cause | None:
     )
 
 
-class _LateAcks(NamedTuple):
-    """ACKs that came late or not at all, although the data had arrived."""
-
-    #: Recoveries with a time-out, while data had arrived that no ACK reported.
-    timeouts: pd.DataFrame
-    #: Mean delay of ACKs in excess of the lowest one, ms; 0 if it is short.
-    excess_ms: float
-
-    def weight(self, evidence: Evidence) -> float:
-        """Returns the share of the time without ACKs, or of the delay in the RTT if that is larger."""
-        silence_share = 0.0
-        if len(self.timeouts):
-            silence_share = self.timeouts["silence_s"].sum() / evidence.connection_time_s
-        return min(
-            max(silence_share, self.excess_ms / (self.excess_ms + evidence.mean("rtt_min_ms"))), 1.0
-        )
-
-    def text(self, evidence: Evidence) -> str:
-        """Returns the time-outs and the delay as the end of a sentence."""
-        parts = []
-        if len(self.timeouts):
-            parts.append(
-                f"{timeouts_text(evidence, self.timeouts)} came while data had arrived that no ACK "
-                f"reported, with up to {self.timeouts['silence_s'].max():.1f} s without an ACK"
-            )
-        if self.excess_ms:
-            parts.append(f"ACKs took {self.excess_ms:.0f} ms longer than at best on average")
-        return ", and ".join(parts)
-
-
-def _late_acks(evidence: Evidence) -> _LateAcks:
-    rows = evidence.recoveries
-    rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
-    # Late ACKs are not the reason of a time-out right after an ACK.
-    rows = rows[rows["silence_s"] >= _MIN_SILENCE_S]
-    starts = rows["timeout_s"] - rows["silence_s"]
-    rows = rows[~_intervals_overlap_gaps(rows, starts, rows["timeout_s"], evidence.outages)]
-    slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
-    ack_delays = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
-    min_ack_delay = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
-    excess_ms = float(ack_delays.mean() - min_ack_delay) if len(ack_delays) else 0.0
-    is_late = excess_ms >= max(_MIN_ACK_DELAY_RTTS * evidence.mean("rtt_min_ms"), _MIN_ACK_DELAY_MS)
-    return _LateAcks(rows, excess_ms if is_late else 0.0)
-
-
-def uplink(evidence: Evidence) -> Cause | None:
-    """The link of the ACKs held them up or lost them, although the data had arrived.
-
-    One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
-    had arrived that no ACK reported. The other sign is a mean excess delay of ACKs of at least
-    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT. The link holds ACKs up
-    if it has other data, outages, grants, jitter or a varying rate, or hardly carries the ACKs.
-    """
-    late = _late_acks(evidence)
-    if not (late.excess_ms or len(late.timeouts)) or not (evidence.holds_acks or evidence.loses_acks):
-        return None
-    link = "downlink" if evidence.is_upload else "uplink"
-    is_held = evidence.holds_acks and (late.excess_ms > 0 or not evidence.loses_acks)
-    verb = "held up" if is_held else "lost"
-    filler_text = _filler_text(evidence.reverse_mbps) if late.excess_ms else ""
-    comma = "," if filler_text else ""
-    return Cause(
-        "uplink",
-        f"The {link}{filler_text}{comma} {verb} ACKs: {late.text(evidence)}.",
-        late.weight(evidence),
-    )
-
-
-def delayed_acks(evidence: Evidence) -> Cause | None:
-    """The receiver delayed ACKs, and Nagle's algorithm waited for them.
-
-    ACKs took at least {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT longer
-    than at best, on a link that neither holds them up nor loses them.
-    """
-    late = _late_acks(evidence)
-    if (
-        not late.excess_ms
-        or evidence.holds_acks
-        or evidence.loses_acks
-        or not evidence.is_held_by_nagle
-    ):
-        return None
-    return Cause(
-        "delayed_acks",
-        f"The receiver delayed ACKs, for which Nagle's algorithm waited: {late.text(evidence)}.",
-        late.weight(evidence),
-    )
-
-
-def spurious_timeouts(evidence: Evidence) -> Cause | None:
-    """Time-outs were spurious: data waited in a queue for longer than the RTO, and nothing was lost.
-
-    Data had arrived that no ACK reported after at least {_MIN_SILENCE_S} s without an ACK, on a link
-    that neither holds ACKs up nor loses them.
-    """
-    late = _late_acks(evidence)
-    rows = late.timeouts[late.timeouts["drops"] == 0]
-    if not len(rows) or evidence.holds_acks or evidence.loses_acks:
-        return None
-    text = timeouts_text(evidence, rows)
-    return Cause(
-        "spurious_timeouts",
-        f"{text} {'was' if text.startswith('1 ') else 'were'} spurious: nothing was lost, but data "
-        f"waited in a queue for longer than the RTO, up to {rows['silence_s'].max():.1f} s after the "
-        "last ACK.",
-        min(rows["silence_s"].sum() / evidence.connection_time_s, 1.0),
-    )
-
-
 def overlap_outages(rows: pd.DataFrame, outages: Sequence[Outage]) -> NDArray[np.bool_]:
     """Returns for each recovery whether an outage overlaps the time from its first drop to its end."""
-    return _intervals_overlap_gaps(
+    return intervals_overlap_outages(
         rows, rows[["dropped_s", "t_s"]].min(axis=1), rows["end_s"].fillna(np.inf), outages
     )
 
 
-def _intervals_overlap_gaps(
+def intervals_overlap_outages(
     rows: pd.DataFrame, starts: pd.Series, ends: pd.Series, outages: Sequence[Outage]
 ) -> NDArray[np.bool_]:
     """Returns for each recovery whether its interval from `starts` to `ends` (s) overlaps an outage."""
@@ -433,10 +320,10 @@ def queue(evidence: Evidence) -> Cause | None:
     if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
         return None
     # A bulk flow fills the queue itself.
-    filler_text = "" if evidence.is_bulk else _filler_text(evidence.competing_mbps)
+    filled_by_text = "" if evidence.is_bulk else filler_text(evidence.competing_mbps)
     return Cause(
         "queue",
-        f"A queue stood on the way{filler_text}: packets waited {wait_ms:.0f} ms on average, "
+        f"A queue stood on the way{filled_by_text}: packets waited {wait_ms:.0f} ms on average, "
         f"{percent_text(_share_of_rtt(evidence))} of the mean RTT; the lowest RTT is {min_rtt_ms:.0f} "
         "ms.",
         min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
@@ -478,7 +365,7 @@ def _share_of_rtt(evidence: Evidence) -> float:
     return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.mean("rtt_min_ms"))
 
 
-def _filler_text(rates: Mapping[str, float]) -> str:
+def filler_text(rates: Mapping[str, float]) -> str:
     """Returns the flow of the highest rate in Mbit/s, which fills a queue, as text; empty without."""
     if not rates:
         return ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation import hosts, path, sender, tail
+from celltcp.comparison.explanation import acks, hosts, path, sender, tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,8 +21,8 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     for rule in (
         *(hosts.application, hosts.overload, hosts.slow_link, hosts.video),
         *(hosts.given_up, hosts.receive_window, hosts.send_buffer),
-        *(path.shallow_buffer, path.overshoot, path.outage, path.uplink, path.sleep, path.policer),
-        *(path.delayed_acks, path.spurious_timeouts),
+        *(path.shallow_buffer, path.overshoot, path.outage, acks.uplink, path.sleep, path.policer),
+        *(acks.delayed_acks, acks.spurious_timeouts),
         *(path.random_loss, path.radio_loss, path.aqm, path.competition, path.queue),
         *(sender.early_exit, sender.idle_restart, sender.slow_start, sender.time_outs),
         sender.reordering,

@@ -1,0 +1,170 @@
+"""Rules about ACKs that come late: held up or lost by their link, or delayed by the receiver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.path import (
+    filler_text,
+    intervals_overlap_outages,
+    timeouts_text,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Minimum time without an ACK before a time-out that late ACKs can have caused, s.
+_MIN_SILENCE_S = 0.1
+#: Minimum mean excess delays of ACKs, in lowest RTTs and ms, at which they are a cause.
+_MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
+#: Size of an ACK as a share of the two packets that it stands for.
+_ACK_SHARE = 66 / (2 * 1500)
+#: Minimum rate of a link in rates of its ACKs at which these do not wait.
+_MIN_ACK_RATE_RATIO = 2.0
+
+
+def uplink(evidence: Evidence) -> Cause | None:
+    """The link of the ACKs held them up or lost them, although the data had arrived.
+
+    One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
+    had arrived that no ACK reported. The other sign is a mean excess delay of ACKs of at least
+    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT. The link holds ACKs up
+    if it has other data, outages, grants, jitter or a varying rate, or hardly carries the ACKs.
+    """
+    is_holding, is_losing = _holds_acks(evidence), _loses_acks(evidence)
+    if not (is_holding or is_losing):
+        return None
+    late = _LateAcks.of(evidence)
+    if not (late.excess_ms or len(late.timeouts)):
+        return None
+    link = "downlink" if evidence.is_upload else "uplink"
+    verb = "held up" if is_holding and (late.excess_ms or not is_losing) else "lost"
+    filled_by_text = filler_text(evidence.reverse_mbps) if late.excess_ms else ""
+    comma = "," if filled_by_text else ""
+    return Cause(
+        "uplink",
+        f"The {link}{filled_by_text}{comma} {verb} ACKs: {late.text(evidence)}.",
+        late.weight(evidence),
+    )
+
+
+def delayed_acks(evidence: Evidence) -> Cause | None:
+    """The receiver delayed ACKs, and Nagle's algorithm waited for them.
+
+    ACKs took at least {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT longer
+    than at best, on a link that neither holds them up nor loses them.
+    """
+    if not evidence.is_held_by_nagle or _holds_acks(evidence) or _loses_acks(evidence):
+        return None
+    late = _LateAcks.of(evidence)
+    if not late.excess_ms:
+        return None
+    return Cause(
+        "delayed_acks",
+        f"The receiver delayed ACKs, for which Nagle's algorithm waited: {late.text(evidence)}.",
+        late.weight(evidence),
+    )
+
+
+def spurious_timeouts(evidence: Evidence) -> Cause | None:
+    """Time-outs were spurious: data waited in a queue for longer than the RTO, and nothing was lost.
+
+    Data had arrived that no ACK reported after at least {_MIN_SILENCE_S} s without an ACK, on a link
+    that neither holds ACKs up nor loses them.
+    """
+    if _holds_acks(evidence) or _loses_acks(evidence):
+        return None
+    rows = _late_timeouts(evidence)
+    rows = rows[rows["drops"] == 0]
+    if not len(rows):
+        return None
+    text = timeouts_text(evidence, rows)
+    return Cause(
+        "spurious_timeouts",
+        f"{text} {'was' if text.startswith('1 ') else 'were'} spurious: nothing was lost, but data "
+        f"waited in a queue for longer than the RTO, up to {rows['silence_s'].max():.1f} s after the "
+        "last ACK.",
+        min(rows["silence_s"].sum() / evidence.connection_time_s, 1.0),
+    )
+
+
+class _LateAcks(NamedTuple):
+    """ACKs that came late or not at all, although the data had arrived."""
+
+    #: Recoveries with a time-out, while data had arrived that no ACK reported.
+    timeouts: pd.DataFrame
+    #: Mean delay of ACKs in excess of the lowest one, ms; 0 if it is short.
+    excess_ms: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> _LateAcks:
+        """Returns the late ACKs of a flow."""
+        slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
+        ack_delays = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
+        min_rtt_ms = evidence.mean("rtt_min_ms")
+        min_ack_delay = min_rtt_ms - evidence.mean("owd_min_ms")
+        excess_ms = float(ack_delays.mean() - min_ack_delay) if len(ack_delays) else 0.0
+        is_late = excess_ms >= max(_MIN_ACK_DELAY_RTTS * min_rtt_ms, _MIN_ACK_DELAY_MS)
+        return cls(_late_timeouts(evidence), excess_ms if is_late else 0.0)
+
+    def weight(self, evidence: Evidence) -> float:
+        """Returns the share of the time without ACKs, or of the delay in the RTT if that is larger."""
+        silence_share = 0.0
+        if len(self.timeouts):
+            silence_share = self.timeouts["silence_s"].sum() / evidence.connection_time_s
+        return min(
+            max(silence_share, self.excess_ms / (self.excess_ms + evidence.mean("rtt_min_ms"))), 1.0
+        )
+
+    def text(self, evidence: Evidence) -> str:
+        """Returns the time-outs and the delay as the end of a sentence."""
+        parts = []
+        if len(self.timeouts):
+            parts.append(
+                f"{timeouts_text(evidence, self.timeouts)} came while data had arrived that no ACK "
+                f"reported, with up to {self.timeouts['silence_s'].max():.1f} s without an ACK"
+            )
+        if self.excess_ms:
+            parts.append(f"ACKs took {self.excess_ms:.0f} ms longer than at best on average")
+        return ", and ".join(parts)
+
+
+def _late_timeouts(evidence: Evidence) -> pd.DataFrame:
+    """Returns the recoveries with a time-out outside outages, whose data had arrived unreported."""
+    rows = evidence.recoveries
+    rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
+    # Late ACKs are not the reason of a time-out right after an ACK.
+    rows = rows[rows["silence_s"] >= _MIN_SILENCE_S]
+    starts = rows["timeout_s"] - rows["silence_s"]
+    return rows[~intervals_overlap_outages(rows, starts, rows["timeout_s"], evidence.outages)]
+
+
+def _loses_acks(evidence: Evidence) -> bool:
+    """Returns whether the direction of the ACKs has random loss."""
+    path = evidence.scenario.get("path", {})
+    losses = [path.get("loss" if evidence.is_upload else "uplink_loss")]
+    losses += [hop.get("loss") for hop in path.get("wired", ())]
+    return any(losses)
+
+
+def _holds_acks(evidence: Evidence) -> bool:
+    """Returns whether ACKs may wait in their direction: behind data, for grants, or for a slow link."""
+    path = evidence.scenario.get("path", {})
+    hops = path.get("wired", ())
+    link = path.get("down" if evidence.is_upload else "up", {})
+    jitters = [hop.get("jitter") for hop in hops]
+    jitters += [path.get("jitter")] if evidence.is_upload else []
+    rate_mbps = (in_unit(link.get("rate"), "Mbit/s") if isinstance(link, dict) else None) or 0.0
+    return bool(
+        evidence.scenario.get("radio")
+        or evidence.has_middleboxes
+        or evidence.has_data_on_ack_path
+        or evidence.ack_outages
+        or any(jitters)
+        or any(hop.get("cross_traffic") for hop in hops)
+        or rate_mbps < _MIN_ACK_RATE_RATIO * _ACK_SHARE * evidence.goodput_mbps
+    )
