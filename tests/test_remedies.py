@@ -13,7 +13,8 @@ import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import REMEDIES, ProposedRemedy, Remedy, best_first
+from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first
+from celltcp.comparison.explanation.remedies import REMEDIES, Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
 from drawn_causes import CAUSES, GAME, Changes, Path, compared_with

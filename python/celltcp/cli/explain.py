@@ -29,7 +29,7 @@ def explain(folder: str, json_file: str | None) -> None:
     time. For auto it includes the decisions of its selectors, as celltcp select explain has them.
     What it advises is tried in short runs first, where these are cheap.
     """
-    from celltcp.comparison.explanation.remedies import lines_of
+    from celltcp.comparison.explanation.proposals import lines_of
     from celltcp.selection.explained_results import explain as explain_results
 
     check_json(json_file)

@@ -10,7 +10,8 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import MAX_REMEDIES, Remedy
+from celltcp.comparison.explanation.proposals import MAX_REMEDIES
+from celltcp.comparison.explanation.remedies import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.single_run import SingleRun

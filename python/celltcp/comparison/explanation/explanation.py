@@ -12,7 +12,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
-from celltcp.comparison.explanation.remedies import (
+from celltcp.comparison.explanation.proposals import (
     MAX_REMEDIES,
     ProposedRemedy,
     best_first,

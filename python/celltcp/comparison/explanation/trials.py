@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from celltcp._core import Scenario
-    from celltcp.comparison.explanation.remedies import ProposedRemedy
+    from celltcp.comparison.explanation.proposals import ProposedRemedy
 
 #: Number of runs of a trial, with the first seeds.
 _RUNS = 2

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import lines_of
+from celltcp.comparison.explanation.proposals import lines_of
 from celltcp.comparison.plots.accessors import ComparisonPlots
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, question_on, settings_section
