@@ -1,4 +1,4 @@
-"""What ACKs in captures report: losses, delays and RTTs."""
+"""ACKs in captures: their reports of losses, delays and RTTs."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ struct Direction {
     arrived: u64,
     /// Bytes whose arrival was reported to the application.
     notified: u64,
-    /// Whether the application is not told of arriving bytes: they belong to a stream or to a cut message.
+    /// Whether the application is not notified of arriving bytes: they belong to a stream or to a cut message.
     is_silent: bool,
     /// Whether the other end reads by [`Command::Read`](crate::Command::Read) only.
     reads_manually: bool,

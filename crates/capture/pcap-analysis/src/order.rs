@@ -2,7 +2,7 @@
 //!
 //! Cards with several queues, and programs that join captures, write records out of order, with right times. Where the
 //! clock was set back, the order of the records is right. Sequence numbers, timestamps and their echoes in the packets of
-//! a connection tell the two apart.
+//! a connection distinguish these cases.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,8 @@ use crate::sequence::older;
 
 /// Maximum number of packets that wait for earlier ones.
 const MAX_WAITING: usize = 1 << 11;
-/// Packets of several queues are written up to this late, ns. If time goes back further, and no packet tells, the clock
-/// was set back.
+/// Packets of several queues are written up to this late, ns. If time goes back further, and no packet decides,
+/// the clock was set back.
 const REORDERING_NS: u64 = 1_000_000_000;
 /// Two packets within this time can have the same timestamp, ns.
 const TICK_NS: u64 = 5_000_000;

@@ -1,4 +1,4 @@
-//! Full queue: tells losses by overflow from random ones, by the delay around each of them.
+//! Full queue: classification of losses as overflow or random, by the delay around each of them.
 //!
 //! A queue overflows while it is full. So the packets around such a loss waited as long as any packet at about that time,
 //! but for the time of one packet. A random loss happens at any delay. The number of random losses at a full queue
@@ -27,7 +27,7 @@ const BURST_LENGTH: f64 = 0.5;
 /// Longest delay that is no queue, but the noise of clocks and hosts, ns.
 const NOISE_NS: u64 = 50_000;
 
-/// What the queue around a loss shows about it.
+/// Evidence about a loss from the queue around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum QueueEvidence {
     /// Many segments were lost at once.

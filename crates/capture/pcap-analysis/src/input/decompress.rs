@@ -26,7 +26,7 @@ pub fn open(path: &Path) -> io::Result<Bytes> {
     decompress(Box::new(File::open(path)?))
 }
 
-/// Returns the decompressed bytes of `input`; its first bytes tell the format.
+/// Returns the decompressed bytes of `input`; its first bytes identify the format.
 pub fn decompress(mut input: Bytes) -> io::Result<Bytes> {
     let mut first = Vec::with_capacity(ZSTD.len());
     input

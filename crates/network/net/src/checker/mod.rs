@@ -20,7 +20,7 @@ use radio_audit::RadioAudit;
 /// Result of a check; an error describes the violation.
 type Verdict = Result<(), String>;
 
-/// Where a packet is.
+/// Location of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PacketLocation {
     /// At a node since a time, before its next link.

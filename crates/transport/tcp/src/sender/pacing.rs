@@ -186,7 +186,7 @@ impl Sender {
     }
 }
 
-/// What limits a deferred burst.
+/// Limit of a deferred burst.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BurstLimit {
     /// Congestion window.

@@ -1,7 +1,7 @@
 //! Resumption: how a sender goes on after a silence, by which an outage before the capture is detected.
 //!
 //! Where the capture is away from the sender, an outage looks like a pause of the application: nothing comes. The first
-//! segments after it tell the two apart. After a time-out the sender repeats one segment. It had passed the capture if
+//! segments after it differ. After a time-out the sender repeats one segment. It had passed the capture if
 //! only its ACK was lost; otherwise it continues what had passed. An RTT later, F-RTO sends new data (RFC 5682 §2.1),
 //! behind a gap of all lost data. After a pause, a burst of new data comes.
 
