@@ -31,6 +31,7 @@ from celltcp.cli.exit_codes import EXIT_CODES
 from celltcp.comparison.explanation.remedies import REMEDIES
 from celltcp.comparison.explanation.rules import LAST_RULES, RULES
 from celltcp.comparison.metrics import APPLICATIONS
+from celltcp.comparison.min_differences import min_difference
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.present.cca_tables import catalogue_table, parameters_table
@@ -122,9 +123,13 @@ def columns() -> Iterator[str]:
 
 
 def figures() -> Iterator[str]:
-    """Yields a table of the figures of applications."""
-    rows = [(name, each.meaning) for figures in APPLICATIONS for name, each in figures.items()]
-    yield f"{table(('figure', 'meaning'), rows)}\n"
+    """Yields a table of the figures of applications, with the differences that do not matter."""
+    rows = [
+        (name, each.meaning, f"{least:g}" if (least := min_difference(name)) else "")
+        for figures in APPLICATIONS
+        for name, each in figures.items()
+    ]
+    yield f"{table(('figure', 'meaning', 'tied within'), rows)}\n"
 
 
 def causes() -> Iterator[str]:

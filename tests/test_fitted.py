@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -27,14 +28,23 @@ TABLE = Table(
 )
 
 
-def shown(table: Table, width: int) -> str:
-    file = io.StringIO()
-    Terminal(width, file).print_table(table)
-    return file.getvalue()
+class Window(io.StringIO):
+    """A file that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
-def printed(width: int, droppable: tuple[str, ...] = ()) -> str:
-    return shown(replace(TABLE, droppable=droppable), width)
+def shown(table: Table, width: int, *, in_window: bool = False) -> str:
+    file = Window() if in_window else io.StringIO()
+    console = Terminal(width, file)
+    console.width = width
+    console.print_table(table)
+    return re.sub(r"\x1b\[[\d;]*m", "", file.getvalue())
+
+
+def printed(width: int, droppable: tuple[str, ...] = (), *, in_window: bool = True) -> str:
+    return shown(replace(TABLE, droppable=droppable), width, in_window=in_window)
 
 
 def test_texts_and_headings_are_wrapped_and_numbers_are_not() -> None:
@@ -50,20 +60,28 @@ def test_texts_and_headings_are_wrapped_and_numbers_are_not() -> None:
 def test_columns_are_left_out_by_importance_and_named() -> None:
     text = printed(50, ("retransmissions", "why"))
     assert max(map(len, text.splitlines())) <= 50
-    assert "Columns omitted (terminal too narrow; --json has them): retransmissions" in " ".join(
-        text.split()
-    )
+    hint = "Columns omitted (a wider terminal, a pipe such as | cat, or --json has them)"
+    assert f"{hint}: retransmissions" in " ".join(text.split())
     assert "sentence" in text
     fewest = printed(42, ("retransmissions", "why"))
     assert "retransmissions, why" in " ".join(fewest.split()).partition("--json has them):")[2]
     assert "Columns omitted" not in printed(120, ("retransmissions", "why"))
 
 
+@pytest.mark.parametrize("width", range(42, 70, 3))
+def test_a_pipe_or_file_has_all_columns_once_whatever_its_width(width: int) -> None:
+    text = printed(width, ("retransmissions", "why"), in_window=False)
+    assert "Columns omitted" not in text
+    assert text.count("1234567.8") == text.count("wrapped") == text.count("±0.56") == 1
+    assert text.count("Outcome") == 1
+    assert max(map(len, text.splitlines())) <= width
+
+
 def test_no_column_is_left_out_by_which_there_is_a_verdict() -> None:
     result = ct.compare("drive", ["cubic", "bbr"], 2, duration="3s")
     assert droppable_columns([result]) == ("retransmissions", "rtt_p95_ms", "induced_delay_ms")
     assert "induced_delay_ms" not in droppable_columns([result], ["induced_delay_ms"])
-    text = " ".join(shown(means_table(result), 100).split())
+    text = " ".join(shown(means_table(result), 90, in_window=True).split())
     assert text.partition("--json has them):")[2].split()[0].startswith("retrans")
     # A single CCA has no verdict: what PM is made of says more.
     assert droppable_columns([result["bbr"]])[-1] == "induced_delay_ms"
@@ -118,7 +136,7 @@ def test_a_file_has_the_width_that_its_environment_names(monkeypatch, stated, wi
 def test_columns_without_a_number_are_left_out_before_those_with_numbers() -> None:
     columns = (Column("scenario"), *number_columns("median", "p95 of a long heading"))
     table = Table(columns, (("drive", "1.25", "-"), ("home", "2.50", "-")), droppable=("median",))
-    text = shown(table, 24)
+    text = shown(table, 24, in_window=True)
     assert "2.50" in text
     assert "p95" not in text.partition("Columns omitted")[0]
     # Where there is room, they say that there is no number.

@@ -6,7 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from celltcp.comparison.metrics import best_by_metric, best_of
+from celltcp.comparison.metrics import RANKED, best_by_metric, best_of, sign_of
+from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.stakes import Stake
 from celltcp.results.statistics import (
     Verdict,
     best_and_ties,
@@ -99,7 +101,9 @@ def test_a_mean_without_an_end_is_behind_only_if_every_pair_says_so() -> None:
 
 def test_without_anything_late_all_are_as_good() -> None:
     late = {"cubic": [0.0, 0.0], "bbr": [0.0, 0.0]}
-    assert best_by_metric("late_share", late, random=True) == Verdict("cubic", ("bbr",))
+    assert best_by_metric("late_share", late, random=True) == Verdict(
+        "cubic", ("bbr",), are_all_tied=True
+    )
     one = {cca: values[:1] for cca, values in late.items()}
     assert best_by_metric("late_share", one, random=True).best is None
     nothing = {"cubic": [0.0, 0.0], "bbr": [0.0, 0.0]}
@@ -152,3 +156,17 @@ def test_a_late_frame_in_some_thousands_tells_no_congestion_controls_apart() -> 
     assert (rare.undecided, len(rare.tied)) == ((), 1)
     often = {name: [value * 300 for value in values] for name, values in shares.items()}
     assert best_of("late_share", often, random=True).undecided
+
+
+@pytest.mark.parametrize("metric", [name for name in RANKED if min_difference(name)])
+def test_differences_that_nobody_notices_are_ties_by_every_rule(metric: str) -> None:
+    """A significant difference is a tie for verdict and stake within the threshold, and not beyond."""
+    draw = random.Random(metric)
+    least, sign = min_difference(metric), sign_of(metric)
+    base = [draw.uniform(2, 3) * least for _ in range(4)]
+    for factor in (draw.uniform(0.3, 0.95), draw.uniform(1.5, 9)):
+        values = {"cubic": base, "bbr": [value - sign * factor * least for value in base]}
+        result = best_of(metric, values, random=True)
+        stake = Stake("flow", metric, metric, values, result)
+        assert result.are_all_tied == stake.is_tied("cubic", "bbr") == (factor < 1)
+        assert stake.is_gain("cubic", "bbr") == (factor > 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 from celltcp.comparison.costs import COMPLETION_TIME, with_cost
 from celltcp.comparison.metrics import GOODPUT, best_of
+from celltcp.comparison.min_differences import min_difference
 from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
@@ -25,8 +26,6 @@ class Criterion:
     sign: int = -1
     #: Value beyond which the application is unusable; None if no value makes it unusable.
     fails_at: float | None = None
-    #: Minimum difference that matters; it also has to exceed the share `MARGIN` of the mean.
-    min_difference: float = 0.0
 
     def fails(self, value: float) -> bool:
         """Returns whether an application with this mean is unusable."""
@@ -38,7 +37,7 @@ class Criterion:
         """Returns whether `one` is better than `other`, significantly and by an amount that matters."""
         gain = paired_gap(one, other)
         largest = max(abs(estimate(one).mean), abs(estimate(other).mean))
-        min_gain = max(MARGIN * largest, self.min_difference)
+        min_gain = max(MARGIN * largest, min_difference(self.metric))
         return self.sign * gain.mean > min_gain and not gain.includes_zero
 
 
@@ -54,7 +53,6 @@ CRITERIA = (
         "late_share",
         lambda mean: f"{100 * mean:.1f} % of the frames are late",
         fails_at=MAX_LATE_SHARE,
-        min_difference=0.01,
     ),
     Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),
     Criterion("page_load_s", lambda mean: f"a page takes {mean:.3f} s"),
@@ -62,7 +60,6 @@ CRITERIA = (
         "completed_share",
         lambda mean: f"{100 * mean:.0f} % of the transfers are complete",
         sign=1,
-        min_difference=0.01,
     ),
 )
 

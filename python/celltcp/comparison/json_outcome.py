@@ -47,7 +47,7 @@ def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonO
             for cca, metrics in series.items()
         ],
         "differences": [
-            _difference(requirement, best[requirement], cca, metric, series)
+            _difference(comparison.verdicts[requirement], requirement, cca, metric, series)
             for requirement, metric in comparison.requirements.items()
             if requirement in best
             for cca in single_flow_mixes(series)
@@ -179,13 +179,14 @@ def _application(application: Application, *, random: bool) -> ApplicationOutcom
 
 
 def _difference(
+    verdict: Verdict,
     requirement: str,
-    best: str,
     other: str,
     metric: str,
     series: Mapping[str, Mapping[str, list[float]]],
 ) -> DifferenceRow:
     """Returns the paired difference of the best congestion control for a requirement to another."""
+    best = str(verdict.leader)
     gap = paired_gap(series[best][metric], series[other][metric])
     return {
         "requirement": requirement,
@@ -193,5 +194,5 @@ def _difference(
         "other": other,
         "mean": gap.mean,
         "ci95": gap.ci95,
-        "tied": gap.includes_zero,
+        "tied": other in verdict.tied,
     }

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Estimate, Verdict, verdict
 from celltcp.scenarios.cca_mix import single_flow_mixes
@@ -372,11 +373,6 @@ def words_of(metric: str) -> MetricText:
     return _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))
 
 
-#: Minimum means of which the margins of ties are shares. Of frames, one in some hundreds is too few to
-#: tell congestion controls apart.
-_MIN_SCALES = {"late_share": 0.05, "dropped_share": 0.05}
-
-
 def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:
     """Returns the best congestion control as `best_of` does; mixes of several flows are left out."""
     return best_of(metric, {cca: values[cca] for cca in single_flow_mixes(values)}, random=random)
@@ -395,6 +391,7 @@ def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool)
     if sign < 0 and signed and not any(map(any, signed.values())):
         # All values are zero, such as without losses: ties.
         leader, *others = signed
-        decides = not random or len(signed[leader]) > 1
-        return Verdict(leader, tuple(others) if decides else (), () if decides else tuple(others))
-    return verdict(signed, random=random, min_scale=_MIN_SCALES.get(metric, 0.0))
+        if random and len(signed[leader]) < 2:
+            return Verdict(leader, (), tuple(others))
+        return Verdict(leader, tuple(others), are_all_tied=bool(others))
+    return verdict(signed, random=random, min_difference=min_difference(metric))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, best_of, sign_of, words_of
+from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
@@ -50,7 +51,7 @@ class Stake(NamedTuple):
             return not self.is_void(cca)
         gap, larger_mean = self._gap(cca, instead_of)
         is_better = sign_of(self.metric) * gap.mean > 0
-        return is_better and not gap.includes_zero and not is_tie(gap, larger_mean)
+        return is_better and not gap.includes_zero and not self._is_tie(gap, larger_mean)
 
     def is_void(self, cca: str) -> bool:
         """Returns whether an application finished nothing under a CCA, in none of the runs."""
@@ -61,7 +62,7 @@ class Stake(NamedTuple):
 
     def is_tied(self, cca: str, other: str) -> bool:
         """Returns whether two CCAs are as good as each other."""
-        return is_tie(*self._gap(cca, other))
+        return self._is_tie(*self._gap(cca, other))
 
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
@@ -85,6 +86,9 @@ class Stake(NamedTuple):
         """Returns the paired difference, and the larger of both means by absolute value."""
         pair = self.values[cca], self.values[instead_of]
         return paired_gap(*pair), max(abs(estimate(values).mean) for values in pair)
+
+    def _is_tie(self, gap: Estimate, larger_mean: float) -> bool:
+        return is_tie(gap, larger_mean, min_difference(self.metric))
 
     @property
     def _note_text(self) -> str:

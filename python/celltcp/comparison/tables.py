@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import COMPETITION_METRICS, ONE_WAY_DELAY, words_of
+from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import (
     Column,
     Section,
@@ -149,7 +152,11 @@ def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) 
                 requirement_cells = ["-"] * len(requirements)
             ends.add(len(rows) - 1)
         else:
-            cells = cells_of(comparison, cca, metric_columns)
+            shares = (
+                _share_text(comparison, comparison.tested, cca, metric)
+                for metric, _, _ in metric_columns
+            )
+            cells = list(map(add, cells_of(comparison, cca, metric_columns), shares))
             rows.append((names[cca], *cells, *requirement_cells))
     return Table(
         columns=(
@@ -181,10 +188,18 @@ def cells_by_flow(
             "-"
             if flow != comparison.tested and metric in _BASE_RTT_METRICS
             else mean_text(comparison.values_of(flow, cca, metric), digits)
+            + _share_text(comparison, flow, cca, metric)
             for metric, _, digits in metric_columns
         ]
         for flow in flows
     }
+
+
+def _share_text(comparison: Comparison, flow: FlowUnderTest, cca: str, metric: str) -> str:
+    """Returns the share of retransmissions as a text after their number; empty for other metrics."""
+    if metric != "retransmissions" or not (share := retransmitted_share(comparison, flow, cca)):
+        return ""
+    return f" ({percent_text(share)})"
 
 
 def flow_label(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:

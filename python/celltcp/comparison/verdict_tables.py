@@ -31,6 +31,8 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     if verdict.is_same:
         return "the same under all"
     tied = ", ".join(names[cca] for cca in verdict.tied)
+    if verdict.are_all_tied and not verdict.cost:
+        return f"no difference that matters ({names[verdict.leader]}, {tied})"
     if not verdict.undecided:
         text = f"{names[verdict.leader]}{f' (tied with it: {tied})' if tied else ''}"
         return f"{text}; it costs {verdict.cost.text}" if verdict.cost else text

@@ -17,34 +17,39 @@ if TYPE_CHECKING:
     from celltcp.present.section import Table
 
 
-def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str]]:
+def fit_table(
+    console: Console, table: Table, *, keeps_all: bool = False
+) -> tuple[list[RichTable], list[str]]:
     """Returns a table in the width of the console, and the headings of the columns left out for that.
 
     No word and no number is cut. First, headings and texts are wrapped. If that is not enough, columns
-    without a number and then droppable ones are left out. Then numbers are wrapped before their
-    intervals. At last the columns are spread over several tables, each with the first columns of texts.
+    without a number and then droppable ones are left out; with `keeps_all` a table of their own has
+    them. Then numbers are wrapped before their intervals. At last the columns are spread over several
+    tables, each with the first columns of texts.
     """
     # By default rich measures nothing as wider than the console.
     options = console.options.update(max_width=10_000)
-    headings = {column.name or column.title: column.title for column in table.columns}
+    names = [column.name or column.title for column in table.columns]
     left_out: list[str] = []
-    rich_table = _rich_table(table)
-    names = dict.fromkeys((*_empty_columns(table), *table.droppable))
-    for name in names:
-        if _min_width(console, options, rich_table) <= console.width:
+    rest = table
+    for name in dict.fromkeys((*_empty_columns(table), *table.droppable)):
+        if _min_width(console, options, _rich_table(rest)) <= console.width:
             break
-        if name in headings:
-            left_out.append(headings[name])
-            table = table.without((name,))
-            rich_table = _rich_table(table)
-    words = sum(_longest(console, options, column).minimum for column in rich_table.columns)
-    if _frame_width(console, options, rich_table) + words <= console.width:
-        parts = [rich_table]
-    else:
-        parts = [_rich_table(part) for part in _parts(console, options, table)]
+        if name in names:
+            left_out.append(name)
+            rest = rest.without((name,))
+    tables = [rest]
+    if keeps_all and left_out:
+        texts = _leading_texts(rest)
+        kept = [rest.columns[index].name or rest.columns[index].title for index in texts]
+        others = [name for name in names if name not in kept and name not in left_out]
+        tables.append(replace(table.without(others), title=""))
+        left_out = []
+    parts = [part for each in tables for part in _parts(console, options, each)]
     for part in parts:
         _set_widths(console, options, part)
-    return parts, left_out
+    headings = dict(zip(names, (column.title for column in table.columns), strict=True))
+    return parts, [headings[name] for name in left_out]
 
 
 def _empty_columns(table: Table) -> list[str]:
@@ -56,12 +61,21 @@ def _empty_columns(table: Table) -> list[str]:
     ]
 
 
-def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[Table]:
-    """Returns tables that together have all columns; each fits the console, or has one column.
+def _leading_texts(table: Table) -> range:
+    """Returns the indices of the columns of texts at the start of the rows."""
+    return range(len(list(takewhile(lambda column: not column.is_number, table.columns))))
+
+
+def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[RichTable]:
+    """Returns the table, or tables that together have all columns; each fits, or has one column.
 
     Each also has the columns of texts at the start of the rows.
     """
-    texts = range(len(list(takewhile(lambda column: not column.is_number, table.columns))))
+    whole = _rich_table(table)
+    words = sum(_longest(console, options, column).minimum for column in whole.columns)
+    if _frame_width(console, options, whole) + words <= console.width:
+        return [whole]
+    texts = _leading_texts(table)
     parts: list[list[int]] = [[]]
     for index in range(len(texts), len(table.columns)):
         wider = _rich_table(table.select([*texts, *parts[-1], index]))
@@ -69,7 +83,7 @@ def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[Tabl
             parts.append([])
         parts[-1].append(index)
     first, *others = (table.select([*texts, *part]) for part in parts)
-    return [first, *(replace(other, title="") for other in others)]
+    return [_rich_table(first), *(_rich_table(replace(other, title="")) for other in others)]
 
 
 def _rich_table(table: Table) -> RichTable:

@@ -31,12 +31,13 @@ class Terminal(Console):
             self.width = columns or (int(stated) if stated.isdigit() else _COLUMNS)
 
     def print_table(self, table: Table) -> None:
-        """Prints a table in as many parts as it needs, and lists the omitted columns."""
+        """Prints a table in as many parts as it needs; a terminal lists the columns that it omits."""
         from celltcp.present.fit_table import fit_table
 
-        parts, left_out = fit_table(self, table)
+        parts, left_out = fit_table(self, table, keeps_all=not self.is_terminal)
         for part in parts:
             self.print(part)
         if left_out:
             names = ", ".join(left_out)
-            self.print(f"Columns omitted (terminal too narrow; --json has them): {names}", style="dim")
+            hint = "a wider terminal, a pipe such as | cat, or --json has them"
+            self.print(f"Columns omitted ({hint}): {names}", style="dim")

@@ -132,6 +132,8 @@ class Verdict:
     cost: Cost | None = None
     #: Whether there are several names, all with the same values.
     is_same: bool = False
+    #: Whether there are several names, and all others are tied with the leader.
+    are_all_tied: bool = False
 
     @property
     def best(self) -> str | None:
@@ -144,25 +146,26 @@ class Verdict:
         return () if self.leader is None else (self.leader, *self.tied, *self.undecided)
 
 
-def is_tie(gap: Estimate, best_mean: float) -> bool:
+def is_tie(gap: Estimate, best_mean: float, min_difference: float = 0.0) -> bool:
     """Returns whether a paired difference is a tie; margins are shares of `best_mean`.
 
-    Its interval includes zero and is within the margin, or the whole interval is negligible.
+    Its interval includes zero and is within the margin, or the whole interval is negligible: by its
+    share, or below the smallest difference that matters.
     """
     extent = abs(gap.mean) + (gap.ci95 or 0.0)
     margin = MARGIN if gap.includes_zero else NEGLIGIBLE
-    return math.isfinite(extent) and extent <= margin * abs(best_mean)
+    return math.isfinite(extent) and extent <= max(margin * abs(best_mean), min_difference)
 
 
 def verdict(
-    values: Mapping[str, Sequence[float]], *, random: bool = True, min_scale: float = 0.0
+    values: Mapping[str, Sequence[float]], *, random: bool = True, min_difference: float = 0.0
 ) -> Verdict:
     """Returns the name with the highest mean, those that are as good, and those that are undecided.
 
     Args:
         values: values by name, paired by position (the same seed, the same channel).
         random: whether runs differ; if so, one run decides nothing.
-        min_scale: minimum mean of which margins are shares, where differences of less matter to nobody.
+        min_difference: smallest difference that matters; smaller ones are ties.
     """
     ranked = best_and_ties(values, paired_gap)
     if not ranked:
@@ -171,17 +174,17 @@ def verdict(
     runs = len(values[leader])
     if random and runs < 2:
         return Verdict(leader, (), tuple(name for name in values if name != leader))
-    best_mean = max(abs(estimate(values[leader]).mean), min_scale)
+    best_mean = abs(estimate(values[leader]).mean)
     tied, undecided, runs_needed = [], [], 0.0
     for name in others:
         gap = paired_gap(values[leader], values[name])
-        if is_tie(gap, best_mean):
+        if is_tie(gap, best_mean, min_difference):
             tied.append(name)
             continue
         undecided.append(name)
         # The half width shrinks with the root of the number of runs. Either it must get below the
         # difference, or the sum of both within the margin, whichever comes first.
-        max_half_width = max(abs(gap.mean), MARGIN * best_mean - abs(gap.mean))
+        max_half_width = max(abs(gap.mean), max(MARGIN * best_mean, min_difference) - abs(gap.mean))
         runs_needed = max(runs_needed, runs_for(max_half_width, gap.ci95 or 0.0, runs))
     endless = [name for name in values if math.isinf(estimate(values[name]).mean)]
     # An infinite mean has no interval: the pairs decide if all of them agree.
@@ -189,11 +192,21 @@ def verdict(
     undecided += endless
     runs_needed = math.inf if endless else runs_needed
     for name in sorted(values, key=lambda name: -estimate(values[name]).mean):
-        if name not in ranked and is_tie(paired_gap(values[leader], values[name]), best_mean):
+        if name in ranked:
+            continue
+        if is_tie(paired_gap(values[leader], values[name]), best_mean, min_difference):
             tied.append(name)
     advised_runs = int(runs_needed) if undecided and runs_needed <= _MAX_RUNS else None
     is_same = len(values) > 1 and all(list(value) == list(values[leader]) for value in values.values())
-    return Verdict(leader, tuple(tied), tuple(undecided), advised_runs, is_same=is_same)
+    are_all_tied = 0 < len(tied) == len(values) - 1
+    return Verdict(
+        leader,
+        tuple(tied),
+        tuple(undecided),
+        advised_runs,
+        is_same=is_same,
+        are_all_tied=are_all_tied,
+    )
 
 
 def runs_for(max_half_width: float, half_width: float, runs: int) -> float:

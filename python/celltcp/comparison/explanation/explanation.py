@@ -159,7 +159,7 @@ class ExplainedComparison:
         missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
-            return [self._collapse_text] if self._collapse_text else []
+            return [text for text in (self._collapse_text, self._any_text) if text]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
             f"{' and no table '.join(missing)}; causes that need them are not named"
@@ -177,6 +177,14 @@ class ExplainedComparison:
             f"no congestion control uses more than {percent_text(max(shares))} of the capacity: the "
             "path decides, and the causes below are to be mended first"
         )
+
+    @property
+    def _any_text(self) -> str:
+        """Sentence on the needs for which any congestion control will do; empty without any."""
+        from celltcp.comparison.report.front_page import needs_of_any
+
+        needs = " and ".join(needs_of_any(self.comparison))
+        return f"no difference matters for {needs}: any of these CCAs will do" if needs else ""
 
     def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca

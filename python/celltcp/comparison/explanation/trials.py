@@ -15,6 +15,7 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, ONE_WAY_DELAY, sign_of, words_of
+from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import runs_text
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -57,10 +58,11 @@ class _MetricChange(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """Logarithm of the ratio by which the mean improved; 0 if there is no ratio."""
+        """Logarithm of the ratio by which the mean improved; 0 without one, and for what is too little."""
         old, new = estimate(self.before).mean, estimate(self.after).mean
         largest = max(abs(old), abs(new))
-        if not (math.isfinite(old) and math.isfinite(new) and largest > 0):
+        is_ratio = math.isfinite(old) and math.isfinite(new) and largest > 0
+        if not is_ratio or abs(new - old) < min_difference(self.metric):
             return 0.0
         # A ratio to a value near zero, such as a share of late frames, says nothing.
         is_bounded = self.metric in APP_METRICS or min(old, new) <= 0

@@ -14,6 +14,7 @@ from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
+from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
@@ -77,6 +78,9 @@ def answer_of(comparison: Comparison) -> str:
     cca = _cca_to_set(comparison, choice) or str(verdict.leader)
     other = _reference_cca(comparison, cca, choices)
     gaps = "; ".join(_gaps(comparison, cca, other))
+    if verdict.are_all_tied and _cca_to_set(comparison, choice) is None:
+        alike = ", ".join(names[each] for each in verdict.ranked)
+        return f"For {need} no difference matters among {alike}: keep the one in use."
     if not decided:
         among = " and ".join(names[each] for each in verdict.ranked)
         losses = _retransmissions_text(comparison, dict.fromkeys((*verdict.ranked, other)))
@@ -98,11 +102,7 @@ def answer_of(comparison: Comparison) -> str:
 def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
     """Returns a sentence on the shares of retransmitted segments; empty if all are small."""
     names = labels(comparison.ccas)
-    flows = comparison.tested_flows
-    shares = {}
-    for cca in ccas:
-        selected = flows[flows["run"].isin(comparison.runs.loc[comparison.runs["cca"] == cca, "run"])]
-        shares[cca] = selected["retransmissions"].sum() / max(selected["segments"].sum(), 1)
+    shares = {cca: retransmitted_share(comparison, comparison.tested, cca) for cca in ccas}
     if max(shares.values()) < _MIN_RETRANSMITTED_SHARE:
         return ""
     texts = ", ".join(f"{names[cca]} {100 * share:.0f} %" for cca, share in shares.items())
@@ -110,20 +110,30 @@ def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
 
 
 def _cca_to_set(comparison: Comparison, choice: Choice) -> str | None:
-    """Returns the best CCA, or a tied one with a significantly lower delay; None if undecided.
+    """Returns the best CCA, or a tied one with a significantly lower delay.
 
-    The delay of packets is nothing to the viewer of a video, whose buffer hides it.
+    None if the best one is undecided, or if neither the metric nor the delay of packets differs by an
+    amount that matters. That delay is nothing to the viewer of a video, whose buffer hides it.
     """
-    chosen = choice.verdict.best
+    verdict = choice.verdict
+    chosen = verdict.best
     if chosen is None or choice.metric == QOE:
-        return chosen
-    for other in choice.verdict.tied:
-        pair = [comparison.values(cca, comparison.delay_metric) for cca in (other, chosen)]
-        gap = paired_gap(*pair)
-        larger_mean = max(estimate(values).mean for values in pair)
-        if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, larger_mean):
+        return None if verdict.are_all_tied else chosen
+    for other in verdict.tied:
+        if _has_lower_delay(comparison, other, chosen):
             chosen = other
-    return chosen
+    is_alike = verdict.are_all_tied and not any(
+        _has_lower_delay(comparison, chosen, other) for other in _as_good(verdict, chosen)
+    )
+    return None if is_alike else chosen
+
+
+def _has_lower_delay(comparison: Comparison, cca: str, other: str) -> bool:
+    """Returns whether a CCA has a significantly lower delay than another, by an amount that matters."""
+    pair = [comparison.values(each, comparison.delay_metric) for each in (cca, other)]
+    gap = paired_gap(*pair)
+    larger_mean = max(estimate(values).mean for values in pair)
+    return gap.mean < 0 and not gap.includes_zero and not is_tie(gap, larger_mean)
 
 
 def _as_good(verdict: Verdict, cca: str) -> list[str]:
@@ -135,6 +145,16 @@ def on_flow(comparison: Comparison) -> str:
     """Returns text on the flow under test; empty if it is the only flow."""
     flows = FlowUnderTest.each(comparison.results.about)
     return f" on {comparison.tested.name}" if len(flows) > 1 else ""
+
+
+def needs_of_any(comparison: Comparison) -> list[str]:
+    """Returns the needs of flows, or else the first need, for which any congestion control will do."""
+    choices = choices_of(comparison)
+    return [
+        choice.need
+        for choice in choices[: max(len(comparison.ranked_stakes), 1)]
+        if choice.verdict.are_all_tied and _cca_to_set(comparison, choice) is None
+    ]
 
 
 def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
@@ -182,7 +202,8 @@ def settings_section(comparison: Comparison) -> Section | None:
         cca = _cca_to_set(comparison, choice)
         if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
-            texts.append(f"For {need}: undecided among {among}.")
+            state = "no difference that matters" if verdict.are_all_tied else "undecided"
+            texts.append(f"For {need}: {state} among {among}.")
         else:
             tied = [names[each] for each in _as_good(verdict, cca)]
             also = f" ({', '.join(tied)} as good)" if tied else ""
@@ -197,11 +218,14 @@ def settings_section(comparison: Comparison) -> Section | None:
         texts.append(
             f"{among} are better than {DEFAULT_CCA}; the lines set {names[best]}, which leads."
         )
-    if best is None:
+    if best is None and not first_verdict.undecided:
+        texts.append("The runs give no reason to change the congestion control.")
+    elif best is None:
         texts.append(
             "No difference is significant: the runs give no reason to change the congestion control. "
             "More runs (--runs) narrow the intervals."
         )
+    if best is None:
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
     blocks = settings_blocks(best)
     if not blocks:
