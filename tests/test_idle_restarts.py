@@ -121,8 +121,12 @@ def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_is_not() -> None:
             "cake bandwidth 4500kbit (uplink), tc qdisc replace dev INTERFACE root cake bandwidth "
             "45000kbit (downlink)",
         ),
-        # A shaper has one rate.
-        ({"path": {"down": {"trace": "log.csv"}}}, "path.queue=fq-codel", "no line sets it"),
+        # A shaper has one rate, which the scenario of a trace does not name.
+        (
+            {"path": {"down": {"trace": "log.csv"}}},
+            "path.queue=fq-codel",
+            "cake bandwidth RATE, 90 % of the capacity, if that is steady",
+        ),
         ({"radio": {"x": 1}, "path": {"down": "50Mbit/s"}}, "path.queue=pie", "no line sets it"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Cost of a verdict: goodput or completion time that the leader loses against another CCA."""
+"""Cost of a verdict: goodput, completion time or delay that the leader loses against another CCA."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
-from celltcp.results.statistics import Cost, Verdict, estimate, paired_gap
+from celltcp.results.statistics import MARGIN, Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 
 #: Loss of goodput or time, as a share, above which it is a cost of a verdict.
@@ -15,6 +15,10 @@ MIN_COST = 0.2
 COMPLETION_TIME = "completion_s"
 #: Metrics whose verdicts have no cost, as goodput is the purpose of a transfer.
 _FREE_METRICS = (GOODPUT, JAIN, SHARE)
+#: Minimum ratio and difference of the delay of the leader to that of another CCA for a cost, the latter
+#: in ms.
+MIN_DELAY_RATIO = 2.0
+_MIN_DELAY_MS = 20.0
 
 
 def with_cost(
@@ -75,3 +79,54 @@ def _goodput_cost(
     replaced = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
     text = f"{share} of the goodput: {replaced} with {names[best]}"
     return Cost(f"-{share} goodput", text)
+
+
+def with_delay_cost(
+    verdict: Verdict,
+    times: Mapping[str, Sequence[float]],
+    delays: Mapping[str, Sequence[float]],
+    delay_metric: str,
+) -> Verdict:
+    """Returns a verdict on completion times with the cost of its leader in delay, if the cost is large.
+
+    The time of a transfer hides the queue that it fills. The cost is that against a CCA which needs at
+    most 20 % more time. A CCA within the margin of a tie is the one to choose in place of the leader.
+
+    Args:
+        verdict: verdict by the completion time.
+        times: completion times of the runs by CCA, in the order of the seeds.
+        delays: delays of the same runs, ms.
+        delay_metric: metric of the delays.
+    """
+    leader = verdict.leader
+    if leader is None or verdict.cost is not None:
+        return verdict
+    shortest_s, longest_ms = (estimate(values[leader]).mean for values in (times, delays))
+    with_less_delay = [cca for cca in times if _has_less_delay(delays[leader], delays[cca])]
+    gaps = {cca: paired_gap(times[cca], times[leader]) for cca in with_less_delay}
+    shares = {cca: (gap.mean + (gap.ci95 or 0.0)) / shortest_s for cca, gap in gaps.items()}
+    near = {cca: share for cca, share in shares.items() if share <= MIN_COST}
+    if not near:
+        return verdict
+    mean_delays = {cca: estimate(delays[cca]).mean for cca in near}
+    as_good = [cca for cca, share in near.items() if share <= MARGIN]
+    other = min(as_good, key=mean_delays.__getitem__) if as_good else min(near, key=near.__getitem__)
+    names, words = labels(times), words_of(delay_metric)
+    longer = 100 * (estimate(times[other]).mean / shortest_s - 1)
+    factor = f"{longest_ms / mean_delays[other]:.2g}"
+    text = (
+        f"{factor} times the delay: {words.name} {words.number(longest_ms)} instead of "
+        f"{words.value_text(mean_delays[other])} with {names[other]}, which takes {longer:.1f} % longer"
+    )
+    if not as_good:
+        return replace(verdict, cost=Cost(f"{factor} x the delay", text, is_delay=True))
+    instead_text = f"{names[leader]} is {longer:.1f} % faster, at {factor} times the delay"
+    return replace(verdict, cost=Cost(f"{factor} x the delay", text, True, other, instead_text))
+
+
+def _has_less_delay(delays: Sequence[float], others: Sequence[float]) -> bool:
+    """Returns whether other delays are far shorter than some delays, in ms, run by run."""
+    gap = paired_gap(delays, others)
+    mean, other = estimate(delays).mean, estimate(others).mean
+    is_far = mean >= MIN_DELAY_RATIO * other and gap.mean >= _MIN_DELAY_MS
+    return other > 0 and is_far and not gap.includes_zero

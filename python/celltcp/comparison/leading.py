@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.costs import MIN_COST
+from celltcp.comparison.costs import MIN_COST, MIN_DELAY_RATIO
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -19,8 +19,10 @@ class Leading(NamedTuple):
     scenarios: dict[str, list[str]]
     #: All scenarios that have the need.
     all_scenarios: list[str]
-    #: By congestion control, the scenarios on which it is best at a cost in another metric.
+    #: By congestion control, the scenarios on which it is best at a cost in goodput or time.
     costly: Mapping[str, Sequence[str]]
+    #: By congestion control, the scenarios on which it is best at a cost in delay.
+    delayed: Mapping[str, Sequence[str]]
 
     @property
     def ranked(self) -> list[str]:
@@ -39,13 +41,14 @@ class Leading(NamedTuple):
         share = f"{word} {count} of {len(self.all_scenarios)}"
         each = " each" if len(first) > 1 else ""
         text = f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
-        costly = [
-            f"{names[cca]} {word} {len(scenarios)}"
-            for cca in first
-            if (scenarios := self.costly.get(cca))
-        ]
-        amount = f"over {100 * MIN_COST:.0f} % of the goodput or time"
-        return f"{text}; at the cost of {amount}: {', '.join(costly)}" if costly else text
+        amounts = {
+            f"the cost of over {100 * MIN_COST:.0f} % of the goodput or time": self.costly,
+            f"over {MIN_DELAY_RATIO:g} times the delay of a CCA nearly as good": self.delayed,
+        }
+        for amount, by_cca in amounts.items():
+            counts = [f"{names[cca]} {word} {len(by_cca[cca])}" for cca in first if by_cca.get(cca)]
+            text += f"; at {amount}: {', '.join(counts)}" if counts else ""
+        return text
 
     @property
     def undecided(self) -> list[str]:
@@ -71,11 +74,18 @@ def leading_by_need(
             cca: [name for name, verdict in decided.items() if cca in (verdict.best, *verdict.tied)]
             for cca in ccas
         }
-        costly = {
-            cca: [name for name, verdict in decided.items() if verdict.cost and verdict.best == cca]
-            for cca in ccas
-        }
-        result[need] = Leading(scenarios, list(by_scenario), costly)
+        costly, delayed = (
+            {
+                cca: [
+                    name
+                    for name, verdict in decided.items()
+                    if verdict.cost and verdict.best == cca and verdict.cost.is_delay == is_delay
+                ]
+                for cca in ccas
+            }
+            for is_delay in (False, True)
+        )
+        result[need] = Leading(scenarios, list(by_scenario), costly, delayed)
     return result
 
 

@@ -77,6 +77,8 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
         f"{replace} cake bandwidth {rate / 1e3:.0f}kbit{direction}"
         for direction, rate in _shaped_rates(parts, scenario).items()
     ]
+    if not shapers and parts[0] == "path" and "trace" in str(scenario.get("path", {}).get("down")):
+        shapers = [f"{replace} cake bandwidth RATE, 90 % of the capacity, if that is steady"]
     return (
         f"{line}; where the queue is in a device behind it: {', '.join(shapers) or 'no line sets it'}"
     )

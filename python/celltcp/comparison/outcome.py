@@ -60,7 +60,7 @@ class VerdictOutcome(BestOutcome):
         str | None,
         "Metrics of the application that contradict that the leader is best; null if none does.",
     ]
-    cost: Annotated[str | None, "Goodput or time that the leader loses; null if it is 20 % or less."]
+    cost: Annotated[str | None, "Goodput, time or delay that the leader loses; null if it is small."]
 
 
 class ShareRow(TypedDict):

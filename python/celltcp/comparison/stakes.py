@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
+from celltcp.comparison.costs import with_delay_cost
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, best_of, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import mean_text
@@ -16,6 +17,10 @@ from celltcp.scenarios.cca_mix import has_several_flows, single_flow_mixes
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
+
+
+#: Beginning of the names of metrics of completion times.
+_COMPLETION = "completion"
 
 
 class Stake(NamedTuple):
@@ -127,5 +132,9 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
             all_values = best_by(comparison, f"{GOODPUT}:{flow.name}").values
         values = {cca: all_values[cca] for cca in ccas}
         best = best_of(metric, values, random=not comparison.decides)
+        if metric.startswith(_COMPLETION):
+            delay = comparison.delay_metric
+            delays = {cca: comparison.values_of(flow, cca, delay) for cca in ccas}
+            best = with_delay_cost(best, values, delays, delay)
         stakes.append(Stake(flow.name, metric, title, values, best, note))
     return stakes

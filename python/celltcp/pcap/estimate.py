@@ -18,7 +18,7 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.endpoint_settings import endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
-from celltcp.scenarios.lower_bounds import LOWER_BOUND
+from celltcp.scenarios.lower_bounds import LOWER_BOUND, UNSEEN_OVERFLOW
 
 #: IP and TCP headers of a segment with timestamps, bytes.
 _HEADERS = 52
@@ -115,7 +115,7 @@ class PathEstimate:
         if self.has_overflow and not self.is_buffer_full:
             texts.append(f"Its buffer {LOWER_BOUND}, as the capacity is one.")
         elif self.opposite is None and not self.is_buffer_full:
-            texts.append(f"Its buffer {LOWER_BOUND}: no overflow was seen.")
+            texts.append(f"Its buffer {LOWER_BOUND}: {UNSEEN_OVERFLOW}.")
         return " ".join(texts)
 
     @property
@@ -367,7 +367,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     if path.opposite is not None:
         note = "one bandwidth-delay product, as its queue was not seen"
     elif not path.is_buffer_full:
-        note = f"{path.buffer_bytes:.0f} B waited at most; no overflow was seen"
+        note = f"{path.buffer_bytes:.0f} B waited at most; {UNSEEN_OVERFLOW}"
         if path.has_overflow:
             note = "at least: by overflow, beside a capacity that is one"
     is_finite = "bytes = " in path.endpoints

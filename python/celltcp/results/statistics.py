@@ -111,6 +111,12 @@ class Cost(NamedTuple):
 
     short: str
     text: str
+    #: Whether it is a cost in delay.
+    is_delay: bool = False
+    #: Name to choose in place of the best one: nearly as good, and without the cost; None without one.
+    instead: str | None = None
+    #: Text that compares the best name with `instead`; empty without one.
+    instead_text: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 #: Text that marks a sentence about a lower bound.
 LOWER_BOUND = "is a lower bound"
+#: Text of the sentence about a buffer whose overflow a capture does not have.
+UNSEEN_OVERFLOW = "no overflow was seen"
 
 
 def lower_bound_sentences(scenario: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ import collections
 import functools
 import math
 import shlex
+import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
@@ -155,11 +156,12 @@ class ExplainedComparison:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on tables that the results lack, and on paths that carry next to nothing."""
+        """Sentences on missing tables, paths that carry next to nothing, and unseen overflows."""
         missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
-            return [text for text in (self._collapse_text, self._any_text) if text]
+            texts = (self._collapse_text, self._any_text, self._unseen_overflows)
+            return [text for text in texts if text]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
             f"{' and no table '.join(missing)}; causes that need them are not named"
@@ -185,6 +187,16 @@ class ExplainedComparison:
 
         needs = " and ".join(needs_of_any(self.comparison))
         return f"no difference matters for {needs}: any of these CCAs will do" if needs else ""
+
+    @property
+    def _unseen_overflows(self) -> str:
+        """Sentence on overflows of a buffer that is a lower bound; empty without any."""
+        if "lower bound" not in self.results.about["scenario"]:
+            return ""
+        from celltcp.results.warnings.lower_bounds import unseen_overflows
+
+        text = unseen_overflows(self.results, tomllib.loads(self.results.about["scenario"]))
+        return f"the buffer of {self.results.about['name']} is a lower bound: {text}" if text else ""
 
     def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca

@@ -95,4 +95,6 @@ class ExplainedResults(TypedDict):
         list[SettingRow], "The best CCA, or that of each flow with an application; none if undecided."
     ]
     plots: Annotated[list[str], "Options of celltcp show that draw the causes."]
-    notes: Annotated[list[str], "Tables that the results lack for some of the rules."]
+    notes: Annotated[
+        list[str], "Facts that limit the explanation, such as tables that the results lack."
+    ]

@@ -54,6 +54,8 @@ _SHORT_DRX_CYCLE_MS = 80
 _LARGE_INITIAL_WINDOW = 32
 #: Minimum share of the time limited by the congestion window, or by pacing, that holds data back.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
+#: Minimum wait in a queue for a bound of the window, lowest RTTs.
+_MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
 #: Maximum share of the capacity for frames, so that queues empty between them.
@@ -271,7 +273,10 @@ def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """An AQM at the bottleneck, or BBR for the flow that fills the queue."""
+    """An AQM at the bottleneck, or BBR for the flow that fills the queue.
+
+    A window of two BDPs bounds a queue of many BDPs, if no other flow shares it.
+    """
     filler = _filler(evidence.competing_mbps)
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
@@ -281,9 +286,23 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             yield Remedy("a standing queue", cca="bbr")
         if evidence.is_bulk and evidence.mean("rtt_min_ms") <= _MAX_AQM_RTT_MS:
             yield fq_codel
+        if filler is None and evidence.is_bulk:
+            yield from _window_for_queue(evidence)
         return
     yield fq_codel
     yield from _bbr_for(evidence, filler)
+
+
+def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields a window of two BDPs against a queue of many; nothing for a shorter queue."""
+    if evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.mean("rtt_min_ms"):
+        return
+    yield Remedy(
+        f"a standing queue (a window of {_WINDOW_BDPS} BDP leaves one of a BDP at most)",
+        (f"tcp.receive_window_max={_size(_WINDOW_BDPS * evidence.bdp)}",),
+        linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
+        price="goodput where rate or RTT grow",
+    )
 
 
 def _filler(rates: Mapping[str, float]) -> str | None:

@@ -38,6 +38,8 @@ _MAX_TRIAL_SEGMENTS, _MAX_RADIO_S = 2.5e6, 60.0
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
 #: Minimum absolute logarithms of the ratio of a metric for a help, and for a price in retransmissions.
 _MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
+#: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time.
+_MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.2)
 #: For the metric of complete transfers that of transfers which a run cut off, and the reverse.
 _CUT_OFF = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Metric of retransmissions, and their minimum number per run for a price.
@@ -133,7 +135,8 @@ class Trials:
             gains = [
                 metric.gain for metric in app_metrics or changed if metric.metric != _RETRANSMISSIONS
             ]
-            if max(gains, default=0.0) < _MIN_HELP_LOG or sum(gains) <= 0:
+            is_help = max(gains, default=0.0) >= _MIN_HELP_LOG and sum(gains) > 0
+            if not is_help and not (proposed.cause == "queue" and self._shortens_queue(changed)):
                 continue
             helped_ccas.append(cca)
             total_gains.append(sum(gains))
@@ -148,6 +151,21 @@ class Trials:
         runs = runs_text(len(after.values(after.ccas[0], GOODPUT)))
         gain = sum(total_gains) / max(len(total_gains), 1)
         return Trial(tuple(helped_ccas), f"in {runs}, {'; '.join(texts)}", gain)
+
+    def _shortens_queue(self, changed: Sequence[_MetricChange]) -> bool:
+        """Returns whether a transfer with an end has far less delay, at little more time.
+
+        The time of a transfer does not show the queue that it fills. Remedies which shorten the time
+        have larger gains, and come first.
+        """
+        delays = [each for each in changed if each.metric == self._comparison.delay_metric]
+        prices = [each.gain for each in changed if each.metric in APP_METRICS]
+        is_cheap = all(gain >= -_MAX_TIME_LOG for gain in prices)
+        return (
+            self._comparison.is_finite
+            and is_cheap
+            and any(each.gain >= _MIN_DELAY_LOG for each in delays)
+        )
 
     def _is_cheap(self, proposed: ProposedRemedy) -> bool:
         """Returns whether a trial costs little; its cost is then taken from the budget."""

@@ -37,6 +37,12 @@ class Choice(NamedTuple):
     metric: str
     verdict: Verdict
 
+    @property
+    def whole_need(self) -> str:
+        """The need, with the delay where that decides among CCAs which are nearly as good."""
+        cost = self.verdict.cost
+        return f"{self.need} and delay" if cost is not None and cost.instead else self.need
+
 
 def question_on(ccas: Sequence[str], subject: str) -> str:
     """Returns the question of a report: which CCA is best, or what a single one gets.
@@ -74,7 +80,7 @@ def answer_of(comparison: Comparison) -> str:
     names = labels(comparison.ccas)
     decided = [choice for choice in choices if choice.verdict.best is not None]
     choice = decided[0] if decided else choices[0]
-    need, _, verdict = choice
+    need, verdict = choice.whole_need, choice.verdict
     cca = _cca_to_set(comparison, choice) or str(verdict.leader)
     other = _reference_cca(comparison, cca, choices)
     gaps = "; ".join(_gaps(comparison, cca, other))
@@ -89,9 +95,11 @@ def answer_of(comparison: Comparison) -> str:
     delay = words_of(comparison.delay_metric).name
     as_good = ", ".join(names[each] for each in _as_good(verdict, cca))
     reason = f"; of these it has the lowest {delay}" if cca != verdict.leader else ""
-    tied = f" (tied with {as_good}{reason})" if as_good else ""
+    note = f" (tied with {as_good}{reason})" if as_good else ""
+    if instead := _instead_text(verdict, cca):
+        note = f" ({instead})"
     text = (
-        f"For {need}, set {names[cca]}{on_flow(comparison)}{tied}. "
+        f"For {need}, set {names[cca]}{on_flow(comparison)}{note}. "
         f"Against {names[other]} it has {gaps}."
     )
     text += _retransmissions_text(comparison, (cca, other))
@@ -110,7 +118,7 @@ def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
 
 
 def _cca_to_set(comparison: Comparison, choice: Choice) -> str | None:
-    """Returns the best CCA, or a tied one with a significantly lower delay.
+    """Returns the best CCA, or one nearly as good with a far lower delay.
 
     None if the best one is undecided, or if neither the metric nor the delay of packets differs by an
     amount that matters. That delay is nothing to the viewer of a video, whose buffer hides it.
@@ -119,6 +127,8 @@ def _cca_to_set(comparison: Comparison, choice: Choice) -> str | None:
     chosen = verdict.best
     if chosen is None or choice.metric == QOE:
         return None if verdict.are_all_tied else chosen
+    if verdict.cost is not None and verdict.cost.instead is not None:
+        return verdict.cost.instead
     for other in verdict.tied:
         if _has_lower_delay(comparison, other, chosen):
             chosen = other
@@ -137,8 +147,19 @@ def _has_lower_delay(comparison: Comparison, cca: str, other: str) -> bool:
 
 
 def _as_good(verdict: Verdict, cca: str) -> list[str]:
-    """Returns the leader and the CCAs tied with it, without the CCA to set."""
+    """Returns the leader and the CCAs tied with it, without the CCA to set.
+
+    None are as good as a CCA that is set for its delay in place of the leader.
+    """
+    if _instead_text(verdict, cca):
+        return []
     return [each for each in (str(verdict.leader), *verdict.tied) if each != cca]
+
+
+def _instead_text(verdict: Verdict, cca: str) -> str:
+    """Returns what the leader has over the CCA set in its place, and its price; empty for others."""
+    cost = verdict.cost
+    return cost.instead_text if cost is not None and cca == cost.instead else ""
 
 
 def on_flow(comparison: Comparison) -> str:
@@ -169,13 +190,14 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
         cca = _cca_to_set(comparison, choice)
         if cca is None:
             continue
-        need, _, verdict = choice
+        need, verdict = choice.whole_need, choice.verdict
         # A CCA that is set already is preferred to another one that is as good.
         as_good = (verdict.leader, *verdict.tied)
         chosen = next((each for each in needs_of if each in as_good), cca)
         tied = _as_good(verdict, chosen)
         names = ", ".join(labels(comparison.ccas)[each] for each in tied)
-        needs_of.setdefault(chosen, []).append(f"{need} ({names} as good)" if tied else need)
+        note = _instead_text(verdict, chosen) or (f"{names} as good" if tied else "")
+        needs_of.setdefault(chosen, []).append(f"{need} ({note})" if note else need)
     return needs_of
 
 
@@ -198,7 +220,7 @@ def settings_section(comparison: Comparison) -> Section | None:
     first = tuple(limit.block for limit in (window, initial) if limit)
     last = () if own is None else (own,)
     for choice in choices:
-        need, _, verdict = choice
+        need, verdict = choice.whole_need, choice.verdict
         cca = _cca_to_set(comparison, choice)
         if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
@@ -209,6 +231,7 @@ def settings_section(comparison: Comparison) -> Section | None:
             also = f" ({', '.join(tied)} as good)" if tied else ""
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
+            price = f" ({instead})" if (instead := _instead_text(verdict, cca)) else price
             texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{also}{price}.")
     best = next(iter(ccas_to_set(comparison)), None)
     first_verdict = choices[0].verdict
@@ -290,7 +313,8 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     counts: collections.Counter[str] = collections.Counter()
     for _, _, verdict in firsts:
         if verdict.best is not None:
-            counts.update((verdict.best, *verdict.tied))
+            instead = None if verdict.cost is None else verdict.cost.instead
+            counts.update((instead,) if instead else (verdict.best, *verdict.tied))
     total = len(firsts)
     need = needs[0] if len(needs) == 1 else f"the application of each {noun}"
     ranked = sorted(counts, key=lambda cca: -counts[cca])

@@ -71,10 +71,9 @@ def all_warnings(results: Results) -> list[str]:
 
         warnings += one_sided_delay(about)
     if "lower bound" in about["scenario"]:
-        from celltcp.scenarios.lower_bounds import lower_bound_sentences
+        from celltcp.results.warnings.lower_bounds import lower_bounds
 
-        sentences = lower_bound_sentences(scenario)
-        warnings += [f"{about['name']}: {text[0].lower()}{text[1:]}" for text in sentences]
+        warnings += lower_bounds(results, scenario)
     return warnings
 
 
