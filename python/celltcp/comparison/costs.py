@@ -19,6 +19,8 @@ _FREE_METRICS = (GOODPUT, JAIN, SHARE)
 #: in ms.
 MIN_DELAY_RATIO = 2.0
 _MIN_DELAY_MS = 20.0
+#: Minimum difference of times that a text has, %.
+_MIN_LONGER = 0.05
 
 
 def with_cost(
@@ -113,14 +115,17 @@ def with_delay_cost(
     other = min(as_good, key=mean_delays.__getitem__) if as_good else min(near, key=near.__getitem__)
     names, words = labels(times), words_of(delay_metric)
     longer = 100 * (estimate(times[other]).mean / shortest_s - 1)
+    is_alike = longer < _MIN_LONGER
+    time_text = "as long" if is_alike else f"{longer:.1f} % longer"
     factor = f"{longest_ms / mean_delays[other]:.2g}"
     text = (
         f"{factor} times the delay: {words.name} {words.number(longest_ms)} instead of "
-        f"{words.value_text(mean_delays[other])} with {names[other]}, which takes {longer:.1f} % longer"
+        f"{words.value_text(mean_delays[other])} with {names[other]}, which takes {time_text}"
     )
     if not as_good:
         return replace(verdict, cost=Cost(f"{factor} x the delay", text, is_delay=True))
-    instead_text = f"{names[leader]} is {longer:.1f} % faster, at {factor} times the delay"
+    pace = "as fast" if is_alike else f"{longer:.1f} % faster"
+    instead_text = f"{names[leader]} is {pace}, at {factor} times the delay"
     return replace(verdict, cost=Cost(f"{factor} x the delay", text, True, other, instead_text))
 
 
