@@ -555,7 +555,7 @@ class Evidence:
             end_s: end of the recovery.
             is_timeout: whether a time-out reduced the window, which then grows during the recovery.
         """
-        times, windows = self._window_series(run, connection)
+        times, windows = self.window_series(run, connection)
         # The ACK that begins a recovery may reduce the window already.
         has_begun, has_ended = (times >= t_s - _TIME_RESOLUTION_S for t_s in (start_s, end_s))
         before, after = windows[~has_begun], windows[has_ended]
@@ -565,7 +565,7 @@ class Evidence:
         reduced = min(*during, after[0]) if is_timeout and len(during) else after[0]
         return WindowChange(float(before[-1]), float(reduced))
 
-    def _window_series(
+    def window_series(
         self, run: int, connection: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Returns times, s, and congestion windows of a connection at each ACK, or at ends of slots."""

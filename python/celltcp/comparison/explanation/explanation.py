@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _DEFAULT_RUNS = 10
 #: Plot of each cause that the plot `time-series` does not show.
 _PLOTS = {
-    **dict.fromkeys(("overshoot", "early_exit"), "startup"),
+    **dict.fromkeys(("overshoot", "early_exit", "start_up"), "startup"),
     **dict.fromkeys(("queue", "held_queue"), "window"),
     "slow_units": "units",
 }

@@ -52,6 +52,8 @@ _MIN_OUTAGE_WAIT_RTTS = 2
 _SHORT_DRX_CYCLE_MS = 80
 #: Initial window of a remedy, segments.
 _LARGE_INITIAL_WINDOW = 32
+#: Minimum share of the time of a run that a larger initial window has to save.
+_MIN_SAVED_SHARE = 0.05
 #: Minimum share of the time limited by the congestion window, or by pacing, that holds data back.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
 #: Minimum wait in a queue for a bound of the window, lowest RTTs.
@@ -417,12 +419,31 @@ def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield _initial_window(against)
 
 
+def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A larger initial window, unless the round trips that it saves are few beside the run."""
+    initial_window = float(evidence.scenario.get("tcp", {}).get("initial_window", 10))
+    saved_rtts = math.log2(max(_LARGE_INITIAL_WINDOW / initial_window, 1.0))
+    run_s = evidence.duration_s / len(evidence.runs)
+    if saved_rtts * evidence.mean("rtt_min_ms") / 1e3 >= _MIN_SAVED_SHARE * run_s:
+        yield _initial_window("a long slow start")
+
+
+def probe_rtt(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """CUBIC, which keeps the path full, or BBR v3, which keeps half a BDP in flight."""
+    against = "a path that PROBE_RTT empties"
+    yield Remedy(against, cca="cubic")
+    if not evidence.cca.startswith("bbr3"):
+        yield Remedy(against, cca="bbr3")
+
+
 def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window if slow start was the limit; another CCA if the window was the limit."""
     if evidence.time_share("startup") >= evidence.time_share("congestion_window", "pacing"):
         yield _initial_window("a long slow start")
     elif evidence.is_thin:
         yield Remedy("a window that shrinks in pauses", ("tcp.slow_start_after_idle=false",))
+    elif evidence.time_share("pacing") > evidence.time_share("congestion_window"):
+        yield Remedy("a pacing rate that follows late", cca="cubic")
     else:
         yield Remedy("a window that grows slowly", cca="bbr")
         yield Remedy("a window that grows slowly", cca="hybla")
@@ -437,6 +458,8 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
         *(
             time_outs,
             slow_units,
+            start_up,
+            probe_rtt,
             slow_growth,
             outage,
             overload,

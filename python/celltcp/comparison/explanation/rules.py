@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation import acks, hosts, path, sender, tail
+from celltcp.comparison.explanation import acks, hosts, path, sender, startup, tail, unused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,8 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         *(path.shallow_buffer, path.overshoot, path.outage, acks.uplink, path.sleep, path.policer),
         *(acks.delayed_acks, acks.spurious_timeouts),
         *(path.random_loss, path.radio_loss, path.aqm, path.competition, path.queue),
-        *(sender.early_exit, sender.idle_restart, sender.slow_start, sender.time_outs),
+        *(startup.start_up, startup.early_exit, unused.probe_rtt),
+        *(sender.idle_restart, sender.slow_start, sender.time_outs),
         sender.reordering,
         *(tail.slow_units, tail.round_trips),
     )
@@ -32,10 +33,12 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
 
 #: Rules that are tried in this order, up to the first cause, if `RULES` find no cause but symptoms.
 LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
-    rule.__name__: rule for rule in (sender.slow_growth, path.held_queue)
+    rule.__name__: rule for rule in (unused.slow_growth, path.held_queue)
 }
 #: Causes that describe the metrics of a flow without a reason for them.
 _SYMPTOMS = {"queue", "slow_units"}
+#: Causes of a part of what stays unused; `slow_growth` is about the rest.
+_PARTS = {"start_up", "probe_rtt"}
 
 
 def causes_of(evidence: Evidence) -> list[Cause]:
@@ -45,10 +48,9 @@ def causes_of(evidence: Evidence) -> list[Cause]:
         return [cause] if (cause := path.outage(evidence)) else []
     causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
     names = {cause.name for cause in causes}
-    if names <= _SYMPTOMS:
-        # The cause `queue` says more than `held_queue`.
-        rules = [
-            LAST_RULES[name] for name in LAST_RULES if name != "held_queue" or "queue" not in names
-        ]
+    if names <= _SYMPTOMS | _PARTS:
+        # The causes `queue` and those of unused capacity say more than `held_queue`.
+        has_held_queue = names.isdisjoint({"queue", *_PARTS})
+        rules = [rule for name, rule in LAST_RULES.items() if name != "held_queue" or has_held_queue]
         causes += [cause for rule in rules if (cause := rule(evidence))][:1]
     return sorted(causes, key=lambda cause: -cause.weight)

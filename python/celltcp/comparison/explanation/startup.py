@@ -1,0 +1,197 @@
+"""Rules about the start-up of bulk flows: slow start that takes long, or that ends early."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.ramps import REACHED_SHARE, ramp_from
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Window at the exit from slow start below which the exit is early, BDPs.
+_MAX_EARLY_EXIT_BDPS = 0.9
+#: Minimum share of the capacity of the whole flow that stays unused after an early exit, for a cause.
+_MIN_UNUSED_UNTIL_REACHED = 0.05
+#: Share of the time limited by application and hosts from which on they, not the exit, are the cause.
+_MAX_ENDS_SHARE = 0.5
+#: Minimum shares of the capacity of the whole flow, and of what is unused, for the start-up as a cause.
+_MIN_UNUSED_IN_STARTUP, _MIN_SHARE_OF_UNUSED = 0.05, 0.25
+#: Minimum share of the start-up that slow start limits.
+_MIN_SLOW_START_SHARE = 0.5
+#: Resolution of times of recoveries, s.
+_TIME_RESOLUTION_S = 1e-3
+#: Growth of the window in an RTT below which slow start is over; it doubles the window, or grows it by
+#: half where an ACK for two segments counts as one.
+_MIN_SLOW_START_GROWTH = 1.25
+#: Share of the window an RTT later from which on a window has grown.
+_MIN_GROWN_SHARE = 0.95
+
+
+class _Exit(NamedTuple):
+    """Exit of a connection from slow start."""
+
+    t_s: float
+    #: Window, segments.
+    cwnd: float
+
+
+def start_up(evidence: Evidence) -> Cause | None:
+    """Slow start of a bulk flow takes a large part of its time.
+
+    At least {_MIN_UNUSED_IN_STARTUP:.0%} of the capacity, and {_MIN_SHARE_OF_UNUSED:.0%} of what is
+    unused, is so in slow start, until the mean goodput over three RTTs reaches
+    {REACHED_SHARE:.0%} of the capacity. Slow start limits the flow for at least
+    {_MIN_SLOW_START_SHARE:.0%} of that time.
+    """
+    capacity = float(evidence.slots["capacity_mbps"].sum())
+    if not evidence.is_bulk or not capacity > 0:
+        return None
+    ramps = []
+    for run in evidence.runs:
+        connections = evidence.connections[evidence.connections["run"] == run]
+        starts = connections["first_data_s"].dropna()
+        exits = [found.t_s for _, row in connections.iterrows() if (found := exit_of(evidence, row))]
+        if len(starts):
+            ramps.append(ramp_from(evidence, run, float(starts.min()), max(exits, default=math.inf)))
+    share = sum(ramp.unused for ramp in ramps) / capacity
+    if share < max(_MIN_UNUSED_IN_STARTUP, _MIN_SHARE_OF_UNUSED * evidence.unused_share):
+        return None
+    total_s = sum(ramp.length_s for ramp in ramps)
+    if evidence.time_share("startup") * evidence.duration_s < _MIN_SLOW_START_SHARE * total_s:
+        return None
+    mean_s = total_s / len(ramps)
+    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    whole, longer = ("transfer", "larger") if "bytes" in evidence.workload else ("run", "longer")
+    return Cause(
+        "start_up",
+        f"Slow start took {mean_s:.3g} s ({number_text(mean_s / rtt_s)} round trips), which left "
+        f"{percent_text(share)} of the capacity unused; it is a smaller share of a {longer} {whole}.",
+        share,
+    )
+
+
+def early_exit(evidence: Evidence) -> Cause | None:
+    """Slow start of a bulk flow ended without a loss at a window below {_MAX_EARLY_EXIT_BDPS} BDP.
+
+    At least {_MIN_UNUSED_UNTIL_REACHED:.0%} of the capacity is unused until the mean goodput over
+    three RTTs reaches {REACHED_SHARE:.0%} of the capacity. The application and the windows
+    of the hosts limit the flow for less than {_MAX_ENDS_SHARE:.0%} of the time. The window at the exit
+    is also below {_MAX_EARLY_EXIT_BDPS} of the windows of the hosts. A reduction that was undone is no
+    exit.
+    """
+    if evidence.time_share("idle", "in_flight", "receive_window", "send_buffer") >= _MAX_ENDS_SHARE:
+        return None
+    # Other applications leave capacity unused because they have no data.
+    if not evidence.is_bulk:
+        return None
+    early = [
+        (row, found)
+        for _, row in evidence.connections.iterrows()
+        if (found := exit_of(evidence, row)) and _is_early(evidence, row, found)
+    ]
+    if not early:
+        return None
+    ramps = [ramp_from(evidence, int(row["run"]), found.t_s) for row, found in early]
+    # Sums over slots; their common length cancels out.
+    capacity = float(evidence.slots["capacity_mbps"].sum())
+    share = sum(ramp.unused for ramp in ramps) / capacity if capacity > 0 else 0.0
+    if share < _MIN_UNUSED_UNTIL_REACHED:
+        return None
+    until_text = ""
+    if all(ramp.has_reached for ramp in ramps):
+        until_text = f" until the flow had {percent_text(REACHED_SHARE)} of it"
+    elif not any(ramp.has_reached for ramp in ramps):
+        until_text = f", of which the flow never had {percent_text(REACHED_SHARE)}"
+    # A configured ssthresh ends slow start.
+    threshold_text = (
+        ", at the threshold that initial_ssthresh sets" if "initial_ssthresh=" in evidence.cca else ""
+    )
+    first_row, (t_s, cwnd) = early[0]
+    return Cause(
+        "early_exit",
+        f"Slow start ended early, without a loss{threshold_text}: after "
+        f"{t_s - first_row['first_data_s']:.2f} s at a window of "
+        f"{number_text(cwnd)} segments, {cwnd * evidence.mss / evidence.bdp:.2f} of the "
+        f"bandwidth-delay product; {percent_text(share)} of the capacity stayed unused{until_text}.",
+        share,
+    )
+
+
+def exit_of(evidence: Evidence, connection: Any) -> _Exit | None:
+    """Returns the exit of a connection from slow start; None if it never left it.
+
+    The table has the first reduction. Where that was undone, slow start went on until the window grew
+    slowly, or until the next recovery.
+    """
+    if not connection["slow_start_exit_s"] >= 0:
+        return None
+    first = _Exit(
+        float(connection["first_data_s"] + connection["slow_start_exit_s"]),
+        float(connection["slow_start_exit_cwnd"]),
+    )
+    rows = _recoveries_of(evidence, connection)
+    found = first
+    while True:
+        own = rows[(rows["t_s"] - found.t_s).abs() <= _TIME_RESOLUTION_S]
+        if own.empty or not _is_spurious(own).all() or own["end_s"].isna().any():
+            return found
+        end_s = float(own["end_s"].max())
+        resumed = _end_of_growth(evidence, connection, end_s)
+        if resumed is None:
+            return None
+        # Slow start, once resumed, may end in another recovery.
+        later = rows.loc[(rows["t_s"] > end_s) & (rows["t_s"] <= resumed.t_s), "t_s"]
+        if later.empty:
+            return resumed
+        found = _Exit(float(later.min()), resumed.cwnd)
+
+
+def _recoveries_of(evidence: Evidence, connection: Any) -> pd.DataFrame:
+    """Returns the recoveries of a connection."""
+    rows = evidence.recoveries
+    is_own = (rows["run"] == connection["run"]) & (rows["flow"] == connection["flow"])
+    own: pd.DataFrame = rows[is_own]
+    return own
+
+
+def _is_spurious(recoveries: pd.DataFrame) -> pd.Series:
+    """Returns for each recovery whether nothing was lost, and its reduction was undone."""
+    return (recoveries["undone"] > 0) & (recoveries["drops"] == 0)
+
+
+def _end_of_growth(evidence: Evidence, connection: Any, start_s: float) -> _Exit | None:
+    """Returns the time at which a window stops growing as in slow start; None if it never does."""
+    times, windows = evidence.window_series(int(connection["run"]), int(connection["flow"]))
+    times, windows = times[times >= start_s], windows[times >= start_s]
+    if not len(times):
+        return None
+    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    later = np.interp(times + 2 * rtt_s, times, windows)
+    is_slow = (later < _MIN_SLOW_START_GROWTH**2 * windows) & (times + 2 * rtt_s <= times[-1])
+    if not is_slow.any():
+        return None
+    # The last step of slow start may lie within the time compared.
+    first = int(is_slow.argmax())
+    grown = np.interp(times[first] + rtt_s, times, windows)
+    index = first + int((windows[first:] >= _MIN_GROWN_SHARE * grown).argmax())
+    return _Exit(float(times[index]), float(windows[index]))
+
+
+def _is_early(evidence: Evidence, connection: Any, found: _Exit) -> bool:
+    """Returns whether a connection left slow start below the BDP, without a loss until then."""
+    rows = _recoveries_of(evidence, connection)
+    rows = rows[~_is_spurious(rows)]
+    loss_times = rows[["t_s", "dropped_s"]].min(axis=1)
+    if (loss_times <= found.t_s + _TIME_RESOLUTION_S).any():
+        return False
+    # A congestion window above the windows of the hosts does not limit the flow.
+    host_windows = map(evidence.max_window, ("receive_window", "send_buffer"))
+    needed_bytes = min(evidence.bdp, *host_windows)
+    return bool(found.cwnd * evidence.mss < _MAX_EARLY_EXIT_BDPS * needed_bytes)

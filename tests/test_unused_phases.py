@@ -1,0 +1,133 @@
+"""What BBR and slow start leave unused: each share is that which an experiment gives back."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.explanation import ExplainedCca, ExplainedComparison
+from celltcp.comparison.explanation.remedies import REMEDIES
+from celltcp.comparison.explanation.startup import exit_of
+from celltcp.comparison.explanation.unused import probes_of
+from celltcp.comparison.modes import mode_spans
+from celltcp.results.limits import flow_limits
+
+_BUFFERS: dict[str, Any] = {"tcp.send_buffer_max": "300MB", "tcp.receive_buffer_max": "200MB"}
+
+
+def _long_path(draw: random.Random, rtts_ms: tuple[int, int] = (300, 700)) -> dict[str, Any]:
+    return {
+        **_BUFFERS,
+        "path.rtt": f"{draw.randint(*rtts_ms)}ms",
+        "path.down.rate": f"{draw.randint(20, 60)}Mbit/s",
+        "path.buffer": "4bdp",
+    }
+
+
+def _explained(cca: str, changes: dict[str, Any], seconds: int) -> ExplainedCca:
+    result = ct.compare("steady-20-68", cca, 1, duration=f"{seconds}s", set=changes)
+    return ExplainedComparison(result).ccas[0]
+
+
+def _weights(explained: ExplainedCca) -> dict[str, float]:
+    return {cause.name: cause.weight for cause in explained.causes}
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_what_probe_rtt_costs_is_what_bbr_gains_without_it(seed: int) -> None:
+    changes = _long_path(random.Random(seed))
+    bbr = _explained("bbr", changes, 60)
+    cost = _weights(bbr)["probe_rtt"]
+    without = _explained("bbr:probe_rtt_mode=0s", changes, 60)
+    assert without.used_share - bbr.used_share == pytest.approx(cost, abs=0.02)
+    assert "probe_rtt" not in _weights(without)
+    # A third of the RTT, and little is left of it.
+    rtt_ms = int(changes["path.rtt"].removesuffix("ms")) // 3
+    near = _explained("bbr", {**changes, "path.rtt": f"{rtt_ms}ms"}, 60)
+    assert _weights(near).get("probe_rtt", 0.0) < 0.7 * cost
+
+
+@pytest.mark.parametrize("cca", ["bbr", "bbr3"])
+def test_times_of_probe_rtt_are_those_of_the_modes(cca: str) -> None:
+    run = ct.run("steady-20-68", cca, duration="40s", set={**_BUFFERS, "path.rtt": "300ms"})
+    spans = [each for each in mode_spans(run.samples) if each.mode.startswith("probe_rtt")]
+    assert len(spans) > 1
+    result = ct.compare("steady-20-68", cca, 1, duration="40s", set={**_BUFFERS, "path.rtt": "300ms"})
+    (tested,) = [result.tested]
+    evidence = Evidence(result, cca, tested, flow_limits(result.results))
+    probes = list(probes_of(evidence))
+    assert len(probes) == len(spans)
+    for probe, span in zip(probes, spans, strict=True):
+        assert probe.start_s == pytest.approx(span.start_s, abs=0.5)
+
+
+@pytest.mark.parametrize("cca", ["bbr", "cubic", "reno"])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_start_up_costs_half_as_much_of_twice_the_time(cca: str, seed: int) -> None:
+    changes = _long_path(random.Random(seed), (500, 800))
+    short, long = (_weights(_explained(cca, changes, seconds))["start_up"] for seconds in (20, 40))
+    assert long == pytest.approx(short / 2, rel=0.15)
+
+
+def test_a_larger_initial_window_is_no_remedy_where_it_saves_little() -> None:
+    def proposed(seconds: int) -> int:
+        changes = {**_BUFFERS, "path.rtt": "400ms"}
+        result = ct.compare("steady-20-68", "bbr", 1, duration=f"{seconds}s", set=changes)
+        evidence = Evidence(result, "bbr", result.tested, flow_limits(result.results))
+        return len(list(REMEDIES["start_up"](evidence, Cause("start_up", "", 1.0))))
+
+    assert (proposed(6), proposed(60)) == (1, 0)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_slow_start_that_an_undone_reduction_interrupts_ends_later(seed: int) -> None:
+    """HyStart under jitter: the first exit is a spurious recovery, after which slow start goes on."""
+    jitter = {"mean": "60ms", "sd": "15ms", "reorder": True}
+    draw = random.Random(seed)
+    rate = f"{draw.randint(60, 150)}Mbit/s"
+    changes = {
+        **_BUFFERS,
+        "path.down": rate,
+        "path.rtt": "480ms",
+        "path.buffer": "8bdp",
+        "path.wired": [{"name": "wan", "rate": "1Gbit/s", "jitter": jitter}],
+    }
+    result = ct.compare(
+        "steady-20-68", ["cubic", "cubic:hystart=off"], 1, seed=seed, duration="40s", set=changes
+    )
+    cubic, off = ExplainedComparison(result).ccas
+    assert cubic.used_share < off.used_share - 0.05
+    assert _weights(cubic)["early_exit"] == pytest.approx(off.used_share - cubic.used_share, abs=0.2)
+    assert "early_exit" not in _weights(off)
+    evidence = Evidence(result, "cubic", result.tested, flow_limits(result.results))
+    row = evidence.connections.iloc[0]
+    found = exit_of(evidence, row)
+    assert found is not None
+    run = ct.run("steady-20-68", "cubic", seed=seed, duration="40s", set=changes)
+    slow = run.samples[run.samples["cwnd"] >= run.samples["ssthresh"]]
+    undone = evidence.recoveries["end_s"].min()
+    left = slow[slow["t_ns"] > 1e9 * undone].iloc[0]
+    assert found.t_s == pytest.approx(left["t_ns"] / 1e9, abs=0.7)
+    assert found.cwnd == pytest.approx(left["cwnd"], rel=0.15)
+
+
+def test_growth_that_follows_a_rise_or_a_loss_is_said_to_do_so() -> None:
+    late = ct.compare("rise", ["vegas", "bbr3"], 1, duration="30s")
+    for each in ExplainedComparison(late).ccas:
+        (text,) = (cause.text for cause in each.causes if cause.name == "slow_growth")
+        assert "after the capacity rose" in text
+    lost = ct.compare("steady-100-68", "westwood", 1, duration="30s")
+    (text,) = (each.text for each in ExplainedComparison(lost).ccas[0].causes)
+    assert "after losses, until it had grown again" in text
+
+
+def test_a_flow_that_pacing_limits_gets_no_window_that_grows_faster() -> None:
+    late = ct.compare("rise", "bbr3", 1, duration="30s")
+    ccas = {each.remedy.cca for each in ExplainedComparison(late).remedies}
+    assert "hybla" not in ccas
+    assert "cubic" in ccas
