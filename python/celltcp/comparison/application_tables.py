@@ -13,10 +13,12 @@ from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, ratio_text, table_by_point
+from celltcp.present.quantities import rate_text
 from celltcp.present.section import Column, Table, mean_text, runs_text, value_text
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
+from celltcp.scenarios.frames import min_frame_mbps
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -42,7 +44,7 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
             "" if is_only else application.flow,
             runs_text(comparison.results.about["runs"]),
             [application],
-            _think_times([comparison], application.flow),
+            _workload_text([comparison], application.flow),
         ),
         cca_of_cell={names[cca]: cca for cca in comparison.ccas},
         droppable=(
@@ -68,8 +70,8 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
         applications = list(by_point.values())
         metrics = [*shown_metrics(applications), *_spreads(applications)]
         cells = {point: _cells(application, metrics) for point, application in by_point.items()}
-        think_times = _think_times(sweep.points.values(), flow)
-        title = _title("" if len(by_flow) == 1 else flow, runs, applications, think_times)
+        workload_text = _workload_text(sweep.points.values(), flow)
+        title = _title("" if len(by_flow) == 1 else flow, runs, applications, workload_text)
         ranked = {*chosen, sweep.ranking_metrics.get(flow)}
         droppable = tuple(name for name in _droppable(metrics) if name not in ranked)
         tables[flow] = table_by_point(sweep.axes, _columns(metrics), cells, title, droppable)
@@ -131,26 +133,34 @@ def metrics_text(application: Application) -> str:
     return f"{application.flow}: {', '.join(texts)}"
 
 
-def _think_times(comparisons: Iterable[Comparison], flow: str) -> list[str]:
-    """Returns the constant think times of the server of a flow, as written in the scenarios."""
-    times = []
-    for comparison in comparisons:
-        for tested, workload in FlowUnderTest.each_with_workload(comparison.results.about):
-            think_time = workload.get("think")
-            if tested.name == flow and isinstance(think_time, Mapping):
-                times.append(str(think_time.get("value", "")))
-    return list(dict.fromkeys(times))
+def _workload_text(comparisons: Iterable[Comparison], flow: str) -> str:
+    """Returns what the flow asks of the path, to follow the title: think time, or rate of the frames.
+
+    In a sweep, values that differ have no text.
+    """
+    workloads = [
+        workload
+        for comparison in comparisons
+        for tested, workload in FlowUnderTest.each_with_workload(comparison.results.about)
+        if tested.name == flow
+    ]
+    think_times = {
+        str(think_time.get("value", ""))
+        for workload in workloads
+        if isinstance(think_time := workload.get("think"), Mapping)
+    }
+    if any(think_times) and think_times != {"0s"}:
+        amount = f" of {think_times.pop()}" if len(think_times) == 1 else ""
+        return f", with the server's think time{amount}"
+    rates = {min_frame_mbps(workload) for workload in workloads if "encoder" not in workload}
+    rate = rates.pop() if len(rates) == 1 else None
+    return "" if rate is None else f", of frames of {rate_text(rate)}"
 
 
-def _title(
-    flow: str, runs: str, applications: Iterable[Application], think_times: Sequence[str]
-) -> str:
+def _title(flow: str, runs: str, applications: Iterable[Application], workload_text: str) -> str:
     """Returns the title of a table; `flow` is empty for an only flow, `runs` their number in words."""
     by_flow = f" by {flow}" if flow else ""
-    title = f"What the application got{by_flow}: mean and 95 % interval over {runs}"
-    if any(think_times) and think_times != ["0s"]:
-        amount = f" of {think_times[0]}" if len(think_times) == 1 else ""
-        title += f", with the server's think time{amount}"
+    title = f"What the application got{by_flow}: mean and 95 % interval over {runs}{workload_text}"
     lacks_percentile = any(
         has_too_few(name, values)
         for application in applications

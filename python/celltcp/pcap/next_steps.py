@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import size_text, three_digits, time_text
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
@@ -77,8 +77,8 @@ def _buffer_step(row: Mapping[Hashable, Any]) -> str:
     rate_mbps, rtt_ms = float(row["throughput_mbps"]), float(row["rtt_min_ms"])
     bytes_per_rtt = 125 * rate_mbps * rtt_ms
     return (
-        f"# {size_text(bytes_per_rtt)} pass per RTT of {rtt_ms:.3g} ms, which is {rate_mbps:.3g} "
-        "Mbit/s; "
+        f"# {size_text(bytes_per_rtt)} pass per RTT of {time_text(rtt_ms / 1e3)}, which is "
+        f"{three_digits(rate_mbps)} Mbit/s; "
         f"twice the rate needs {size_text(2 * bytes_per_rtt)} in flight on average: "
         "a larger SO_SNDBUF (Linux, at most net.core.wmem_max; without it net.ipv4.tcp_wmem), or "
         "larger writes of an application that waits for each"

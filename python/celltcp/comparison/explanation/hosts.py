@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Minimum share of unused capacity at which an application or a window of the hosts is a cause.
 _MIN_UNUSED_SHARE = 0.1
+#: Minimum share of the time without data to send or in flight at which a text names it.
+_MIN_IDLE_SHARE = 0.005
 #: Minimum share of the time in which the capacity is below the bitrate of a video, for a cause.
 _MIN_SLOW_LINK_SHARE = 0.05
 
@@ -40,10 +42,17 @@ def application(evidence: Evidence) -> Cause | None:
         # Such an application pauses by design, so that pauses cost it nothing.
         idle_share = evidence.time_share("idle")
         nagle_text = ", or Nagle's algorithm held it back," if evidence.is_held_by_nagle else ""
-        text = (
-            f"The application ({kind}) had nothing to send for {percent_text(idle_share)} of the time, "
-            f"and all that it had was in flight{nagle_text} for {percent_text(share - idle_share)}."
-        )
+        if idle_share < _MIN_IDLE_SHARE:
+            text = (
+                f"The application ({kind}) had no more to send for {percent_text(share)} of the time: "
+                f"all that it had was in flight{nagle_text.rstrip(',')}."
+            )
+        else:
+            text = (
+                f"The application ({kind}) had nothing to send for {percent_text(idle_share)} of the "
+                f"time, and all that it had was in flight{nagle_text} for "
+                f"{percent_text(share - idle_share)}."
+            )
         return Cause("application", text, 0.0)
     return Cause(
         "application",

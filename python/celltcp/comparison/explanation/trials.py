@@ -60,7 +60,7 @@ class _MetricChange(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """Logarithm of the ratio by which the mean improved; 0 without one, and for what is too little."""
+        """Logarithm of the ratio by which the mean improved; 0 without one, or for too little."""
         old, new = estimate(self.before).mean, estimate(self.after).mean
         largest = max(abs(old), abs(new))
         is_ratio = math.isfinite(old) and math.isfinite(new) and largest > 0

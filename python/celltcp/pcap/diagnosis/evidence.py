@@ -229,8 +229,3 @@ def times_text(starts_s: list[float]) -> str:
 def segments_were(count: int) -> str:
     """Returns a count of segments with its verb, as `2 segments were`."""
     return f"{plural(count, 'segment')} {'was' if count == 1 else 'were'}"
-
-
-def time_text(time_s: float) -> str:
-    """Returns a time as text in s, or in ms if it is short."""
-    return f"{time_s:.3g} s" if time_s >= 1 else f"{1e3 * time_s:.3g} ms"

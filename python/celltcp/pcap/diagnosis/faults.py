@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, time_text
-from celltcp.present.quantities import size_text
+from celltcp.pcap.diagnosis.evidence import Evidence, plural
+from celltcp.present.quantities import size_text, time_text
 
 #: Minimum pause after which a device in between may have forgotten a connection, s.
 _MIN_PAUSE_S = 60.0
@@ -40,7 +40,7 @@ def _forged_reset(evidence: Evidence) -> str:
     if abs(ttl - usual_ttl) > _MAX_ROUTE_HOPS:
         reason = f"its TTL is {ttl:.0f}, that of {name} {usual_ttl:.0f}"
     elif side in ("client", "server") and pause_s >= _MIN_PAUSE_S and is_early:
-        reason = f"the RTT to {name} is {rtt_ms:.3g} ms"
+        reason = f"the RTT to {name} is {time_text(rtt_ms / 1e3)}"
     else:
         return ""
     after_text = ""

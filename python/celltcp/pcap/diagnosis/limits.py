@@ -6,10 +6,10 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were, time_text
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
 from celltcp.pcap.diagnosis.waits import late_application
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import size_text, time_text
 
 #: Beginning of the sentence about a send buffer, or an application, that limits the rate.
 OWN_LIMIT = "the send buffer of the "
@@ -119,7 +119,7 @@ def _receive_window(evidence: Evidence) -> str:
     rtt_ms, median_ms = evidence.rtt_ms, row["far_rtt_p50_ms"]
     rtt_text = ""
     if not math.isnan(rtt_ms):
-        rtt_text = f" of {max(rtt_ms, median_ms) if median_ms > 0 else rtt_ms:.3g} ms"
+        rtt_text = f" of {time_text((max(rtt_ms, median_ms) if median_ms > 0 else rtt_ms) / 1e3)}"
     size = size_text(window)
     if first := _first_window(evidence):
         size = f"{size_text(first)} at first, growing to {size},"
@@ -303,7 +303,7 @@ def _even_rate(evidence: Evidence) -> str:
     return (
         f"{SOME_LIMIT}{unknown_text}{queue_text} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
-        f"{evidence.rtt_ms:.3g} ms, nothing is lost{window_text}"
+        f"{time_text(evidence.rtt_ms / 1e3)}, nothing is lost{window_text}"
     )
 
 
@@ -389,9 +389,9 @@ def _queue_of_acks(evidence: Evidence) -> str:
         return ""
     limit = _receive_window(evidence) or loss_limit(evidence)
     return (
-        f"a queue stands on the path of the ACKs: in the median they wait {acks_ms:.3g} ms, and the "
-        "data "
-        f"{data_ms + max(far_ms - late_ms, 0.0):.3g} ms" + (f"; {limit}" if limit else "")
+        f"a queue stands on the path of the ACKs: in the median they wait "
+        f"{time_text(acks_ms / 1e3)}, and the data "
+        f"{time_text((data_ms + max(far_ms - late_ms, 0.0)) / 1e3)}" + (f"; {limit}" if limit else "")
     )
 
 
@@ -418,8 +418,8 @@ def _queue(evidence: Evidence) -> str:
         return ""
     lost_text = f"{segments_were(row['losses'])} lost" if row["losses"] else "without loss"
     return (
-        f"a queue stands on the path: the RTT is {row['far_rtt_p50_ms']:.3g} ms in the median and "
-        f"{row['far_rtt_min_ms']:.3g} ms at least, {lost_text}"
+        f"a queue stands on the path: the RTT is {time_text(row['far_rtt_p50_ms'] / 1e3)} in the "
+        f"median and {time_text(row['far_rtt_min_ms'] / 1e3)} at least, {lost_text}"
     )
 
 

@@ -10,10 +10,10 @@ import math
 import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were, time_text
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.hypotheses import are_below_rate, has_queue, p_value_of_high_rtts
 from celltcp.pcap.diagnosis.policing import policer
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import size_text, time_text
 
 #: Range of the time between two repairs without SACK, RTTs, and minimum share of the time in such
 #: steps.
@@ -238,7 +238,8 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
             return _unclear_text(full)
         return (
             f"a shallow buffer on the path limits the rate: {lost_text} in a queue that was full "
-            f"at an RTT of {rtts_ms.median():.3g} ms, {row['far_rtt_min_ms']:.3g} ms at least"
+            f"at an RTT of {time_text(rtts_ms.median() / 1e3)}, "
+            f"{time_text(row['far_rtt_min_ms'] / 1e3)} at least"
         )
     if _may_be_aqm(evidence, full):
         return _unclear_text(full)
@@ -390,7 +391,7 @@ def _rtt_text(episodes: list[Episode]) -> str:
     """Returns the median RTT at losses and the lowest one as text."""
     median_ms = pd.Series([episode.rtt_ms for episode in episodes]).median()
     lowest_ms = min((episode.lowest_ms for episode in episodes), default=math.nan)
-    return f"the RTT was {median_ms:.3g} ms then, and {lowest_ms:.3g} ms at least"
+    return f"the RTT was {time_text(median_ms / 1e3)} then, and {time_text(lowest_ms / 1e3)} at least"
 
 
 def _has_constant_rate(evidence: Evidence) -> bool:

@@ -13,9 +13,9 @@ from celltcp.pcap.diagnosis.evidence import (
     Evidence,
     plural,
     segments_were,
-    time_text,
     times_text,
 )
+from celltcp.present.quantities import time_text
 
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
 _MIN_COUNT = 3
