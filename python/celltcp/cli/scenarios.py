@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,13 +20,14 @@ from celltcp.cli.verbosity import note
 @click.option(
     "--fields",
     is_flag=True,
-    help="Print the fields of scenario files, or of a section, with their meanings.",
+    help="Print the fields of scenario files, or of a section or field, with their meanings.",
 )
 def scenarios(name: str | None, schema: bool, fields: bool) -> None:
     """List the built-in scenarios, or print one as a commented file.
 
     NAME is a scenario. A folder such as mobility, a pattern such as "stress/loss-*" or a set such as
-    thesis36 lists its scenarios. With --fields, NAME is a section of scenario files, such as tcp.
+    thesis36 lists its scenarios. With --fields, NAME is a section or field of scenario files,
+    such as tcp or path.down.
     """
     from celltcp._core import scenario_schema
     from celltcp.scenarios.scenario_list import expand_scenarios
@@ -59,13 +61,36 @@ def _print_fields(schema: dict[str, Any], name: str | None) -> None:
         text.partition("\n")[0].removeprefix("### "): text
         for text in sections(schema, "Top of the file")
     }
-    # Lists are named in the plural: flows, links.
-    prefix = "" if name is None else name.lower().removesuffix("s")
-    selected = [text for heading, text in texts.items() if heading.lower().startswith(prefix)]
+    selected = _sections_of(name, texts)
     if not selected:
         allowed = ", ".join(dict.fromkeys(heading.partition(",")[0] for heading in list(texts)[1:]))
         raise click.UsageError(f"--fields: there is no section {name!r}; allowed: {allowed}")
     click.echo("\n".join(selected), nl=False)
+
+
+def _sections_of(name: str | None, texts: Mapping[str, str]) -> list[str]:
+    """Returns the sections that a name means.
+
+    It is the beginning of a heading, or a field such as `path.down`, which means the sections of its
+    type, or else the section that has the field.
+
+    Args:
+        name: name; None for all sections.
+        texts: sections by heading.
+    """
+    # Lists are named in the plural: flows, links. A number is a place in a list.
+    prefix = re.sub(r"\.\d+\b", "", name or "").lower().removesuffix("s")
+    selected = [text for heading, text in texts.items() if heading.lower().startswith(prefix)]
+    table, _, field = prefix.rpartition(".")
+    for heading, text in texts.items():
+        if selected or not table.rpartition(".")[2].removesuffix("s").startswith(heading.lower()):
+            continue
+        for cells in (line.split(" | ") for line in text.splitlines() if line.startswith("| ")):
+            if cells[0].removeprefix("| ").removesuffix("s") == field:
+                kind = cells[1].rpartition(" ")[2]
+                same = [each for other, each in texts.items() if other.partition(",")[0] == kind]
+                selected = same or [text]
+    return selected
 
 
 def _print_variants(folder: str) -> None:

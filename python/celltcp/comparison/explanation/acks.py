@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
-from celltcp.comparison.explanation.path import (
-    filler_text,
-    intervals_overlap_outages,
-    timeouts_text,
-)
+from celltcp.comparison.explanation.path import intervals_overlap_outages, timeouts_text
+from celltcp.comparison.explanation.queues import filler_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.cell_changes import MIN_WAIT_S, losing_change
+from celltcp.comparison.explanation.path import timeout_text
 from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.comparison.explanation.cell_changes import CellChange
     from celltcp.comparison.explanation.evidence import Evidence, Outage
 
 #: Maximum number of events of a run.
@@ -68,7 +73,9 @@ def longest_events(evidence: Evidence, run: int) -> list[Event]:
         for row in rows[rows["run"] == run].to_dict("records")
         if not _is_caused_by_outage(row, outages)
     ]
-    events += [_outage_event(evidence, outage) for outage in outages]
+    events += [
+        _outage_event(evidence, outage, outages[index + 1 :]) for index, outage in enumerate(outages)
+    ]
     longest = sorted(events, key=lambda event: -event.length_s)[:_MAX_EVENTS]
     return sorted(longest, key=lambda event: event.t_s)
 
@@ -90,16 +97,29 @@ def _is_caused_by_outage(row: dict[Any, Any], outages: list[Outage]) -> bool:
     )
 
 
-def _outage_event(evidence: Evidence, outage: Outage) -> Event:
-    """Returns the event of an outage, with the wait after it."""
-    wait_s = evidence.wait_after(outage)
+def _outage_event(evidence: Evidence, outage: Outage, later: Sequence[Outage]) -> Event:
+    """Returns the event of an outage, with the wait after it.
+
+    Of successive outages without data in between, the last one has the wait.
+    """
+    arrival_s = outage.end_s + evidence.wait_from(outage.run, outage.end_s)
+    is_last = not any(each.start_s <= arrival_s for each in later)
+    wait_s = evidence.wait_after(outage) if is_last else 0.0
     effect = "all lost" if outage.loses_all else "without capacity"
     text = f"outage of the link at {outage.start_s:.1f} s: {outage.length_s:.1f} s {effect}"
+    changes = [
+        change
+        for change in evidence.cell_changes
+        if change.overlaps(outage.run, outage.start_s, outage.end_s)
+    ]
+    if changes:
+        text += f", {' and '.join(change.text for change in changes)}"
     if math.isnan(wait_s):
         text += ", and nothing arrived after it"
         wait_s = 0.0
     elif wait_s >= _MIN_WAIT_S:
         text += f"; data arrived again {wait_s:.1f} s after its end"
+        text += timeout_text(evidence, outage.run, outage.start_s, outage.end_s)
     return Event(evidence.seeds[outage.run], outage.start_s, "outage", text, outage.length_s + wait_s)
 
 
@@ -129,12 +149,18 @@ def _recovery_event(evidence: Evidence, row: dict[Any, Any]) -> Event:
     timeouts_text = (
         f", with {count_text(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
     )
+    # The loss by a change of cells is seen when data arrives in the next cell.
+    dropped_s, wait_text = float(row["dropped_s"]), ""
+    if (change := _change_of(evidence, row, first)) and change.wait_s >= MIN_WAIT_S:
+        dropped_s, length_s = change.end_s, length_s + change.wait_s
+        wait_text = f"; nothing arrived for {change.wait_s:.1f} s"
     text = (
-        f"{_DROP_TEXTS[first.reason]} at {row['dropped_s']:.2f} s{phase_text}: "
-        f"{number_text(first.segments)} of {number_text(row['segments'])} segments lost{later_text}; "
-        f"recovery {length_s:.1f} s{timeouts_text}{_reduction_text(evidence, row)}"
+        f"{_reason_text(evidence, row, first)} at {dropped_s:.2f} s{phase_text}: "
+        f"{number_text(first.segments)} of {number_text(row['segments'])} segments lost{later_text}"
+        f"{wait_text}; "
+        f"recovery {row['length_s']:.1f} s{timeouts_text}{_reduction_text(evidence, row)}"
     )
-    return Event(seed, float(row["dropped_s"]), first.reason, text, length_s)
+    return Event(seed, dropped_s, first.reason, text, length_s)
 
 
 def _losses(row: dict[Any, Any]) -> list[_Loss]:
@@ -150,12 +176,22 @@ def _losses(row: dict[Any, Any]) -> list[_Loss]:
 
 
 def _reason_text(evidence: Evidence, row: dict[Any, Any], loss: _Loss) -> str:
-    """Returns the reason of a loss as text; random loss in an outage is named as that outage."""
+    """Returns the reason of a loss as text; an outage or a change of cells is named as the reason."""
     in_outage = loss.reason == "random" and any(
         outage.loses_all and outage.overlaps(row["run"], loss.t_s, loss.t_s)
         for outage in evidence.outages
     )
+    if change := _change_of(evidence, row, loss):
+        return f"loss by a {change.text}"
     return "an outage of the link" if in_outage else _DROP_TEXTS[loss.reason]
+
+
+def _change_of(evidence: Evidence, row: dict[Any, Any], loss: _Loss) -> CellChange | None:
+    """Returns the change of cells that caused a loss on the radio; None without one."""
+    if loss.reason != "radio":
+        return None
+    end_s = row["t_s"] + row["length_s"]
+    return losing_change(evidence.cell_changes, row["run"], loss.t_s, end_s)
 
 
 def _first_drop_text(loss: _Loss) -> str:
@@ -213,7 +249,8 @@ def _time_out_cause_text(evidence: Evidence, row: dict[Any, Any], losses: list[_
         causes.append("nothing passed on the way of the ACKs")
     else:
         causes += [
-            f"{_DROP_TEXTS[loss.reason]}: {count_text(loss.segments, 'segment')}" for loss in losses
+            f"{_reason_text(evidence, row, loss)}: {count_text(loss.segments, 'segment')}"
+            for loss in losses
         ]
     if row["unreported_bytes"] > 0 and not losses:
         causes.append(f"{size_text(row['unreported_bytes'])} had arrived that no ACK reported")

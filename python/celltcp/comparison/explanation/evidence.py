@@ -13,6 +13,7 @@ import pandas as pd
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.cell_changes import CHANGE_KINDS, changes_of
 from celltcp.comparison.metrics import FRAMES
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.explanation.cell_changes import CellChange
     from celltcp.results.limits import FlowLimits
 
 #: Node that receives the data of an upload.
@@ -238,12 +240,12 @@ class Evidence:
         events = self._events_of(kind)
         return events.set_index(["run", "flow"])["detail"].astype(float)
 
-    def _events_of(self, kind: str) -> pd.DataFrame:
-        """Returns the events of one kind of the connections of the flow."""
+    def _events_of(self, *kinds: str) -> pd.DataFrame:
+        """Returns the events of some kinds of the connections of the flow."""
         if self._events is None:
             return pd.DataFrame(columns=["run", "flow", "t_ns", "kind", "detail"])
         events = frame(self._events).merge(self._keys, on=["run", "flow"])
-        return events[events["kind"] == kind]
+        return events[events["kind"].isin(kinds)]
 
     @property
     def abort_times_s(self) -> list[float]:
@@ -590,6 +592,15 @@ class Evidence:
         )
 
     @functools.cached_property
+    def cell_changes(self) -> list[CellChange]:
+        """Handovers and radio link failures of the phone, by run and time."""
+        return changes_of(self._events_of(*CHANGE_KINDS), self._wait_in_later_slots)
+
+    def _wait_in_later_slots(self, run: int, t_s: float) -> float:
+        """Returns the time from an instant of a run until data arrives in a later slot, s."""
+        return self.wait_from(run, t_s + self.slot_s) + self.slot_s
+
+    @functools.cached_property
     def outages(self) -> list[Outage]:
         """Outages in the direction of the data; those that overlap are one."""
         if self._outages is None and self.time_share("outage") > 0:
@@ -648,17 +659,19 @@ class Evidence:
 
         The time of further outages before that does not count. It is NaN if no data arrives again.
         """
-        slots = self.slots[(self.slots["run"] == outage.run) & (self.slots["rate_mbps"] > 0)]
-        starts = slots["t_s"][slots["t_s"] + self.slot_s > outage.end_s]
-        if not len(starts):
-            return float("nan")
-        arrival_s = float(starts.min())
+        wait_s = self.wait_from(outage.run, outage.end_s)
         later_outages_s = sum(
-            min(later.end_s, arrival_s) - later.start_s
+            min(later.end_s, outage.end_s + wait_s) - later.start_s
             for later in self.outages
-            if later.run == outage.run and outage.end_s <= later.start_s < arrival_s
+            if later.run == outage.run and outage.end_s <= later.start_s < outage.end_s + wait_s
         )
-        return max(arrival_s - outage.end_s - later_outages_s, 0.0)
+        return max(wait_s - later_outages_s, 0.0)
+
+    def wait_from(self, run: int, t_s: float) -> float:
+        """Returns the time from an instant of a run until data arrives, s; NaN if none does."""
+        slots = self.slots[(self.slots["run"] == run) & (self.slots["rate_mbps"] > 0)]
+        starts = slots["t_s"][slots["t_s"] + self.slot_s > t_s]
+        return max(float(starts.min()) - t_s, 0.0) if len(starts) else math.nan
 
     def _outages_of_slots(self, is_outage: pd.Series) -> list[Outage]:
         """Returns an outage for each group of successive slots in which `is_outage` holds."""

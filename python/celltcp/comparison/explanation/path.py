@@ -1,4 +1,4 @@
-"""Rules about the path of the data: buffer, outages, losses, queues and competing flows."""
+"""Rules about the path of the data: buffer, outages, losses and competing flows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import numpy as np
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text, times_text
+from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
 
+    from celltcp.comparison.explanation.cell_changes import CellChange
     from celltcp.comparison.explanation.evidence import Evidence, Outage
 
 #: Size below which a buffer is shallow, BDPs; CUBIC (beta 0.7) needs 0.43 to fill the path.
@@ -27,8 +29,10 @@ _MIN_UNUSED_SHARE = 0.02
 _MIN_OVERSHOOT_SHARE = 0.05
 #: Minimum share of the time in outages at which they are a cause.
 _MIN_OUTAGE_SHARE = 0.02
-#: Minimum waits after an outage, s and RTTs, at which the wait is due to the backoff of the RTO.
-_MIN_BACKOFF_WAIT_S, _MIN_BACKOFF_WAIT_RTTS = 0.6, 3.0
+#: Minimum wait after an outage that a text mentions, s.
+_MIN_WAIT_S = 0.05
+#: Minimum waits, s and RTTs, after which a time-out of a request must have doubled.
+_MIN_RTO_WAIT_S, _MIN_RTO_RTTS = 0.6, 3.0
 #: Minimum share of the segments that are lost for one reason at which it is a cause.
 _MIN_LOSS_SHARE = 5e-4
 #: Minimum share of unused capacity at which a few losses for a reason are a cause, if they are most of
@@ -42,12 +46,6 @@ _MIN_SLEEP_SHARE = 0.1
 _REQUEST_WORKLOADS = ("request-response", "page")
 #: Minimum share of the goodput of all flows at which other flows compete.
 _MIN_COMPETING_SHARE = 0.1
-#: Minimum mean waits in a queue, in lowest RTTs and ms, at which the queue is a cause.
-_MIN_QUEUE_WAIT_RTTS, _MIN_QUEUE_WAIT_MS = 0.5, 20.0
-#: Minimum mean waits, in ms and as a share of the mean RTT, at which a flow holds a queue.
-_MIN_HELD_QUEUE_MS, _MIN_HELD_QUEUE_SHARE = 2.0, 0.05
-#: Share of unused capacity below which a flow counts as having the capacity.
-_MAX_UNUSED_SHARE = 0.2
 
 
 def shallow_buffer(evidence: Evidence) -> Cause | None:
@@ -114,24 +112,39 @@ def outage(evidence: Evidence) -> Cause | None:
     if not evidence.duration_s or total_s < _MIN_OUTAGE_SHARE * evidence.duration_s:
         return None
     share = min(total_s / evidence.duration_s, 1.0)
-    waits_s = [wait_s for outage in outages if (wait_s := evidence.wait_after(outage)) > 0]
+    waits_s = {outage: wait_s for outage in outages if (wait_s := evidence.wait_after(outage)) > 0}
     longest = max(outages, key=lambda outage: outage.length_s)
-    max_wait_s = max(waits_s, default=0.0)
+    max_wait_s = max(waits_s.values(), default=0.0)
     wait_text = ""
-    if max_wait_s >= 0.05:
-        wait_text = f"; data arrived again at most {max_wait_s:.1f} s after that"
-    # Only an RTO that has doubled comes this late after the end of an outage.
-    min_rtt_s = evidence.mean("rtt_min_ms") / 1e3
-    if max_wait_s >= max(_MIN_BACKOFF_WAIT_S, _MIN_BACKOFF_WAIT_RTTS * min_rtt_s):
-        wait_text += ", when a time-out ended that had doubled with each loss"
+    if max_wait_s >= _MIN_WAIT_S:
+        last = max(waits_s, key=waits_s.__getitem__)
+        wait_text = (
+            f"; data arrived again at most {max_wait_s:.1f} s after that"
+            f"{timeout_text(evidence, last.run, last.start_s, last.end_s)}"
+        )
     runs_text = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
     return Cause(
         "outage",
         f"The link carried nothing for {percent_text(share)} of the time, "
         f"{times_text(len(outages))}{runs_text}, at most {longest.length_s:.1f} s at "
         f"{longest.start_s:.1f} s{wait_text}.",
-        min(share + sum(waits_s) / evidence.duration_s, 1.0),
+        min(share + sum(waits_s.values()) / evidence.duration_s, 1.0),
     )
+
+
+def timeout_text(evidence: Evidence, run: int, start_s: float, end_s: float) -> str:
+    """Returns which time-out ended the wait for data after an outage as text; empty without one."""
+    arrival_s = end_s + evidence.wait_from(run, end_s)
+    rows = evidence.recoveries[evidence.recoveries["run"] == run]
+    rows = rows[rows["timeout_s"].between(start_s, arrival_s + evidence.slot_s)]
+    min_rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    # The recoveries lack time-outs of requests. Only an RTO that has doubled takes this long.
+    is_request = rows.empty and arrival_s - end_s >= max(_MIN_RTO_WAIT_S, _MIN_RTO_RTTS * min_rtt_s)
+    if rows["timeouts"].max() > 1 or (is_request and evidence.units is not None):
+        return ", when a time-out ended that had doubled with each loss"
+    if rows.empty:
+        return ""
+    return f", when a time-out expired {rows['silence_s'].max():.1f} s after the last ACK"
 
 
 def overlap_outages(rows: pd.DataFrame, outages: Sequence[Outage]) -> NDArray[np.bool_]:
@@ -185,6 +198,13 @@ def sleep(evidence: Evidence) -> Cause | None:
     )
 
 
+def losing_changes(evidence: Evidence) -> list[CellChange | None]:
+    """Returns for each recovery the change of cells that lost its data on the radio; None without."""
+    rows = evidence.recoveries
+    times = zip(rows["run"], rows["radio_s"], rows["end_s"].fillna(np.inf), strict=True)
+    return [losing_change(evidence.cell_changes, *each) for each in times]
+
+
 def policer(evidence: Evidence) -> Cause | None:
     """A policer drops at least two segments.
 
@@ -221,8 +241,13 @@ def random_loss(evidence: Evidence) -> Cause | None:
 
 
 def radio_loss(evidence: Evidence) -> Cause | None:
-    """The radio lost segments, with the thresholds of `policer`."""
-    return _loss_cause(evidence, "radio_loss", "The radio lost", evidence.recoveries["radio"])
+    """The radio lost segments, with the thresholds of `policer`.
+
+    Losses by handovers and radio link failures do not count.
+    """
+    is_other = np.array([change is None for change in losing_changes(evidence)], bool)
+    rows = evidence.recoveries[is_other]
+    return _loss_cause(evidence, "radio_loss", "The radio lost", rows["radio"])
 
 
 def aqm(evidence: Evidence) -> Cause | None:
@@ -306,71 +331,6 @@ def competition(evidence: Evidence) -> Cause | None:
         f"{flows_text}{more_text} Mbit/s.",
         share,
     )
-
-
-def queue(evidence: Evidence) -> Cause | None:
-    """The flow, or other flows, kept a standing queue.
-
-    The mean wait of packets is at least {_MIN_QUEUE_WAIT_MS:.0f} ms and {_MIN_QUEUE_WAIT_RTTS:.0%} of
-    the lowest RTT. The delay by the jitter of the path does not count.
-    """
-    min_rtt_ms = evidence.mean("rtt_min_ms")
-    excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
-    wait_ms = evidence.queue_wait_ms
-    if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
-        return None
-    # A bulk flow fills the queue itself.
-    filled_by_text = "" if evidence.is_bulk else filler_text(evidence.competing_mbps)
-    return Cause(
-        "queue",
-        f"A queue stood on the way{filled_by_text}: packets waited {wait_ms:.0f} ms on average, "
-        f"{percent_text(_share_of_rtt(evidence))} of the mean RTT; the lowest RTT is {min_rtt_ms:.0f} "
-        "ms.",
-        min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
-    )
-
-
-def held_queue(evidence: Evidence) -> Cause | None:
-    """A bulk flow uses the capacity, and holds a queue that is shorter than that of `queue`.
-
-    The mean wait of its packets is at least {_MIN_HELD_QUEUE_MS:.0f} ms and
-    {_MIN_HELD_QUEUE_SHARE:.0%} of the mean RTT. Less than {_MAX_UNUSED_SHARE:.0%} of the capacity is
-    unused.
-    """
-    rtt_ms, wait_ms = evidence.mean("rtt_mean_ms"), evidence.queue_wait_ms
-    if not evidence.is_bulk or not wait_ms >= max(_MIN_HELD_QUEUE_MS, _MIN_HELD_QUEUE_SHARE * rtt_ms):
-        return None
-    if evidence.unused_share >= _MAX_UNUSED_SHARE:
-        return None
-    median_owd_ms = float(evidence.slots["owd_mean_ms"].median())
-    median_ms = median_owd_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
-    in_flight_bdps = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
-    median_text = f" ({median_ms:.0f} ms or more for half of the time)" if median_ms >= 1 else ""
-    share = _share_of_rtt(evidence)
-    return Cause(
-        "held_queue",
-        f"It holds a queue: packets waited {wait_ms:.0f} ms on average{median_text}, "
-        f"{percent_text(share)} of the mean RTT, with {in_flight_bdps:.1f} bandwidth-delay products "
-        "in flight.",
-        share,
-    )
-
-
-def _share_of_rtt(evidence: Evidence) -> float:
-    """Returns the mean wait in a queue as a share of the mean RTT, at most 1.
-
-    Waits are means over packets and RTTs are means over ACKs, so that the wait may exceed the RTT.
-    """
-    wait_ms = evidence.queue_wait_ms
-    return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.mean("rtt_min_ms"))
-
-
-def filler_text(rates: Mapping[str, float]) -> str:
-    """Returns the flow of the highest rate in Mbit/s, which fills a queue, as text; empty without."""
-    if not rates:
-        return ""
-    filler = max(rates, key=rates.__getitem__)
-    return f", which {filler} ({rates[filler]:.2f} Mbit/s) filled"
 
 
 def timeouts_text(evidence: Evidence, rows: pd.DataFrame) -> str:

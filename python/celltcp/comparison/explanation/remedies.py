@@ -48,6 +48,8 @@ _LOWEST_RTO_MAX_S = 1
 _RETRIES_AT_RTO_MAX = 11
 #: Minimum wait after an outage for which a shorter RTO is a remedy, RTTs.
 _MIN_OUTAGE_WAIT_RTTS = 2
+#: Wait after an outage from which on the RTO has doubled, s; a shorter one only shifts its phase.
+_MIN_DOUBLED_RTO_WAIT_S = 0.6
 #: Long cycle of DRX of a remedy, ms.
 _SHORT_DRX_CYCLE_MS = 80
 #: Initial window of a remedy, segments.
@@ -225,7 +227,7 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     min_wait_s = _MIN_OUTAGE_WAIT_RTTS * evidence.mean("rtt_min_ms") / 1e3
     if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
-    if _is_short_rto_useful(evidence):
+    if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and _is_short_rto_useful(evidence):
         yield _min_rto()
     if not evidence.cca.startswith("bbr"):
         # A stream that has never reduced its window is not thin, and BBR never does.
@@ -255,6 +257,23 @@ def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def radio_loss(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Acknowledged mode of RLC."""
     yield Remedy("losses on the radio", ("radio.rlc.mode=am",))
+
+
+def handovers(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Forwarding of all data that the phone has not confirmed."""
+    yield Remedy(
+        "data that the old cell does not hand over",
+        ("radio.handover.forwarding=lossless",),
+        linux="base station: X2 or Xn forwarding for bearers in acknowledged mode",
+    )
+
+
+def link_failures(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Handovers that begin earlier, or cells that fetch the data of the old cell."""
+    against = "radio links that fail before a handover"
+    trigger = "radio.handover.trigger"
+    yield Remedy(against, (f"{trigger}.hysteresis=1dB", f"{trigger}.time_to_trigger=100ms"))
+    yield Remedy("data of a cell whose link failed", ("radio.link_failure.context_fetch=true",))
 
 
 def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -454,20 +473,9 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     rule.__name__: rule
     for rule in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
-        *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
-        *(
-            time_outs,
-            slow_units,
-            start_up,
-            probe_rtt,
-            slow_growth,
-            outage,
-            overload,
-            slow_link,
-            round_trips,
-            delayed_acks,
-            video,
-        ),
+        *(handovers, link_failures, random_loss, radio_loss, aqm, competition, queue, early_exit),
+        *(idle_restart, slow_start, time_outs, slow_units, start_up, probe_rtt, slow_growth, outage),
+        *(overload, slow_link, round_trips, delayed_acks, video),
     )
 }
 

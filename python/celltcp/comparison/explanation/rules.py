@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation import acks, hosts, path, sender, startup, tail, unused
+from celltcp.comparison.explanation import (
+    acks,
+    cells,
+    hosts,
+    path,
+    queues,
+    sender,
+    startup,
+    tail,
+    unused,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +33,8 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         *(hosts.given_up, hosts.receive_window, hosts.send_buffer),
         *(path.shallow_buffer, path.overshoot, path.outage, acks.uplink, path.sleep, path.policer),
         *(acks.delayed_acks, acks.spurious_timeouts),
-        *(path.random_loss, path.radio_loss, path.aqm, path.competition, path.queue),
+        *(cells.handovers, cells.link_failures),
+        *(path.random_loss, path.radio_loss, path.aqm, path.competition, queues.queue),
         *(startup.start_up, startup.early_exit, unused.probe_rtt),
         *(sender.idle_restart, sender.slow_start, sender.time_outs),
         sender.reordering,
@@ -33,7 +44,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
 
 #: Rules that are tried in this order, up to the first cause, if `RULES` find no cause but symptoms.
 LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
-    rule.__name__: rule for rule in (unused.slow_growth, path.held_queue)
+    rule.__name__: rule for rule in (unused.slow_growth, queues.held_queue)
 }
 #: Causes that describe the metrics of a flow without a reason for them.
 _SYMPTOMS = {"queue", "slow_units"}

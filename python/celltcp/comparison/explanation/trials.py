@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from celltcp._core import Scenario
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
-#: Number of runs of a trial, with the first seeds.
-_RUNS = 2
-#: Maximum segments of a trial, the sum over its runs, and maximum simulated time with a radio, s.
-_MAX_TRIAL_SEGMENTS, _MAX_RADIO_S = 2.5e6, 60.0
+#: Numbers of runs of a trial, with the first seeds, by the maximum segments of all runs.
+_MAX_SEGMENTS_OF_RUNS = {2: 2.5e6, 1: 8e6}
 #: Budget of the trials of an explanation, segments (about ten seconds on a computer), and the segments
 #: that a simulated second of a radio costs.
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
@@ -119,10 +117,11 @@ class Trials:
 
     def run(self, proposed: ProposedRemedy) -> Trial | None:
         """Runs the trial of a remedy; returns None if the trial costs too much or fails."""
-        if not self._is_cheap(proposed):
+        run_count = self._affordable_runs(proposed)
+        if not run_count:
             return None
         try:
-            after = self._compare(proposed)
+            after = self._compare(proposed, run_count)
         except CelltcpError:
             return None
         helped_ccas, texts, total_gains = [], [], []
@@ -167,30 +166,32 @@ class Trials:
             and any(each.gain >= _MIN_DELAY_LOG for each in delays)
         )
 
-    def _is_cheap(self, proposed: ProposedRemedy) -> bool:
-        """Returns whether a trial costs little; its cost is then taken from the budget."""
+    def _affordable_runs(self, proposed: ProposedRemedy) -> int:
+        """Returns the number of runs of a trial, and takes them from the budget; 0 for none."""
         about = self._comparison.results.about
         ccas = [*proposed.ccas, *proposed.replacement_ccas]
         # A kernel takes long to start, and the cost of CCA mixes is not known.
         if about.get("engine") != NATIVE or any(map(has_several_flows, ccas)):
-            return False
-        run_count = len(set(proposed.replacement_ccas)) * min(_RUNS, int(about["runs"]))
+            return 0
         total = float(np.nansum(numbers(self._comparison.results.tables["flows"]["segments"])))
-        segments = run_count * (total / max(len(self._comparison.runs), 1))
-        radio_s = run_count * float(about["duration_s"]) if "radio" in proposed.scenario else 0.0
-        if radio_s > _MAX_RADIO_S or segments > _MAX_TRIAL_SEGMENTS:
-            return False
-        return self._budget.spend(segments + _SEGMENTS_PER_RADIO_S * radio_s)
+        segments_of_run = total / max(len(self._comparison.runs), 1)
+        if "radio" in proposed.scenario:
+            segments_of_run += _SEGMENTS_PER_RADIO_S * float(about["duration_s"])
+        for run_count, max_segments in _MAX_SEGMENTS_OF_RUNS.items():
+            segments = len(set(proposed.replacement_ccas)) * run_count * segments_of_run
+            is_possible = run_count <= int(about["runs"]) and segments <= max_segments
+            if is_possible and self._budget.spend(segments):
+                return run_count
+        return 0
 
-    def _compare(self, proposed: ProposedRemedy) -> Comparison:
+    def _compare(self, proposed: ProposedRemedy, run_count: int) -> Comparison:
         """Runs the scenario with a remedy, and returns the comparison."""
         about = self._comparison.results.about
         base: Scenario = read_scenario(about["scenario"], "results", Path())
         changes = list(proposed.remedy.changes)
         scenario = base.with_changes(changes) if changes else base
         ccas = list(dict.fromkeys(proposed.replacement_ccas))
-        runs = min(_RUNS, int(about["runs"]))
-        settings = RunSettings(cca=ccas, runs=runs, seed=int(about["seed"]))
+        settings = RunSettings(cca=ccas, runs=run_count, seed=int(about["seed"]))
         campaign = settings.plan(scenario, engine(NATIVE, None))
         return CampaignRequest([campaign], settings, lambda results: Comparison(results[0])).run()
 

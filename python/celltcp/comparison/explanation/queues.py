@@ -1,0 +1,109 @@
+"""Rules about the queue of the bottleneck: one that stands, and one that a bulk flow holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.cause import Cause, percent_text
+from celltcp.present.quantities import rate_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Minimum mean waits in a queue, in lowest RTTs and ms, at which the queue is a cause.
+_MIN_QUEUE_WAIT_RTTS, _MIN_QUEUE_WAIT_MS = 0.5, 20.0
+#: Minimum mean waits, in ms and as a share of the mean RTT, at which a flow holds a queue.
+_MIN_HELD_QUEUE_MS, _MIN_HELD_QUEUE_SHARE = 2.0, 0.05
+#: Share of unused capacity below which a flow counts as having the capacity.
+_MAX_UNUSED_SHARE = 0.2
+#: A rate that varies explains the queue if its lower quartile is at most the first share of the upper
+#: one, and packets wait at least the second value times as long below it as above the upper one.
+_MAX_QUARTILE_RATIO, _MIN_WAIT_RATIO = 0.7, 2.0
+
+
+def queue(evidence: Evidence) -> Cause | None:
+    """The flow, or other flows, kept a standing queue.
+
+    The mean wait of packets is at least {_MIN_QUEUE_WAIT_MS:.0f} ms and {_MIN_QUEUE_WAIT_RTTS:.0%} of
+    the lowest RTT. The delay by the jitter of the path does not count.
+    """
+    min_rtt_ms = evidence.mean("rtt_min_ms")
+    excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
+    wait_ms = evidence.queue_wait_ms
+    if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
+        return None
+    # A bulk flow fills the queue itself.
+    filled_by_text = "" if evidence.is_bulk else filler_text(evidence.competing_mbps)
+    return Cause(
+        "queue",
+        f"A queue stood on the way{filled_by_text}: packets waited {wait_ms:.0f} ms on average, "
+        f"{percent_text(_share_of_rtt(evidence))} of the mean RTT; the lowest RTT is {min_rtt_ms:.0f} "
+        f"ms{_waits_by_rate_text(evidence)}.",
+        min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
+    )
+
+
+def _waits_by_rate_text(evidence: Evidence) -> str:
+    """Returns the mean waits while the link was slow and while it was fast, as text.
+
+    The limits are the quartiles of the capacity. Empty where they are close, or the waits are.
+    """
+    rates_mbps = evidence.capacities_1s_mbps
+    slow_mbps, fast_mbps = rates_mbps.quantile([0.25, 0.75])
+    if not slow_mbps <= _MAX_QUARTILE_RATIO * fast_mbps:
+        return ""
+    waits_ms = evidence.slots["owd_mean_ms"] - evidence.mean("owd_min_ms") - evidence.jitter_ms
+    waits_ms = waits_ms.loc[rates_mbps.index]
+    slow_ms = float(waits_ms[rates_mbps <= slow_mbps].mean())
+    fast_ms = float(waits_ms[rates_mbps >= fast_mbps].mean())
+    if not slow_ms >= _MIN_WAIT_RATIO * fast_ms > 0:
+        return ""
+    return (
+        f". Its length follows the rate of the link: {slow_ms:.0f} ms at {rate_text(slow_mbps)} or "
+        f"less, {fast_ms:.0f} ms at {rate_text(fast_mbps)} or more (quartiles)"
+    )
+
+
+def held_queue(evidence: Evidence) -> Cause | None:
+    """A bulk flow uses the capacity, and holds a queue that is shorter than that of `queue`.
+
+    The mean wait of its packets is at least {_MIN_HELD_QUEUE_MS:.0f} ms and
+    {_MIN_HELD_QUEUE_SHARE:.0%} of the mean RTT. Less than {_MAX_UNUSED_SHARE:.0%} of the capacity is
+    unused.
+    """
+    rtt_ms, wait_ms = evidence.mean("rtt_mean_ms"), evidence.queue_wait_ms
+    if not evidence.is_bulk or not wait_ms >= max(_MIN_HELD_QUEUE_MS, _MIN_HELD_QUEUE_SHARE * rtt_ms):
+        return None
+    if evidence.unused_share >= _MAX_UNUSED_SHARE:
+        return None
+    median_owd_ms = float(evidence.slots["owd_mean_ms"].median())
+    median_ms = median_owd_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
+    in_flight_bdps = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
+    median_text = f" ({median_ms:.0f} ms or more for half of the time)" if median_ms >= 1 else ""
+    share = _share_of_rtt(evidence)
+    return Cause(
+        "held_queue",
+        f"It holds a queue: packets waited {wait_ms:.0f} ms on average{median_text}, "
+        f"{percent_text(share)} of the mean RTT, with {in_flight_bdps:.1f} bandwidth-delay products "
+        "in flight.",
+        share,
+    )
+
+
+def _share_of_rtt(evidence: Evidence) -> float:
+    """Returns the mean wait in a queue as a share of the mean RTT, at most 1.
+
+    Waits are means over packets and RTTs are means over ACKs, so that the wait may exceed the RTT.
+    """
+    wait_ms = evidence.queue_wait_ms
+    return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.mean("rtt_min_ms"))
+
+
+def filler_text(rates: Mapping[str, float]) -> str:
+    """Returns the flow of the highest rate in Mbit/s, which fills a queue, as text; empty without."""
+    if not rates:
+        return ""
+    filler = max(rates, key=rates.__getitem__)
+    return f", which {filler} ({rates[filler]:.2f} Mbit/s) filled"

@@ -1,0 +1,113 @@
+"""Explanations of changes of cells: handovers that lose data, and radio link failures."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.explanation import ExplainedCca, ExplainedComparison
+from celltcp.results.tables import frame
+from drawn_causes import Changes, compared_with
+
+#: Handovers so late that the link fails first.
+LATE_HANDOVERS = {
+    "radio.handover.trigger.time_to_trigger": "5120ms",
+    "radio.handover.trigger.hysteresis": "10dB",
+}
+
+
+def explained(changes: Changes, seed: int) -> tuple[Comparison, ExplainedCca]:
+    """Returns a drive on a highway under a CCA drawn by the seed, and its explanation."""
+    cca = random.Random(seed).choice(["cubic", "bbr", "reno"])
+    result = ct.compare("highway/drive", cca, 1, seed=seed, duration="100s", set=changes)
+    return result, ExplainedComparison(result).ccas[0]
+
+
+def texts(explanation: ExplainedCca) -> dict[str, str]:
+    """Returns the sentence of each cause."""
+    return {cause.name: cause.text for cause in explanation.causes}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_handovers_that_discard_data_are_named_with_their_losses(seed: int) -> None:
+    result, explanation = explained({"radio.handover.forwarding": "discard"}, seed)
+    causes = texts(explanation)
+    events = frame(result.results.tables["events"])
+    count = (events["kind"] == "handover").sum()
+    assert f" of {count} handovers lost data that the old cell discarded" in causes["handovers"]
+    lost = frame(result.results.tables["recoveries"])["radio"].sum()
+    assert f"{lost:,} of".replace(",", " ") in causes["handovers"]
+    # Its remedy is another one than that of losses on the radio.
+    assert "radio_loss" not in causes
+    remedies = ExplainedComparison(result).remedies
+    assert any("forwarding=lossless" in remedy.options for remedy in remedies)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_failures_of_the_radio_link_are_named_and_end_a_wait(seed: int) -> None:
+    result, explanation = explained(LATE_HANDOVERS, seed)
+    events = frame(result.results.tables["events"])
+    kinds = events["kind"].value_counts()
+    text = texts(explanation)["link_failures"]
+    assert kinds["radio-link-failure"] > 1
+    assert text.startswith("The radio link failed ")
+    assert ("out of sync" in text) == events["detail"].str.contains("out of sync").any()
+    assert ("RLC gave up" in text) == events["detail"].str.contains("RLC gave up").any()
+    # A failure that an outage surrounds is named with it.
+    assert any("radio link failure" in event.text for event in explanation.events)
+
+
+def test_a_wait_after_an_outage_ends_with_the_time_out_that_the_tables_have() -> None:
+    # The queue has raised the RTT, so that a single RTO is long.
+    result, explanation = explained(LATE_HANDOVERS, 2)
+    rows = frame(result.results.tables["recoveries"]).dropna(subset="timeout_s")
+    if rows.empty:
+        pytest.fail("the drive has no time-out")
+    for event in explanation.events:
+        if "time-out expired" in event.text:
+            silences = {f"{silence_s:.1f} s after the last ACK" for silence_s in rows["silence_s"]}
+            assert any(silence in event.text for silence in silences)
+
+
+def test_handovers_that_forward_all_are_no_cause() -> None:
+    _, explanation = explained({}, 2)
+    assert not {"handovers", "link_failures"} & texts(explanation).keys()
+
+
+@pytest.mark.parametrize("cause", ["outage", "shallow_buffer"])
+def test_a_path_without_cells_has_no_change_of_cells(cause: str) -> None:
+    names = {each.name for each in ExplainedComparison(compared_with(cause, 4)).ccas[0].causes}
+    assert not {"handovers", "link_failures"} & names
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_queue_of_a_link_whose_rate_varies_is_said_to_follow_it(seed: int) -> None:
+    draw = random.Random(seed)
+    fast, slow = draw.choice([40, 80]), draw.choice([5, 10])
+    steps = [
+        {"at": f"{5 * index}s", "rate": f"{slow if index % 2 else fast}Mbit/s"} for index in range(8)
+    ]
+    changes = {"path.down": {"steps": steps}, "path.buffer": "500kB", "path.rtt": "40ms"}
+    result = ct.compare("steady-20-18", "cubic", 1, duration="40s", set=changes)
+    text = texts(ExplainedComparison(result).ccas[0])["queue"]
+    # Payload is 1448 of 1500 bytes.
+    assert f"at {slow * 0.9653:.2f} Mbit/s or less" in text
+    assert f"at {fast * 0.9653:.2f} Mbit/s or more" in text
+    steady = ct.compare("steady-20-18", "cubic", 1, duration="10s", set={"path.buffer": "500kB"})
+    assert "follows the rate" not in texts(ExplainedComparison(steady).ccas[0])["queue"]
+
+
+def test_a_wait_for_a_doubled_time_out_is_not_answered_by_a_lower_minimum() -> None:
+    # A lower minimum only shifts the phase of the doubled time-outs.
+    workload = {"kind": "request-response", "request": "64B", "response": "200B", "gap": "300ms"}
+    changes = {
+        "path.blackouts": [{"at": "10s", "duration": "40s"}],
+        "flows.0.workload": {**workload, "think": "0ms"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="90s", set=changes)
+    remedies = [remedy.options for remedy in ExplainedComparison(result).remedies]
+    assert any("tcp.rto_max" in options for options in remedies)
+    assert not any("tcp.min_rto" in options for options in remedies)
