@@ -48,8 +48,9 @@ def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: i
     assert encoder is not None
     fitting = float(first.remedy.changes[0].split("=")[1].removesuffix("B"))
     assert float(encoder[1].replace(" ", "")) == pytest.approx(8 * fitting / interval_ms, rel=0.01)
-    # All were late, so that the delay counts: now it is near that of the path.
-    assert re.search(r"cubic frame delay mean [\d.]+ to [\d.]+ ms \(1/\d\d\)", first.trial)
+    # All were late, so that the delay counts as well: now it is near that of the path.
+    late = r"cubic share of late frames 99\.\d to 0 %"
+    assert re.search(late + r", frame delay mean [\d.]+ to [\d.]+ ms \(1/\d\d\)", first.trial)
 
 
 def test_an_encoder_that_follows_the_rate_makes_frames_that_fit() -> None:

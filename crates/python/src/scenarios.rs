@@ -272,6 +272,13 @@ impl Scenario {
         each.collect()
     }
 
+    /// The mean rate of the best representation of each flow, bit/s; `None` for flows that play no video.
+    #[getter]
+    fn top_bitrates(&self) -> Vec<Option<f64>> {
+        let workloads = self.inner.flows.iter().map(|flow| &flow.workload);
+        workloads.map(|workload| workload.top_bitrate()).collect()
+    }
+
     /// Warnings about the files that the workloads name.
     #[getter]
     fn notes(&self) -> Vec<String> {

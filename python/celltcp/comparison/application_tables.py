@@ -18,7 +18,7 @@ from celltcp.present.section import Column, Table, mean_text, runs_text, value_t
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
-from celltcp.scenarios.frames import min_frame_mbps
+from celltcp.scenarios.demand import offered_mbps
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -136,7 +136,7 @@ def metrics_text(application: Application) -> str:
 def _workload_text(comparisons: Iterable[Comparison], flow: str) -> str:
     """Returns what the flow asks of the path, to follow the title: think time, or rate of the frames.
 
-    In a sweep, values that differ have no text.
+    In a sweep, think times that differ have no text, and rates have their range.
     """
     workloads = [
         workload
@@ -152,9 +152,15 @@ def _workload_text(comparisons: Iterable[Comparison], flow: str) -> str:
     if any(think_times) and think_times != {"0s"}:
         amount = f" of {think_times.pop()}" if len(think_times) == 1 else ""
         return f", with the server's think time{amount}"
-    rates = {min_frame_mbps(workload) for workload in workloads if "encoder" not in workload}
-    rate = rates.pop() if len(rates) == 1 else None
-    return "" if rate is None else f", of frames of {rate_text(rate)}"
+    rates = sorted(
+        rate
+        for workload in workloads
+        if "encoder" not in workload and (rate := offered_mbps(workload)) is not None
+    )
+    if not rates:
+        return ""
+    lowest = "" if rates[0] == rates[-1] else f"{rate_text(rates[0])} to "
+    return f", of frames of {lowest}{rate_text(rates[-1])}"
 
 
 def _title(flow: str, runs: str, applications: Iterable[Application], workload_text: str) -> str:

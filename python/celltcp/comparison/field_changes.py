@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from celltcp.comparison.best_values import Choice, FieldRanking, advice_rankings, is_condition
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
+from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
@@ -300,11 +301,9 @@ class _Sentences:
         texts = []
         for name in names:
             choice = self._ranking.choices[name]
-            lines = [
-                linux_line(f"{field}={new}", self._scenario)
-                for field, new, old in self._field_values(choice)
-                if new != old
-            ]
+            changes = [f"{field}={new}" for field, new, old in self._field_values(choice) if new != old]
+            lines = [*(linux_line(change, self._scenario) for change in changes)]
+            lines += socket_option_texts(changes)
             lines += [cca_line(choice.cca)] if choice.cca != self._start.cca else []
             # Commands of two choices cannot be run one after the other.
             purpose = f" for {name}" if len(names) > 1 else ""

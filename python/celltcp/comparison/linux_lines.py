@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from celltcp.comparison.report.settings_lines import linux_sysctls, systems
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
+#: Maximum value of these sysctls and options, which are numbers of 32 bits with a sign.
+_MAX_VALUE = 2**31 - 1
 #: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
 _SHAPER_SHARE = 0.9
 
@@ -19,15 +22,15 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
 
     Args:
         change: field and value, such as `tcp.initial_window=32`.
-        scenario: scenario, parsed from its file; None leaves out lines for rates of hops, and for
-            queues in other devices.
+        scenario: scenario, parsed from its file; None leaves out lines for rates of hops and for
+            queues in other devices, and the conditions under which a command helps.
     """
     field, _, value = change.partition("=")
     field, value = field.strip(), value.strip().strip("\"'")
     parts = field.split(".")
     if parts[:2] == ["tcp", "sysctl"]:
         name = ".".join(parts[2:]).strip("\"'")
-        return f"hosts: sysctl -w {name}={value}" if name else ""
+        return f"hosts: sysctl -w {shlex.quote(f'{name}={value}')}" if name else ""
     if field == "path.queue" or (parts[:2] == ["path", "wired"] and parts[-1] == "queue"):
         return _queue_line(parts, value, scenario)
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
@@ -36,7 +39,8 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
     text = None if entry is None else _value_text(value, entry.get("unit", ""))
     if entry is None or text is None:
         return ""
-    return f"{entry['host']}: {entry['line'].format(value=text)}"
+    condition = f", {entry['condition']}" if scenario is not None and "condition" in entry else ""
+    return f"{entry['host']}{condition}: {entry['line'].format(value=text)}"
 
 
 def cca_line(cca: str) -> str:
@@ -52,7 +56,7 @@ def _value_text(value: str, unit: str) -> str | None:
             number = in_unit(value, unit)
         except CelltcpError:
             return None
-        return None if number is None else f"{number:.0f}"
+        return None if number is None or number > _MAX_VALUE else f"{number:.0f}"
     if unit == "segments":
         return value if value.isdigit() else None
     if unit == "true":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,7 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import MAX_REMEDIES
-from celltcp.comparison.explanation.remedies import Remedy
+from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.single_run import SingleRun
@@ -61,7 +60,7 @@ class Explanations:
     def remedy_commands(self, folder: str | Path) -> list[str]:
         """Returns commands that try the remedies, each with a comment on its purpose.
 
-        For a sweep or set they are the remedies of most comparisons, tried on the first of these.
+        For a sweep or set they are the remedies of most comparisons, each tried where it gains most.
 
         Args:
             folder: folder of the results.
@@ -74,26 +73,36 @@ class Explanations:
         folders = {", ".join(point): Path(folder) / name for name, point in layout.folders.items()}
         # The names of comparisons of a single scenario lack the scenario.
         folders |= {", ".join(point[1:]): Path(folder) / name for name, point in layout.folders.items()}
-        comparisons_of: dict[Remedy, list[str]] = {}
+        groups: dict[tuple[object, ...], dict[str, ProposedRemedy]] = {}
         for name in filter(folders.__contains__, self.comparisons):
             for candidate in self.comparisons[name].remedies:
                 # A sweep has tried changes of its own fields already.
                 fields = {change.partition("=")[0] for change in candidate.remedy.changes}
                 if fields.isdisjoint(layout.axes):
-                    comparisons_of.setdefault(candidate.remedy, []).append(name)
-        by_count = sorted(comparisons_of.items(), key=lambda item: -len(item[1]))
-        return [
-            self._remedy_command(remedy, names, folders[names[0]])
-            for remedy, names in by_count[:MAX_REMEDIES]
-        ]
+                    # Computed values differ from comparison to comparison.
+                    key = candidate.cause, *candidate.remedy.changed_fields
+                    groups.setdefault(key, {}).setdefault(name, candidate)
+        by_count = sorted(groups.values(), key=lambda group: -len(group))
+        return [self._remedy_command(group, folders) for group in by_count[:MAX_REMEDIES]]
 
-    def _remedy_command(self, remedy: Remedy, names: Sequence[str], folder: Path) -> str:
-        """Returns the command that tries a remedy of these comparisons on the first of them."""
-        first = self.comparisons[names[0]]
-        index = [candidate.remedy for candidate in first.remedies].index(remedy)
-        text = first.remedy_commands(str(folder))[index]
+    def _remedy_command(
+        self, remedies: Mapping[str, ProposedRemedy], folders: Mapping[str, Path]
+    ) -> str:
+        """Returns the command that tries a remedy on the comparison where it gains most.
+
+        Args:
+            remedies: the remedy with the values of each comparison, by the name of the comparison.
+            folders: folders of the comparisons.
+        """
+        names = list(remedies)
+        worst = max(names, key=lambda name: (bool(remedies[name].trial), remedies[name].gain))
+        explained = self.comparisons[worst]
+        text = explained.remedy_commands(str(folders[worst]))[explained.remedies.index(remedies[worst])]
         more = f" and {len(names) - _MAX_COMPARISONS} more" if len(names) > _MAX_COMPARISONS else ""
-        return text.replace("  # ", f"  # {', '.join(names[:_MAX_COMPARISONS])}{more}: ", 1)
+        has_values = len({candidate.remedy for candidate in remedies.values()}) > 1
+        at_text = f" (here at {worst})" if has_values else ""
+        names_text = f"{', '.join(names[:_MAX_COMPARISONS])}{more}{at_text}"
+        return text.replace("  # ", f"  # {names_text}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
         """Returns the explanations of selectors in a comparison; empty without decisions."""

@@ -136,6 +136,18 @@ impl Workload {
         }
     }
 
+    /// Returns the mean rate of the best representation of a video with its audio, bit/s; `None` for other
+    /// applications, and before the file of segment sizes has been read.
+    pub fn top_bitrate(&self) -> Option<f64> {
+        match self {
+            Self::Video(video) => {
+                let manifest = video.ladder.manifest()?;
+                Some(manifest.rate(manifest.top()))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns whether the application draws random numbers.
     pub fn is_random(&self) -> bool {
         self.settings().is_random()

@@ -48,6 +48,8 @@ _PLOTS = {
     "slow_units": "units",
 }
 
+#: Causes at the hosts, with which the path is not what decides.
+_HOST_CAUSES = {"application", "receive_window", "send_buffer"}
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
 #: Limits in which the congestion window holds data back.
@@ -173,7 +175,8 @@ class ExplainedComparison:
         shares = [
             each.used_share for each in self.ccas if not each.is_intermittent and each.goodput_mbps
         ]
-        if not shares or not max(shares) < _MAX_COLLAPSED_SHARE:
+        firsts = {each.causes[0].name for each in self.ccas if each.causes}
+        if not shares or not max(shares) < _MAX_COLLAPSED_SHARE or firsts & _HOST_CAUSES:
             return ""
         return (
             f"no congestion control uses more than {percent_text(max(shares))} of the capacity: the "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
+from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.results.limits import MIN_WINDOW_SHARE
@@ -194,14 +195,22 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
             full_share,
         )
     rtt_ms = evidence.mean("rtt_min_ms")
+    window = in_unit(tcp.get("receive_window_max"), "B") if limit == "receive_window" else None
+    # The maximum in flight lasts only for a moment, so that the text has the mean.
+    mean_in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss
+    in_flight = mean_in_flight if limit == "send_buffer" else evidence.max_window(limit)
+    result_text = offer_text(evidence, name.split()[-1], window or in_flight)
     detail = ""
-    if limit == "receive_window" and (window := in_unit(tcp.get("receive_window_max"), "B")):
-        detail = (
-            f"; that gives at most {8e-3 * window / rtt_ms:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
-        )
+    if result_text:
+        result_text = f": {result_text}"
+    else:
+        result_text = f", and {percent_text(evidence.unused_share)} of the capacity stayed unused"
+        if window:
+            detail = (
+                f"; that gives at most {8e-3 * window / rtt_ms:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
+            )
     if limit == "send_buffer":
-        # The maximum in flight lasts only for a moment, so that the text has the mean.
-        in_flight_text = size_text(float(evidence.slots["inflight"].mean()) * evidence.mss)
+        in_flight_text = size_text(mean_in_flight)
         detail = f"; it counts memory, not data, so that {in_flight_text} were in flight on average"
     if limited_share > full_share:
         paced_share = limited_share - full_share
@@ -211,8 +220,7 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         )
     return Cause(
         limit,
-        f"The {name} was full for {percent_text(full_share)} of the time, and "
-        f"{percent_text(evidence.unused_share)} of the capacity stayed unused "
+        f"The {name} was full for {percent_text(full_share)} of the time{result_text} "
         f"({settings_text}){detail}.",
         # Whatever limits the flow in the rest of the time, at most one window passes per RTT.
         min(max(cost, 1 - evidence.max_window(limit) / evidence.bdp), evidence.unused_share),

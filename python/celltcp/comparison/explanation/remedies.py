@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.tail import (
     RECOVERY,
     TIME_OUT,
 )
+from celltcp.comparison.explanation.window_demand import window_demand
 from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import constant_frames
@@ -108,31 +109,21 @@ def _windows(
     against: str,
     changes_of_hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...],
 ) -> Iterator[Remedy]:
-    frame_bytes = _frame_bytes_in_flight(evidence)
+    needed = window_demand(evidence)
     for factor in (_WINDOW_BDPS, _SMALL_WINDOW_BDPS):
-        window = factor * (frame_bytes or evidence.bdp)
+        window, amount = factor * evidence.bdp, f"{factor} BDP"
+        if needed is not None:
+            window = min(window, needed.bytes if needed.is_whole else factor * needed.bytes)
+            amount = f"{size_text(window)} of {needed.noun}"
         changes = tuple(change for rule in changes_of_hosts for change in rule(evidence, window))
-        reason = linux = ""
+        reason = f" ({amount} in flight)"
         if any("buffer" in change for change in changes):
-            amount = f"{factor} BDP" if frame_bytes is None else f"{size_text(window)} of frames"
             reason = (
                 f" ({amount} in flight need {_SEND_BUFFER_RATIO} times that to send, "
                 f"{_RECEIVE_BUFFER_RATIO} to receive)"
             )
-            linux = "unless the program sets SO_RCVBUF or SO_SNDBUF"
         if changes:
-            is_variant = factor != _WINDOW_BDPS
-            yield Remedy(f"{against}{reason}", changes, linux=linux, is_variant=is_variant)
-
-
-def _frame_bytes_in_flight(evidence: Evidence) -> float | None:
-    """Returns the data of constant frames in an RTT, at least two frames; None for other flows."""
-    frames = constant_frames(evidence.workload)
-    if frames is None:
-        return None
-    size, interval_s = frames
-    per_rtt = size / interval_s * evidence.mean("rtt_min_ms") / 1e3
-    return min(max(per_rtt, 2 * size), evidence.bdp)
+            yield Remedy(f"{against}{reason}", changes, is_variant=factor != _WINDOW_BDPS)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

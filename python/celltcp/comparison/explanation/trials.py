@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from celltcp._core import Scenario
+    from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
 #: Numbers of runs of a trial, with the first seeds, by the maximum segments of all runs.
@@ -42,6 +43,8 @@ _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.2)
 _CUT_OFF = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Metric of retransmissions, and their minimum number per run for a price.
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
+#: Metric of frames after their deadline.
+_LATE_SHARE = "late_share"
 #: Maximum ratio of two values of an application metric in a gain; larger ratios count as this one.
 _MAX_RATIO = 100.0
 #: Minimum ratio at which a text has a factor instead of a percentage.
@@ -74,6 +77,8 @@ class _MetricChange(NamedTuple):
         words = words_of(self.metric)
         old, new = estimate(self.before).mean, estimate(self.after).mean
         flow_text = f"{self.flow} " if names_flow else ""
+        if self.metric.endswith("_share"):
+            return f"{flow_text}{words.name} {100 * old:.3g} to {100 * new:.3g} %"
         ratio_text = ""
         if old > 0 and math.isfinite(ratio := new / old) and self.metric != _RETRANSMISSIONS:
             ratio_text = f" ({100 * (ratio - 1):+.0f} %)"
@@ -206,9 +211,7 @@ class Trials:
         applications_after = {application.flow: application for application in after.applications}
         for application in before.applications:
             # A remedy may help most units of work, but not the slowest, such as the first one.
-            for metric in dict.fromkeys(
-                (application.ranking.metric, _mean_of(application.ranking.metric))
-            ):
+            for metric in _metrics_of(application, cca):
                 if application.flow not in applications_after or metric not in APP_METRICS:
                     continue
                 new = _values_of(metric, applications_after[application.flow].metrics[replacement])
@@ -230,6 +233,15 @@ class Trials:
                 yield change(
                     other_flow.name, GOODPUT, old, after.values_of(other_flow, replacement, GOODPUT)
                 )
+
+
+def _metrics_of(application: Application, cca: str) -> list[str]:
+    """Returns the metrics of a trial: the ranking metric, its mean, and the share of late frames."""
+    ranking = application.ranking.metric
+    late_shares = application.metrics[cca].get(_LATE_SHARE, [])
+    # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
+    late = [_LATE_SHARE] if any(late_shares) else []
+    return list(dict.fromkeys([*late, ranking, _mean_of(ranking)]))
 
 
 def _values_of(metric: str, metrics: Mapping[str, list[float]]) -> list[float] | None:

@@ -74,14 +74,16 @@ table! {
         /// Window scale: true for what the largest receive buffer needs, false for none (windows up to 64KiB), or the
         /// shift, 0 to 14; default true (RFC 7323).
         pub window_scale: WindowScale = WindowScale::Automatic,
-        /// Upper limit of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
+        /// Upper limit of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB. For a program that sets
+        /// `SO_RCVBUF`, twice its value: Linux doubles it, up to `rmem_max`, and `tcp_rmem` does not act on it.
         pub receive_buffer_max: Bytes = Bytes::new(6 << 20),
-        /// Cap of the announced receive window; unset: the share of the receive buffer that Linux announces, which
-        /// leaves room for the overhead of packets (two thirds for full packets). Under a cap, the buffer has its largest
-        /// size from the start.
+        /// Cap of the announced receive window, such as `window` of a route or `TCP_WINDOW_CLAMP`; unset: the share of the
+        /// receive buffer that Linux announces, which leaves room for the overhead of packets (two thirds for full
+        /// packets). Under a cap, the buffer has its largest size from the start.
         pub receive_window_max: Option<Bytes>,
-        /// Largest send buffer (`tcp_wmem`); default 4MiB. As in Linux it counts memory, which packets take more of than
-        /// their data, and data that begins below the limit may end above it, by up to a segment of 64KiB.
+        /// Largest send buffer (`tcp_wmem`); default 4MiB. For a program that sets `SO_SNDBUF`, twice its value, on which
+        /// `tcp_wmem` does not act. As in Linux it counts memory, which packets take more of than their data, and data
+        /// that begins below the limit may end above it, by up to a segment of 64KiB.
         pub send_buffer_max: Bytes = Bytes::new(4 << 20),
         /// Unsent bytes above which an application waits before it writes more (`tcp_notsent_lowat`); unset: only the send
         /// buffer bounds them.

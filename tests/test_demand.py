@@ -1,0 +1,137 @@
+"""Demand of applications: windows are advised for what they send, and tables say what they offer."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp._core import in_unit
+from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.scenarios.demand import demand, offered_mbps
+
+#: A link of which each application uses a small part.
+_FAST: dict[str, Any] = {
+    "path.down.rate": "2Gbit/s",
+    "path.wired": [{"name": "wan", "rate": "10Gbit/s"}],
+}
+
+
+def _constant(value: str) -> dict[str, str]:
+    return {"kind": "constant", "value": value}
+
+
+@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+def test_frames_that_a_window_delays_get_a_window_for_frames_and_the_rates_are_compared(
+    seed: int,
+) -> None:
+    draw = random.Random(f"frames {seed}")
+    rtt_ms, window = draw.choice([60, 80, 100]), draw.choice([32, 64]) * 1024
+    field = draw.choice(["tcp.receive_window_max", "tcp.receive_buffer_max"])
+    passed = 8e-3 * window / rtt_ms
+    offered = 1.3 * passed
+    size = round(offered * 1e6 / 8 / 30)
+    changes = {
+        **_FAST,
+        "path.rtt": f"{rtt_ms}ms",
+        field: f"{window if field.endswith('window_max') else round(1.5 * window)}B",
+        "flows.0.workload": {"kind": "frames", "size": f"{size}B", "interval": "33.333333ms"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=changes)
+    (application,) = result.applications
+    assert f"of frames of {offered:.2f} Mbit/s" in metrics_table(result, application).title
+    explained = ExplainedComparison(result)
+    (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "receive_window")
+    assert f"the application offers {offered:.2f} Mbit/s, and the window lets" in cause.text
+    assert float(cause.text.split("the window lets ")[1].split(" ")[0]) == pytest.approx(
+        passed, rel=0.1
+    )
+    explained.try_remedies(TrialBudget())
+    remedy = next(each for each in explained.remedies if each.cause == "receive_window")
+    per_rtt = offered * 1e6 / 8 * rtt_ms / 1e3
+    for change in remedy.remedy.changes:
+        needed = max(per_rtt, 2 * size) * (2 if "buffer" in change else 1)
+        assert needed <= (in_unit(change.split("=")[1], "B") or 0.0) <= 2.6 * needed, change
+    before, after = remedy.trial.split("share of late frames ")[1].split(" %")[0].split(" to ")
+    assert float(before) > 50
+    assert float(after) < 5
+
+
+def test_a_video_gets_a_window_for_its_best_representation() -> None:
+    changes = {
+        **_FAST,
+        "path.rtt": "100ms",
+        "tcp.receive_window_max": "40kB",
+        "flows.0.workload": {"kind": "video"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="30s", set=changes)
+    explained = ExplainedComparison(result)
+    (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "receive_window")
+    # The best one of the film has 6 Mbit/s, and audio.
+    assert "the best representation has 6.13 Mbit/s, and the window lets 3.20 Mbit/s pass" in cause.text
+    explained.try_remedies(TrialBudget())
+    remedy = next(each for each in explained.remedies if each.cause == "receive_window")
+    (change,) = remedy.remedy.changes
+    assert 150e3 < (in_unit(change.split("=")[1], "B") or 0.0) < 320e3
+    assert "QoE" in remedy.trial
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_ends_needs_no_window_above_its_size(seed: int) -> None:
+    draw = random.Random(f"whole {seed}")
+    size = draw.randint(400_000, 900_000)
+    changes = {
+        **_FAST,
+        "path.rtt": "100ms",
+        "tcp.receive_window_max": "40kB",
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{size}B"},
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="30s", set=changes))
+    remedy = next(each for each in explained.remedies if each.cause == "receive_window")
+    (change,) = remedy.remedy.changes
+    assert size <= (in_unit(change.split("=")[1], "B") or 0.0) <= 1.1 * size
+
+
+def test_rates_are_those_of_all_kinds_of_frames_and_their_distributions() -> None:
+    frames = {"kind": "frames", "size": _constant("10kB"), "interval": _constant("40ms")}
+    assert offered_mbps(frames) == pytest.approx(2.0)
+    key = {"size": {"kind": "uniform", "min": "50kB", "max": "150kB"}, "interval": _constant("1s")}
+    assert offered_mbps({**frames, "beside": [key]}) == pytest.approx(2.8)
+    needed = demand({**frames, "beside": [key]}, 0.01)
+    assert needed is not None
+    assert needed.bytes == 300_000
+    rare = {**frames, "size": {"kind": "lognormal", "median": "10kB", "sigma": 1.0}}
+    assert offered_mbps(rare) == pytest.approx(2.0 * 1.6487, rel=1e-3)
+    # A distribution without a mean has no rate.
+    assert offered_mbps({**frames, "size": {"kind": "pareto", "scale": "1kB", "shape": 0.9}}) is None
+    assert offered_mbps({"kind": "on-off", "rate": "3Mbit/s"}) == pytest.approx(3.0)
+    assert offered_mbps({"kind": "bulk"}) is None
+    assert demand({"kind": "bulk"}, 0.1) is None
+    assert demand({"kind": "video"}, 0.1) is None
+
+
+def test_a_sweep_tries_its_advice_where_most_is_late_and_says_what_share_was(tmp_path: Path) -> None:
+    draw = random.Random("sweep")
+    rtt_ms = draw.choice([60, 80])
+    # At the first rate the window delays some frames; at the second one it is too small.
+    sizes = [f"{share * 65_536 / rtt_ms * 1e3 / 30:.0f}B" for share in (0.96, 1.1)]
+    changes = {
+        **_FAST,
+        "path.rtt": f"{rtt_ms}ms",
+        "tcp.receive_window_max": "64KiB",
+        "flows.0.workload": {"kind": "frames", "interval": "33.333333ms", "deadline": "500ms"},
+    }
+    vary = {"flows.0.workload.size": sizes}
+    folder = tmp_path / "rates"
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 1, duration="30s", set=changes, out=folder)
+    by_size = {size: sweep[size].applications[0].means("late_share")[0] for size in sizes}
+    assert by_size[sizes[0]] == 0 < by_size[sizes[1]]
+    (command, *_) = ct.explain(folder).remedy_commands(folder)
+    assert f"{folder}/flows.0.workload.size={sizes[1]} " in command
+    assert f"# {', '.join(sizes)} (here at {sizes[1]}): against a full receive window" in command
+    assert f"cubic share of late frames {100 * by_size[sizes[1]]:.3g} to 0 %" in command

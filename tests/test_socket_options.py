@@ -1,0 +1,68 @@
+"""Socket options that override sysctls: the lines of advice, and what the fields model."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import celltcp as ct
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.socket_options import socket_option_texts
+from drawn_causes import compared_with
+
+#: Default of net.core.rmem_max and net.core.wmem_max of Linux, bytes.
+_DEFAULT_MAX = 212_992
+
+
+@pytest.mark.parametrize(
+    ("field", "option", "sysctl", "ratio"),
+    [
+        ("tcp.receive_buffer_max", "SO_RCVBUF", "net.core.rmem_max", 2),
+        ("tcp.receive_window_max", "SO_RCVBUF", "net.core.rmem_max", 1),
+        ("tcp.send_buffer_max", "SO_SNDBUF", "net.core.wmem_max", 2),
+    ],
+)
+def test_a_buffer_has_the_value_of_its_option_and_its_bound(
+    field: str, option: str, sysctl: str, ratio: int
+) -> None:
+    draw = random.Random(field)
+    for size in (draw.randint(10_000, _DEFAULT_MAX), draw.randint(_DEFAULT_MAX + 1, 10**8)):
+        (text,) = socket_option_texts([f"{field}={ratio * size}B"])
+        assert f"{option} itself needs {size} there" in text
+        assert (f"sysctl -w {sysctl}={size}" in text) == (size > _DEFAULT_MAX)
+
+
+def test_the_larger_of_two_needs_counts_and_other_fields_have_no_option() -> None:
+    changes = ["tcp.receive_window_max=100kB", "tcp.receive_buffer_max=300kB", "tcp.tso=1"]
+    (text,) = socket_option_texts(changes)
+    assert "needs 150000 there" in text
+    assert socket_option_texts(["tcp.window_scale=true", "path.rtt=10ms"]) == []
+
+
+@pytest.mark.parametrize(
+    ("cause", "option"), [("receive_window", "SO_RCVBUF"), ("send_buffer", "SO_SNDBUF")]
+)
+def test_advice_against_a_full_window_names_the_option(cause: str, option: str) -> None:
+    explained = ExplainedComparison(compared_with(cause, 1))
+    text = next(each.text for each in explained.remedies if each.cause == cause)
+    assert f"a program that sets {option} itself needs" in text
+
+
+def test_twice_the_value_of_the_option_is_the_buffer_that_passes_it_in_each_round_trip() -> None:
+    """Linux doubles SO_RCVBUF; half of the memory is window at first, two thirds with full packets."""
+    draw = random.Random("rcvbuf")
+    option, rtt_ms = draw.randint(20_000, 60_000), draw.choice([40, 60, 80])
+    changes = {
+        "tcp.receive_buffer_max": f"{2 * option}B",
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": "50Mbit/s",
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="8s", set=changes)
+    goodput = float(result.runs["goodput_mbps"].iloc[0])
+    by_option = 8e-3 * option / rtt_ms
+    assert 0.9 * by_option < goodput < 1.5 * by_option
+    after = socket_option_texts(ExplainedComparison(result).remedies[0].remedy.changes)
+    assert float(after[0].split("needs ")[1].split(" ")[0]) > option
+    assert in_unit(changes["tcp.receive_buffer_max"], "B") == 2 * option
