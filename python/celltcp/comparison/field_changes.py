@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.best_values import Choice, FieldRanking, advice_rankings, is_condition
+from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
@@ -20,16 +21,12 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Name of the congestion control among the axes.
-_CCA = "the CCA"
 #: Maximum number of values that a sentence lists.
 _MAX_LISTED_VALUES = 4
 #: Maximum number of values of a trade-off without a knee that are all listed.
 _MAX_FRONT = 5
 #: Maximum number of changes.
 _MAX_CHANGES = 4
-#: Minimum change of a mean that helps, as a share of the larger mean.
-_MIN_CHANGE = 0.02
 #: Minimum height of a knee above the line between the ends of the front, with both ranges scaled to 1.
 _MIN_KNEE_HEIGHT = 0.2
 
@@ -129,7 +126,7 @@ class _Sentences:
         texts = [] if trade_off is None else self._trade_off_texts(trade_off)
         better = self._better_choices(trade_off)
         changes = [self._change_text(name) for name in better]
-        helps = [text for stake in self._stakes if (text := self._help_text(stake))]
+        helps = FactorEffects(self._ranking, self._stakes, self._start).texts()
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not changes and not is_void:
             changes = [self._no_change_text()]
@@ -177,13 +174,8 @@ class _Sentences:
         texts = (self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes)
         return f"{self._change(self._ranking.choices[name])}: {'; '.join(texts)}"
 
-    def _mean(self, stake: Stake, name: str) -> float:
-        """Returns the mean of a metric with the sign that makes more better; -inf without a value."""
-        mean = estimate(stake.values[name]).mean
-        return -math.inf if math.isnan(mean) else (-mean if stake.is_less_better else mean)
-
     def _best(self, stake: Stake, among: Sequence[str]) -> str:
-        return max(among, key=lambda name: self._mean(stake, name))
+        return max(among, key=lambda name: stake.signed_mean(name))
 
     def _mean_text(self, stake: Stake, name: str) -> str:
         return words_of(stake.metric).value_text(estimate(stake.values[name]).mean)
@@ -205,13 +197,13 @@ class _Sentences:
         names = [
             name
             for name in self._ranking.choices
-            if all(math.isfinite(self._mean(stake, name)) for stake in (other, goodput))
+            if all(math.isfinite(stake.signed_mean(name)) for stake in (other, goodput))
         ]
         both = (other, goodput)
         front = [
             name for name in names if not any(self._dominates(rival, name, both) for rival in names)
         ]
-        front.sort(key=lambda name: (-self._mean(other, name), -self._mean(goodput, name)))
+        front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
         front = [
             name
             for index, name in enumerate(front)
@@ -233,7 +225,7 @@ class _Sentences:
 
     def _dominates(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
         """Returns whether a choice is better by one metric, and no worse by the other, by the means."""
-        gaps = [self._mean(stake, name) - self._mean(stake, other) for stake in stakes]
+        gaps = [stake.signed_mean(name) - stake.signed_mean(other) for stake in stakes]
         if all(gap >= 0 for gap in gaps):
             return any(gap > 0 for gap in gaps)
         # A mean that is lower, but tied, is no worse.
@@ -243,7 +235,7 @@ class _Sentences:
 
     def _knee(self, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
         """Returns the choice that is farthest above the line between both ends of the front."""
-        means = [[self._mean(stake, name) for name in front] for stake in stakes]
+        means = [[stake.signed_mean(name) for name in front] for stake in stakes]
         scaled = [
             [(value - min(values)) / (max(values) - min(values)) for value in values]
             for values in means
@@ -341,101 +333,6 @@ class _Sentences:
             unchanged.append(old_cca)
         stays = f" ({', '.join(unchanged)})" if unchanged else ""
         return f"{' and '.join(changed)}{stays}"
-
-    def _help_text(self, stake: Stake) -> str:
-        """Returns the axes (fields and CCA) by their gain for a flow, from the worst to the best value.
-
-        The gain of an axis is that from its worst value to the best combination, which has the best
-        values on the other axes. Empty for a single axis, or if none gains.
-        """
-        ranking = self._ranking
-        axes = (*ranking.fields, *([_CCA] if len(ranking.ccas) > 1 else []))
-        if len(axes) < 2:
-            return ""
-        leader = self._best(stake, [*ranking.choices])
-        best_values = self._axis_values(ranking.choices[leader])
-        worst: dict[str, str] = {}
-        for index, axis in enumerate(axes):
-            names = self._differing_at(index, best_values)
-            last = min(names, key=lambda name: self._mean(stake, name))
-            if stake.is_gain(leader, last) and self._is_notable(stake, leader, last):
-                worst[axis] = last
-        if not worst:
-            return ""
-        ordered = sorted(worst, key=lambda axis: self._mean(stake, worst[axis]))
-        parts = []
-        for axis in ordered:
-            index = axes.index(axis)
-            old = self._axis_values(ranking.choices[worst[axis]])[index]
-            worst_mean = words_of(stake.metric).number(estimate(stake.values[worst[axis]]).mean)
-            best_mean = self._mean_text(stake, leader)
-            parts.append(f"{worst_mean} to {best_mean} ({old} to {best_values[index]})")
-        alternatives = self._single_changes(stake, leader, axes, worst)
-        order = self._order_text(stake, ordered, worst, is_only=not alternatives)
-        head = f"{ranking.question(stake)}: {order}"
-        against = " against ".join(parts)
-        rest = f"; {' or '.join(alternatives.values())} alone helps as much" if alternatives else ""
-        if others := [axis for axis in axes if axis not in worst and axis not in alternatives]:
-            make = "makes" if len(others) == 1 else "make"
-            rest += f"; {' and '.join(others)} {make} little difference there"
-        each = "each " if len(ordered) > 1 else ""
-        return f"{head}: {against}, {each}beside the best of the others{rest}"
-
-    def _differing_at(self, index: int, values: Sequence[str]) -> list[str]:
-        """Returns the choices with these values on all axes but the one at an index."""
-        return [
-            name
-            for choice, name in self._names.items()
-            if all(
-                own == value or axis == index
-                for axis, (own, value) in enumerate(zip(self._axis_values(choice), values, strict=True))
-            )
-        ]
-
-    def _single_changes(
-        self, stake: Stake, leader: str, axes: Sequence[str], helpful: Collection[str]
-    ) -> dict[str, str]:
-        """Returns changes of the start on a single axis that are as good as the best combination.
-
-        An axis may make no difference with the best values on the others, and still do all that they
-        do. Axes in `helpful`, which make a difference with the best values on the others, are left out.
-        """
-        start = self._axis_values(self._start)
-        changes = {}
-        for index, axis in enumerate(axes):
-            if axis in helpful:
-                continue
-            best = self._best(stake, self._differing_at(index, start))
-            if stake.is_gain(best, self._names[self._start]) and stake.is_tied(leader, best):
-                value = self._axis_values(self._ranking.choices[best])[index]
-                changes[axis] = value if axis == _CCA else f"{axis}={value}"
-        return changes
-
-    def _is_notable(self, stake: Stake, best: str, worst: str) -> bool:
-        """Returns whether the difference of two means is large enough to mention an axis."""
-        means = [abs(self._mean(stake, name)) for name in (best, worst)]
-        return abs(means[0] - means[1]) >= _MIN_CHANGE * max(means)
-
-    def _order_text(
-        self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str], *, is_only: bool
-    ) -> str:
-        """Returns the helpful axes, which are ordered by their gain, in words.
-
-        `worst` has the choice with the worst value of each; `is_only` says that no other axis helps.
-        """
-        first, *others = ordered
-        if not others:
-            return f"{'only ' if is_only else ''}{first} helps"
-        if stake.is_gain(worst[others[0]], worst[first]):
-            return f"{first} helps more than {', then '.join(others)}"
-        if stake.is_tied(worst[first], worst[others[0]]):
-            return f"{', '.join(ordered[:-1])} and {ordered[-1]} help alike"
-        candidates = f"{', '.join(ordered[:-1])} or {ordered[-1]}"
-        return f"the runs do not decide whether {candidates} helps more"
-
-    def _axis_values(self, choice: Choice) -> list[str]:
-        """Returns the values of the fields in a choice, and the label of its CCA."""
-        return [*self._ranking.coordinates(choice), self._labels[choice.cca]]
 
     def _no_change_text(self) -> str:
         """Returns a line that nothing is better than the start, with the worse and undecided values."""

@@ -69,6 +69,11 @@ class Stake(NamedTuple):
         """Returns whether two CCAs are as good as each other."""
         return self._is_tie(*self._gap(cca, other))
 
+    def signed_mean(self, cca: str) -> float:
+        """Returns the mean with the sign that makes more better; -inf without a value."""
+        mean = estimate(self.values[cca]).mean
+        return -math.inf if math.isnan(mean) else (-mean if self.is_less_better else mean)
+
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
         words = words_of(self.metric)

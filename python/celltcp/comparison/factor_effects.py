@@ -1,0 +1,208 @@
+"""Effects of the factors of a sweep, its fields and the CCA, beside each other's values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.metrics import words_of
+from celltcp.results.statistics import MARGIN, estimate
+from celltcp.scenarios.cca_mix import join_names, labels
+
+if TYPE_CHECKING:
+    from celltcp.comparison.best_values import Choice, FieldRanking
+    from celltcp.comparison.stakes import Stake
+
+#: Name of the congestion control among the factors.
+_CCA = "the CCA"
+#: Minimum change of a mean that helps, as a share of the larger mean.
+_MIN_CHANGE = 0.02
+#: Maximum number of choices that a text lists.
+_MAX_LISTED = 2
+
+
+class _Effect(NamedTuple):
+    """Means of a metric over the values of a factor, with fixed values of the other factors."""
+
+    #: Names of all choices that differ in the factor only.
+    names: Sequence[str]
+    best: str
+    #: Choice with the worst mean that is significantly worse than the best one; None without any.
+    worse: str | None
+    #: Choices that the runs do not tell from the best one, and that are not tied with it.
+    undecided: Sequence[str]
+
+
+class FactorEffects:
+    """Sentences on the best combination for each metric, and on what each factor does to it."""
+
+    def __init__(self, ranking: FieldRanking, stakes: Sequence[Stake], start: Choice) -> None:
+        """Prepares sentences; `start` has the values of the scenario, or the first ones given."""
+        self._ranking = ranking
+        self._stakes = stakes
+        self._names = {choice: name for name, choice in ranking.choices.items()}
+        self._labels = labels(ranking.ccas)
+        self._start = start
+        self._factors = (*ranking.fields, *([_CCA] if len(ranking.ccas) > 1 else []))
+
+    def texts(self) -> list[str]:
+        """Returns a text for each metric on which a factor has an effect; none for a single factor."""
+        if len(self._factors) < 2:
+            return []
+        return [text for stake in self._stakes if (text := self._text(stake))]
+
+    def _text(self, stake: Stake) -> str:
+        best = self._best(stake, [*self._ranking.choices])
+        places = dict.fromkeys((self._values(best), self._values(self._names[self._start])))
+        effects = [
+            {place: self._effect(stake, index, place) for place in self._places(index, places)}
+            for index in range(len(self._factors))
+        ]
+        if not any(each.worse for by_place in effects for each in by_place.values()):
+            return ""
+        at_best = self._values(best)
+        order = sorted(
+            range(len(effects)), key=lambda index: -self._gain(stake, effects[index][at_best])
+        )
+        sentences = [
+            f"{self._ranking.question(stake)}: best mean {self._mean_text(stake, best)} with "
+            f"{self._values_text(at_best)}{self._rivals_text(stake, best)}",
+            *(self._factor_text(stake, index, effects[index]) for index in order),
+        ]
+        if costs := self._costs_text(stake, best):
+            sentences.append(costs)
+        return ". ".join(sentences)
+
+    def _places(self, index: int, places: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+        """Yields the places that differ in the other factors than that at an index."""
+        seen = set()
+        for place in places:
+            others = (*place[:index], *place[index + 1 :])
+            if others not in seen:
+                seen.add(others)
+                yield place
+
+    def _effect(self, stake: Stake, index: int, place: Sequence[str]) -> _Effect:
+        names = [
+            name
+            for name in self._ranking.choices
+            if all(
+                own == value or factor == index
+                for factor, (own, value) in enumerate(zip(self._values(name), place, strict=True))
+            )
+        ]
+        best = self._best(stake, names)
+        others = sorted(
+            (name for name in names if name != best), key=lambda name: stake.signed_mean(name)
+        )
+        worse = [name for name in others if self._is_notable_gain(stake, best, name)]
+        open_ones = [
+            name
+            for name in others
+            if not stake.is_gain(best, name)
+            and not stake.is_tied(best, name)
+            and not (stake.is_void(best) and stake.is_void(name))
+        ]
+        return _Effect(names, best, worse[0] if worse else None, open_ones)
+
+    def _factor_text(self, stake: Stake, index: int, effects: Mapping[tuple[str, ...], _Effect]) -> str:
+        """Returns what a factor does: beside the best of the others, then beside those of the start."""
+        texts = {
+            self._values_text(place, but=index): self._effect_text(stake, index, effect)
+            for place, effect in effects.items()
+        }
+        same = len(set(texts.values())) == 1 and len(texts) > 1
+        if same:
+            parts = [f"{' or '.join(f'with {place}' for place in texts)} {next(iter(texts.values()))}"]
+        else:
+            parts = [f"with {place} {text}" for place, text in texts.items()]
+        factor = self._factors[index]
+        return f"{f'{factor[0].upper()}{factor[1:]}' if factor == _CCA else factor}: {'; '.join(parts)}"
+
+    def _effect_text(self, stake: Stake, index: int, effect: _Effect) -> str:
+        def value(name: str) -> str:
+            return self._values(name)[index]
+
+        def listed(names: Sequence[str]) -> str:
+            pairs = [f"{value(name)} {self._number(stake, name)}" for name in names]
+            return join_names(pairs, _MAX_LISTED + 1)
+
+        best_text = f"{value(effect.best)} {self._mean_text(stake, effect.best)}"
+        if effect.worse is not None:
+            text = (
+                f"{self._number(stake, effect.worse)} to {self._mean_text(stake, effect.best)} "
+                f"({value(effect.worse)} to {value(effect.best)})"
+            )
+            return f"{text}, undecided against {listed(effect.undecided)}" if effect.undecided else text
+        if effect.undecided:
+            return f"undecided ({listed(effect.undecided)}, {best_text})"
+        worst = min(effect.names, key=lambda name: stake.signed_mean(name))
+        return (
+            f"no difference that matters ({self._number(stake, worst)} to "
+            f"{self._mean_text(stake, effect.best)})"
+        )
+
+    def _rivals_text(self, stake: Stake, best: str) -> str:
+        """Returns the choices that are, or may be, as good as the best mean."""
+        others = [name for name in self._ranking.choices if name != best]
+        alike = [name for name in others if stake.is_tied(best, name)]
+        open_ones = [name for name in others if name not in alike and not stake.is_gain(best, name)]
+        text = f"; as good: {self._names_text(alike)}" if alike else ""
+        return f"{text}; undecided against {self._names_text(open_ones)}" if open_ones else text
+
+    def _names_text(self, names: Sequence[str]) -> str:
+        return join_names([self._values_text(self._values(name)) for name in names], _MAX_LISTED)
+
+    def _costs_text(self, stake: Stake, best: str) -> str:
+        """Returns what the best combination for a metric costs the other metrics."""
+        costs = []
+        for other in self._stakes:
+            own_best = self._best(other, [*self._ranking.choices])
+            if other is stake or not other.is_gain(own_best, best):
+                continue
+            if self._is_change(other, own_best, best, MARGIN):
+                name = self._ranking.without_flow(f"{other.flow} {words_of(other.metric).name}")
+                costs.append(
+                    f"{name} {self._number(other, best)} instead of {self._mean_text(other, own_best)} "
+                    f"({self._values_text(self._values(own_best))})"
+                )
+        return f"It costs: {'; '.join(costs)}" if costs else ""
+
+    def _is_notable_gain(self, stake: Stake, name: str, other: str) -> bool:
+        return stake.is_gain(name, other) and self._is_change(stake, name, other, _MIN_CHANGE)
+
+    def _is_change(self, stake: Stake, name: str, other: str, share: float) -> bool:
+        """Returns whether the difference of two means is at least a share of the larger one."""
+        means = [abs(stake.signed_mean(each)) for each in (name, other)]
+        return not math.isfinite(max(means)) or abs(means[0] - means[1]) >= share * max(means)
+
+    def _gain(self, stake: Stake, effect: _Effect) -> float:
+        """Returns the gain of a factor in the mean; 0 unless significant, infinity from no value."""
+        if effect.worse is None:
+            return 0.0
+        return stake.signed_mean(effect.best) - stake.signed_mean(effect.worse)
+
+    def _best(self, stake: Stake, among: Sequence[str]) -> str:
+        return max(among, key=lambda name: stake.signed_mean(name))
+
+    def _number(self, stake: Stake, name: str) -> str:
+        return words_of(stake.metric).number(estimate(stake.values[name]).mean)
+
+    def _mean_text(self, stake: Stake, name: str) -> str:
+        return words_of(stake.metric).value_text(estimate(stake.values[name]).mean)
+
+    def _values(self, name: str) -> tuple[str, ...]:
+        """Returns the values of the fields in a choice, and the label of its CCA if it is a factor."""
+        choice = self._ranking.choices[name]
+        ccas = [self._labels[choice.cca]] if _CCA in self._factors else []
+        return (*self._ranking.coordinates(choice), *ccas)
+
+    def _values_text(self, values: Sequence[str], but: int | None = None) -> str:
+        """Returns values of factors in words, but for that at an index."""
+        parts = [
+            value if factor == _CCA else f"{factor}={value}"
+            for index, (factor, value) in enumerate(zip(self._factors, values, strict=True))
+            if index != but
+        ]
+        return " and ".join(parts)
