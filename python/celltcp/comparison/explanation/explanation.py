@@ -28,6 +28,7 @@ from celltcp.present.quantities import rate_text, size_text
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
+from celltcp.results.warnings.few_losses import few_losses
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 if TYPE_CHECKING:
@@ -158,12 +159,12 @@ class ExplainedComparison:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on missing tables, paths that carry next to nothing, and unseen overflows."""
+        """Sentences on missing tables, idle paths, and what the runs do not show."""
         missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
             texts = (self._collapse_text, self._any_text, self._unseen_overflows)
-            return [text for text in texts if text]
+            return [*filter(None, texts), *few_losses(self.results)]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
             f"{' and no table '.join(missing)}; causes that need them are not named"

@@ -9,6 +9,7 @@ import numpy as np
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
+from celltcp.comparison.explanation.law import law_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 
@@ -237,7 +238,8 @@ def random_loss(evidence: Evidence) -> Cause | None:
     """
     rows = evidence.recoveries
     rows = rows[~overlap_outages(rows, [outage for outage in evidence.outages if outage.loses_all])]
-    return _loss_cause(evidence, "random_loss", "Random loss took", rows["random"])
+    cause = _loss_cause(evidence, "random_loss", "Random loss took", rows["random"])
+    return cause and cause._replace(text=f"{cause.text}{law_text(evidence)}")
 
 
 def radio_loss(evidence: Evidence) -> Cause | None:

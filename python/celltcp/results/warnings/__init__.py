@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Minimum time from the request of a connection to its first byte that has a warning, s. The
 #: retransmission of a SYN is due after 1 s (RFC 6298, section 2.1).
 _MIN_OPENING_S = 1.0
+#: Fields of the path and its hops that configure losses.
+_LOSS_FIELDS = ("loss", "uplink_loss")
 
 
 def all_warnings(results: Results) -> list[str]:
@@ -66,6 +68,10 @@ def all_warnings(results: Results) -> list[str]:
         warnings += _unused_hints(results)
     warnings += [*_memory_pressure(results), *_repeated_traces(about), *about.get("notes", [])]
     warnings += [*limited_flows(results), *windows_that_share(results)]
+    if any(part.get(name) for part in (path, *path.get("wired", ())) for name in _LOSS_FIELDS):
+        from celltcp.results.warnings.few_losses import few_losses
+
+        warnings += few_losses(results)
     if "middleboxes" in path or any("@" in cca for cca in about["cca"]):
         from celltcp.results.warnings.split_delay import one_sided_delay
 

@@ -1,0 +1,75 @@
+"""Steady state of a bulk flow that random losses limit: the laws of Reno and CUBIC (RFC 9438)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from celltcp.scenarios.cca_mix import parse_flow_cca
+
+#: Names, multiplicative decreases, and constants C of the cubic function, of the CCAs with a law.
+_LAWS = {"reno": ("Reno", 0.5, 0.0), "cubic": ("CUBIC", 0.7, 0.4)}
+
+#: Parameters with which the law is another one.
+_OF_LAW = {"beta", "c", "tcp_friendliness", "fast_convergence"}
+
+
+class SteadyState(NamedTuple):
+    """Law of the average window of a CCA under random losses, each of which reduces the window once.
+
+    The window of Reno, and of CUBIC in its Reno-friendly region, is √(3/2p) segments (RFC 9438, section
+    4.3); a receiver that delays ACKs changes nothing, as Linux counts the segments that an ACK reports.
+    The cubic function has (C (3 + beta) / (4 (1 - beta)))^¼ (RTT/p)^¾ (section 5.1), and the larger one
+    holds.
+    """
+
+    #: Name of the CCA.
+    name: str
+    beta: float
+    cubic_constant: float
+
+    def window(self, loss: float, rtt_s: float) -> float:
+        """Returns the average window at a loss rate, segments."""
+        return max(math.sqrt(1.5 / loss), self._cubic_factor * math.pow(rtt_s / loss, 0.75))
+
+    def tolerated_loss(self, window: float, rtt_s: float) -> float:
+        """Returns the loss rate at which the average window is this one, in segments."""
+        return max(1.5 / window**2, rtt_s * math.pow(self._cubic_factor / window, 4 / 3))
+
+    @property
+    def _cubic_factor(self) -> float:
+        return math.sqrt(math.sqrt(self.cubic_constant * (3 + self.beta) / (4 * (1 - self.beta))))
+
+    def formula(self, loss: float, rtt_s: float) -> str:
+        """Returns the rate at a loss rate p as a formula."""
+        if self.is_cubic(loss, rtt_s):
+            return f"{self._cubic_factor:.3g} MSS / (RTT^1/4 p^3/4)"
+        return "MSS/RTT · √(3/2p)"
+
+    def is_cubic(self, loss: float, rtt_s: float) -> bool:
+        """Returns whether the cubic function decides the average window at a loss rate."""
+        return self._cubic_factor * math.pow(rtt_s / loss, 0.75) > math.sqrt(1.5 / loss)
+
+
+def steady_state_of(cca: str) -> SteadyState | None:
+    """Returns the law of a CCA with its default parameters; None for others."""
+    flow_cca = parse_flow_cca(cca)
+    if flow_cca.name not in _LAWS or not _OF_LAW.isdisjoint(flow_cca.parameters):
+        return None
+    return SteadyState(*_LAWS[flow_cca.name])
+
+
+def random_loss_rate(scenario: Mapping[str, Any], *, is_upload: bool) -> float:
+    """Returns the probability at which the path loses a packet; 0 if no loss is independent of others.
+
+    Args:
+        scenario: scenario, parsed from its file.
+        is_upload: whether the packets are those of an upload.
+    """
+    path = scenario.get("path", {})
+    field = "uplink_loss" if is_upload else "loss"
+    losses = [path.get(field, 0.0), *(hop.get("loss", 0.0) for hop in path.get("wired", ()))]
+    if not all(isinstance(loss, int | float) for loss in losses):
+        return 0.0
+    return 1.0 - math.prod(1.0 - float(loss) for loss in losses)

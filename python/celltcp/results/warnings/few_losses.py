@@ -1,0 +1,74 @@
+"""Warning about runs with so few random losses that their means are those of the start-up."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+from celltcp.present.quantities import rate_text
+from celltcp.results.steady_state import random_loss_rate, steady_state_of
+from celltcp.results.tables import frame
+from celltcp.results.tested import FlowUnderTest, is_endless, joined_slots
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from celltcp.results.tables import Results
+
+#: Expected losses of a run below which there is a warning, and those of a run in steady state.
+_MIN_LOSSES, _STEADY_LOSSES = 10, 50
+#: Rate by the law, in capacities, above which losses are not the limit.
+_MAX_CAPACITIES = 1.5
+#: Maximum loss rate, above which time-outs decide.
+MAX_LOSS_RATE = 0.01
+#: Time from which on a text is in hours, s.
+_MIN_HOURS_S = 1e4
+
+
+def few_losses(results: Results) -> list[str]:
+    """Returns a warning for each bulk flow whose steady state random losses limit, if a run has few.
+
+    The flow has a CCA with a law of its average window, whose rate the path carries.
+    """
+    scenario = tomllib.loads(results.about["scenario"])
+    rates = {upload: random_loss_rate(scenario, is_upload=upload) for upload in (False, True)}
+    if not any(0 < rate <= MAX_LOSS_RATE for rate in rates.values()):
+        return []
+    flows, slots = frame(results.tables["flows"]), frame(results.tables["slots"])
+    names = labels(results.about["cca"])
+    warnings = []
+    for flow, workload in FlowUnderTest.each_with_workload(results.about):
+        if not is_endless(workload):
+            continue
+        connections = flows[flow.has(flows["name"])]
+        for cca, rows in connections.groupby("cca", observed=True):
+            law = steady_state_of(str(cca))
+            loss = rates[bool((rows["ue"] == "server").all())]
+            segments, rtt_s = float(rows["segments"].mean()), float(rows["rtt_min_ms"].mean()) / 1e3
+            if law is None or not 0 < loss <= MAX_LOSS_RATE or not segments > 0 or not rtt_s > 0:
+                continue
+            expected = loss * segments
+            if expected >= _MIN_LOSSES:
+                continue
+            window = law.window(loss, rtt_s)
+            mss = float(rows["bytes"].sum() / (rows["segments"] - rows["retransmissions"]).sum())
+            rate_mbps = 8e-6 * window * mss / rtt_s
+            own = slots[slots["run"].isin(rows["run"])]
+            capacity_mbps = float(joined_slots(flow, flows, own)["capacity_mbps"].mean())
+            parallel = len(rows) / rows["run"].nunique()
+            if not rate_mbps * parallel <= _MAX_CAPACITIES * capacity_mbps:
+                continue
+            seconds = _STEADY_LOSSES / (loss * window) * rtt_s
+            warnings.append(
+                f"{names.get(str(cca), cca)}, {flow.name}: a run has about {expected:.2g} random "
+                f"losses (loss rate {loss:.3g}), so that its means depend on the start-up; the "
+                f"steady state needs about {_time_text(seconds)} ({_STEADY_LOSSES} losses), and by "
+                f"{law.name}'s law, {law.formula(loss, rtt_s)}, has about {rate_text(rate_mbps)}"
+            )
+    return warnings
+
+
+def _time_text(seconds: float) -> str:
+    """Returns a time with two digits, in hours where it is long."""
+    if seconds >= _MIN_HOURS_S:
+        return f"{seconds / 3600:.2g} h"
+    return f"{float(f'{seconds:.2g}'):g} s"

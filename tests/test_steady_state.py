@@ -1,0 +1,99 @@
+"""Laws of the steady state: they agree with long runs, and runs with few losses have a note."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.results.steady_state import SteadyState, random_loss_rate, steady_state_of
+
+_BUFFERS: dict[str, Any] = {"tcp.send_buffer_max": "300MB", "tcp.receive_buffer_max": "200MB"}
+
+
+def _law(cca: str) -> SteadyState:
+    law = steady_state_of(cca)
+    assert law is not None
+    return law
+
+
+def test_the_law_of_reno_is_that_of_textbooks() -> None:
+    """Kurose and Ross, section 3.7: 10 Gbit/s at 100 ms need one loss in 5 billion segments."""
+    window = 10e9 * 0.1 / (8 * 1500)
+    assert _law("reno").tolerated_loss(window, 0.1) == pytest.approx(2.1e-10, rel=0.03)
+    assert _law("reno").window(2.14e-4, 0.1) == pytest.approx(1.22 / 2.14e-4**0.5, rel=0.01)
+
+
+def test_the_law_of_cubic_is_that_of_its_specification() -> None:
+    """RFC 9438, section 5.2, table 2: average windows at an RTT of 10 ms and of 100 ms."""
+    for loss, rtt_s, segments in ((1e-4, 0.1, 187), (1e-6, 0.1, 5926), (1e-6, 0.01, 1200)):
+        assert _law("cubic").window(loss, rtt_s) == pytest.approx(segments, rel=0.04)
+
+
+@pytest.mark.parametrize("cca", ["reno", "cubic"])
+def test_the_tolerated_loss_is_the_inverse_of_the_window(cca: str) -> None:
+    draw = random.Random(cca)
+    for _ in range(50):
+        loss, rtt_s = 10 ** draw.uniform(-10, -2), draw.uniform(0.001, 1)
+        window = _law(cca).window(loss, rtt_s)
+        assert _law(cca).tolerated_loss(window, rtt_s) == pytest.approx(loss)
+
+
+def test_other_parameters_and_ccas_have_no_law() -> None:
+    assert not any(map(steady_state_of, ("bbr", "cubic:beta=0.8", "cubic:tcp_friendliness=off")))
+    assert steady_state_of("cubic:hystart=off") == _law("cubic")
+
+
+def test_the_loss_rate_is_that_of_the_direction_and_of_all_hops() -> None:
+    scenario = {"path": {"loss": 0.1, "uplink_loss": 0.0, "wired": [{"loss": 0.1}]}}
+    assert random_loss_rate(scenario, is_upload=False) == pytest.approx(0.19)
+    assert random_loss_rate(scenario, is_upload=True) == pytest.approx(0.1)
+    assert random_loss_rate({"path": {"loss": {"kind": "list"}}}, is_upload=False) == 0
+
+
+@pytest.mark.parametrize("cca", ["reno", "cubic"])
+@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+def test_the_law_agrees_with_a_long_run(cca: str, seed: int) -> None:
+    draw = random.Random(seed)
+    rtt_ms, loss = draw.randint(20, 120), 10 ** draw.uniform(-3.4, -2.3)
+    changes = {
+        **_BUFFERS,
+        "path.rtt": f"{rtt_ms}ms",
+        "path.loss": loss,
+        "path.down": "300Mbit/s",
+        "path.buffer": "1bdp",
+    }
+    window = _law(cca).window(loss, rtt_ms / 1e3)
+    seconds = round(200 / (loss * window) * rtt_ms / 1e3)
+    result = ct.compare("steady-20-68", cca, 1, seed=seed, duration=f"{seconds}s", set=changes)
+    assert not [each for each in result.warnings if "steady state" in each]
+    (explained,) = ExplainedComparison(result).ccas
+    (text,) = (each.text for each in explained.causes if each.name == "random_loss")
+    found = re.search(r"law, .*, a steady state has about ([\d.]+) Mbit/s", text)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(explained.goodput_mbps, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("loss", "rate", "is_warned"),
+    # Few losses that limit it, none that is expected, enough, and losses beyond what the link carries.
+    [
+        (1e-5, "200Mbit/s", True),
+        (1e-7, "2Gbit/s", True),
+        (1e-2, "200Mbit/s", False),
+        (1e-6, "20Mbit/s", False),
+    ],
+)
+def test_runs_with_few_random_losses_are_said_to_depend_on_the_start_up(
+    loss: float, rate: str, *, is_warned: bool
+) -> None:
+    changes = {**_BUFFERS, "path.loss": loss, "path.down": rate, "path.wired.0.rate": "10Gbit/s"}
+    result = ct.compare("steady-20-68", "reno", 1, duration="8s" if is_warned else "25s", set=changes)
+    texts = [each for each in result.warnings if "steady state" in each]
+    assert len(texts) == is_warned
+    assert [each for each in ExplainedComparison(result).notes if "steady state" in each] == texts
+    assert all(f"loss rate {loss:.3g}" in each and "Reno's law" in each for each in texts)
