@@ -206,6 +206,13 @@ def test_all_fields_are_printed_with_their_meanings(celltcp) -> None:
     assert '### Workload, kind = "page"' in workloads
     assert "### Path" not in workloads
     assert celltcp("scenarios", "--fields", "flows").stdout.startswith("### Flow\n")
+    for field, heading in {
+        "path.down": "Capacity",
+        "flows.0.workload": 'Workload, kind = "bulk"',
+        "path.rtt": "Path",
+        "radio.ues.0.sinr": "Sinr",
+    }.items():
+        assert celltcp("scenarios", field, "--fields").stdout.startswith(f"### {heading}\n")
     refused = celltcp("scenarios", "drive", "--fields")
     assert refused.returncode == 2
     assert "there is no section 'drive'; allowed: Variation, Path, " in refused.stderr

@@ -122,13 +122,13 @@ impl Scenario {
     /// Length of a run, s.
     #[getter]
     fn duration_s(&self) -> f64 {
-        self.inner.duration.as_secs_f64()
+        self.inner.duration.as_nanos() as f64 / 1e9
     }
 
     /// Length of a slot, s.
     #[getter]
     fn slot_s(&self) -> f64 {
-        self.inner.slot.as_secs_f64()
+        self.inner.slot.as_nanos() as f64 / 1e9
     }
 
     /// Hash of everything that affects a run.

@@ -57,6 +57,10 @@ impl Scenario {
     }
 }
 
+/// How a scenario has rates that change.
+const RATES_OVER_TIME: &str =
+    "rates over time are steps = [{ at = \"0s\", rate = \"5Mbit/s\" }] in place of rate";
+
 fn read(
     mut document: Document,
     origin: &str,
@@ -84,8 +88,13 @@ fn read(
     Ok(scenario)
 }
 
-/// Returns the error about an unknown field with the field that is probably meant, unless it names a near one already.
+/// Returns the error about a field with what is probably meant: `steps` for a list of rates, or a known field for an unknown
+/// one unless the error names a near one already.
 fn with_meaning(error: ConfigError) -> ConfigError {
+    if error.message.starts_with("a list is not") && error.field.ends_with(".rate") {
+        let message = format!("{}; {RATES_OVER_TIME}", error.message);
+        return ConfigError { message, ..error };
+    }
     let Some(allowed) = error.message.strip_prefix(config::UNKNOWN_FIELD) else {
         return error;
     };

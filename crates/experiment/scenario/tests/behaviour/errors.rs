@@ -186,6 +186,23 @@ fn an_unknown_field_comes_with_the_nearest() {
 }
 
 #[test]
+fn a_direction_of_a_flow_and_a_list_of_rates_come_with_what_is_meant() {
+    let error = complaint("[[flows]]\ndirection = \"upload\"");
+    let expected = "flows.0.direction: there is no such field; did you mean \"flows.0.from\"?";
+    assert!(error.contains(expected), "{error}");
+    for (table, field) in [("path.down", "path.down.rate"), ("path.up", "path.up.rate")] {
+        let text = format!("[{table}]\nrate = [{{ at = \"0s\", rate = \"9Mbit/s\" }}]");
+        assert_eq!(
+            complaint(&text),
+            format!(
+                "bad.toml:2: {field}: a list is not a text with a unit; rates over time are \
+                 steps = [{{ at = \"0s\", rate = \"5Mbit/s\" }}] in place of rate"
+            )
+        );
+    }
+}
+
+#[test]
 fn an_unknown_kind_comes_with_the_nearest() {
     assert_eq!(
         complaint("[path]\nqueue = \"fqcodel\""),

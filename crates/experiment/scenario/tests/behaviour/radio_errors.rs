@@ -371,7 +371,7 @@ fn nodes_have_names_of_their_own() {
         ),
         (
             "[[radio.ues]]\ncount = 3",
-            "1: radio.ues: no UE is the node \"phone\"; allowed: one with that name and a count of 1",
+            "1: radio.ues: no UE is the node \"phone\", at which the path ends; allowed: one with that name and a count of 1",
         ),
         (
             "[radio]\n[[flows]]\nto = 'car'",

@@ -150,7 +150,7 @@ fn check_nodes(ues: &[Ue]) -> Result<(), FieldError> {
     }
     reject(
         "radio.ues",
-        "no UE is the node \"phone\"; allowed: one with that name and a count of 1",
+        "no UE is the node \"phone\", at which the path ends; allowed: one with that name and a count of 1",
     )
 }
 
