@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.comparison.linux_lines import cca_line, linux_line, linux_lines
 
 #: Segments of a video, one every two seconds, over a long path.
 _PATH: dict[str, Any] = {
@@ -127,7 +127,11 @@ def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_is_not() -> None:
             "path.queue=fq-codel",
             "cake bandwidth RATE, 90 % of the capacity, if that is steady",
         ),
-        ({"radio": {"x": 1}, "path": {"down": "50Mbit/s"}}, "path.queue=pie", "no line sets it"),
+        (
+            {"path": {"down": {"steps": [{"at": "0s", "rate": "5Mbit/s"}]}}},
+            "path.queue=pie",
+            "only a shaper below its lowest rates",
+        ),
     ],
 )
 def test_a_queue_in_another_device_needs_a_shaper(
@@ -137,6 +141,14 @@ def test_a_queue_in_another_device_needs_a_shaper(
     assert line.startswith("host before the bottleneck: tc qdisc replace dev INTERFACE root ")
     _, _, behind = line.partition("; where the queue is in a device behind it: ")
     assert behind.removeprefix("tc qdisc replace dev INTERFACE root ") == shaper
+
+
+def test_the_queue_of_a_cell_has_no_line_and_a_shaper_before_it_has_one() -> None:
+    scenario = {"radio": {"x": 1}, "path": {"down": "50Mbit/s", "wired": [{"name": "wan"}]}}
+    assert not linux_line("path.queue=pie", scenario)
+    changes = ["path.wired.0.rate=38Mbit/s", "path.wired.0.queue=fq-codel"]
+    shaper = "router: tc qdisc replace dev INTERFACE root cake bandwidth 38000kbit"
+    assert linux_lines(changes, scenario) == linux_lines(reversed(changes), scenario) == [shaper]
 
 
 def test_a_cca_has_a_line_where_linux_has_it() -> None:

@@ -54,7 +54,7 @@ def test_frames_that_nagle_holds_have_no_delay_as_their_first_remedy() -> None:
     result = ct.compare("steady-20-68", ["cubic"], 3, duration="60s", set=changes)
     explained = ExplainedComparison(result)
     (shown,) = explained.distinct_ccas
-    assert "or Nagle's algorithm held it back, for" in " ".join(explained.texts(shown))
+    assert "or Nagle's algorithm held it back" in " ".join(explained.texts(shown))
     first = explained.remedies[0]
     assert first.options == "--cca cubic --set flows.0.nodelay=true"
     assert "TCP_NODELAY" in first.text

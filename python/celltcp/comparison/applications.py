@@ -91,7 +91,7 @@ class Application(NamedTuple):
         shares, times = self.values("completed_share"), self.values("completion_least_s")
         leader = best_by_metric("completion_least_s", times, random=False).leader
         if leader is not None and estimate(shares[leader]).mean == 1:
-            return RankingMetric("completion_least_s", "completion time, at least")
+            return RankingMetric("completion_least_s", "completion time, or the time until the end")
         return RankingMetric("completed_share", "share of complete transfers")
 
     def verdict(self, *, random: bool) -> Verdict:

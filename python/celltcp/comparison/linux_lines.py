@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celltcp._core import CelltcpError, in_unit
@@ -25,8 +25,7 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
         scenario: scenario, parsed from its file; None leaves out lines for rates of hops and for
             queues in other devices, and the conditions under which a command helps.
     """
-    field, _, value = change.partition("=")
-    field, value = field.strip(), value.strip().strip("\"'")
+    field, value = _field_and_value(change)
     parts = field.split(".")
     if parts[:2] == ["tcp", "sysctl"]:
         name = ".".join(parts[2:]).strip("\"'")
@@ -43,10 +42,32 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
     return f"{entry['host']}{condition}: {entry['line'].format(value=text)}"
 
 
+def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
+    """Returns the lines of `linux_line` for changes that are made together.
+
+    A hop that gets a rate and a queue discipline is one shaper.
+    """
+    values = dict(_field_and_value(change) for change in changes)
+    lines = []
+    for field, value in values.items():
+        hop = field.rpartition(".")[0]
+        if field == f"{hop}.queue" and f"{hop}.rate" in values:
+            continue
+        is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
+        lines.append(_cake_line(value) if is_shaper else linux_line(f"{field}={value}", scenario))
+    return [line for line in lines if line]
+
+
 def cca_line(cca: str) -> str:
     """Returns the command that sets a congestion control on Linux; empty if Linux does not have it."""
     sysctls = linux_sysctls(cca)
     return f"sender: sysctl -w {' '.join(sysctls)}" if sysctls else ""
+
+
+def _field_and_value(change: str) -> tuple[str, str]:
+    """Returns field and value of a change such as `tcp.initial_window=32`."""
+    field, _, value = change.partition("=")
+    return field.strip(), value.strip().strip("\"'")
 
 
 def _value_text(value: str, unit: str) -> str | None:
@@ -69,7 +90,10 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
 
     The line has no effect if the queue is in another device, such as a modem. With a scenario, the text
     also has lines for that case: shapers, one for each direction, which move the queue to their host.
+    The queue of a cell has no line, as its base station manages it.
     """
+    if (scenario or {}).get("radio") and parts[1] == "queue":
+        return ""
     name = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}.get(value)
     if name is None:
         return ""
@@ -83,9 +107,8 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
     ]
     if not shapers and parts[0] == "path" and "trace" in str(scenario.get("path", {}).get("down")):
         shapers = [f"{replace} cake bandwidth RATE, 90 % of the capacity, if that is steady"]
-    return (
-        f"{line}; where the queue is in a device behind it: {', '.join(shapers) or 'no line sets it'}"
-    )
+    shaper_text = ", ".join(shapers) or "only a shaper below its lowest rates"
+    return f"{line}; where the queue is in a device behind it: {shaper_text}"
 
 
 def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, float]:
@@ -94,8 +117,6 @@ def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, fl
     A link with a varying rate has no shaper.
     """
     path = scenario.get("path", {})
-    if scenario.get("radio"):
-        return {}
     if parts[1] == "wired":
         rates = {"": _shaper_rate(path["wired"][int(parts[2])].get("rate"))}
     else:
@@ -122,7 +143,12 @@ def _shaper_line(hop: str, value: str, scenario: Mapping[str, Any]) -> str:
     hops = scenario.get("path", {}).get("wired", ())
     queue = hops[int(hop)].get("queue") if hop.isdigit() and int(hop) < len(hops) else None
     kind = queue.get("kind") if isinstance(queue, Mapping) else queue
-    rate = in_unit(value, "bit/s") if kind not in (None, "droptail") else None
-    if rate is None:
+    return "" if kind in (None, "droptail") else _cake_line(value)
+
+
+def _cake_line(rate: str) -> str:
+    """Returns the command of a shaper with a rate; empty if that is no constant rate."""
+    bits_per_s = in_unit(rate, "bit/s")
+    if bits_per_s is None:
         return ""
-    return f"router: tc qdisc replace dev INTERFACE root cake bandwidth {rate / 1e3:.0f}kbit"
+    return f"router: tc qdisc replace dev INTERFACE root cake bandwidth {bits_per_s / 1e3:.0f}kbit"

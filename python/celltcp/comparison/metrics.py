@@ -229,7 +229,7 @@ TRANSFERS = {
     "completion_max_s": AppMetric("completion\nmax s", 3, "Longest of these times, s."),
     "completion_sd_s": _spread("completion\nsd s", 3, "completion times, s"),
     "completion_least_s": AppMetric(
-        "completion\nat least s",
+        "completion\nor end s",
         *(3, "Mean time to complete of all transfers, s; those without an end lasted until the end."),
         is_occasional=True,
     ),

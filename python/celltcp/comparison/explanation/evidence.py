@@ -387,12 +387,25 @@ class Evidence:
     @functools.cached_property
     def capacities_1s_mbps(self) -> pd.Series:
         """Capacity of the bottleneck, Mbit/s: for each slot the median of the second around it."""
+        return self._medians_1s(self.slots.set_index("run", append=True)["capacity_mbps"])
+
+    @functools.cached_property
+    def link_rates_1s_mbps(self) -> pd.Series:
+        """Rate of the whole link, Mbit/s: for each slot the median of the second around it.
+
+        It is the largest capacity of any connection of the direction, since others use a part.
+        """
+        connections = self._all_connections[_are_uploads(self._all_connections) == self.is_upload]
+        slots = self._all_slots.merge(connections[["run", "flow"]], on=["run", "flow"])
+        return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())
+
+    def _medians_1s(self, rates: pd.Series) -> pd.Series:
+        """Returns the medians of a second of rates by slot and run, without the index of runs."""
         count = max(round(1.0 / self.slot_s), 1)
-        rates = self.slots.groupby("run", observed=True)["capacity_mbps"]
-        medians: pd.Series = rates.transform(
+        medians: pd.Series = rates.groupby("run", observed=True).transform(
             lambda rate: rate.rolling(count, center=True, min_periods=1).median()
         )
-        return medians.dropna()
+        return medians.dropna().droplevel("run")
 
     @functools.cached_property
     def capacity_mbps(self) -> float:

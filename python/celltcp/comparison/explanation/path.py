@@ -242,6 +242,19 @@ def random_loss(evidence: Evidence) -> Cause | None:
     return cause and cause._replace(text=f"{cause.text}{law_text(evidence)}")
 
 
+def overflows(evidence: Evidence) -> Cause | None:
+    """The buffer overflows, and is neither shallow nor overflowed by slow start for long.
+
+    The thresholds are those of `policer`. At least {_MIN_UNUSED_BY_LOSS:.0%} of the capacity is unused:
+    loss-based CCAs overflow each buffer in the end.
+    """
+    is_named = shallow_buffer(evidence) or overshoot(evidence)
+    losses = evidence.recoveries["overflow"]
+    if is_named or evidence.unused_share < _MIN_UNUSED_BY_LOSS or not _are_most(evidence, losses):
+        return None
+    return _loss_cause(evidence, "overflows", f"{evidence.buffer_text.capitalize()} dropped", losses)
+
+
 def radio_loss(evidence: Evidence) -> Cause | None:
     """The radio lost segments, with the thresholds of `policer`.
 
@@ -271,15 +284,19 @@ def _are_relevant(evidence: Evidence, losses: pd.Series, lost: float, sent: floa
     """
     if not sent or lost < 2:
         return False
-    drops = evidence.recoveries["drops"]
-    are_most = lost > drops.sum() / 2 or (losses > 0).sum() > (drops > 0).sum() / 2
     window_share = evidence.time_share("congestion_window", "recovery", "timeout")
     # Results of earlier versions have no shares of limits.
     is_window_limited = window_share >= _MIN_WINDOW_LIMITED_SHARE or not evidence.limit_shares
     costs_goodput = (
         is_window_limited and not evidence.is_thin and evidence.unused_share >= _MIN_UNUSED_BY_LOSS
     )
-    return bool(lost >= _MIN_LOSS_SHARE * sent or (are_most and costs_goodput))
+    return bool(lost >= _MIN_LOSS_SHARE * sent or (costs_goodput and _are_most(evidence, losses)))
+
+
+def _are_most(evidence: Evidence, losses: pd.Series) -> bool:
+    """Returns whether losses for a reason are most drops, or in most recoveries."""
+    drops = evidence.recoveries["drops"]
+    return bool(losses.sum() > drops.sum() / 2 or (losses > 0).sum() > (drops > 0).sum() / 2)
 
 
 def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series) -> Cause | None:
@@ -294,8 +311,11 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     lost, sent = losses.sum(), evidence.total("segments")
     if not _are_relevant(evidence, losses, lost, sent):
         return None
-    # A flow that sends little leaves most of the capacity unused, whatever is lost.
-    cost = 0.0 if evidence.is_thin else evidence.unused_share
+    # A flow that sends little leaves most of the capacity unused, whatever is lost. BBR hardly reacts
+    # to a recovery, so that the reason of most lost segments counts.
+    is_bbr, drops = evidence.cca.startswith("bbr"), evidence.recoveries["drops"].sum()
+    is_minor = lost <= drops / 2 if is_bbr else not _are_most(evidence, losses)
+    cost = 0.0 if evidence.is_thin or is_minor else evidence.unused_share
     cost_text = f"; {percent_text(cost)} of the capacity stayed unused" if cost >= 0.005 else ""
     window_share = evidence.time_share("congestion_window", "recovery")
     if evidence.is_thin and window_share >= _MIN_WINDOW_LIMITED_SHARE:

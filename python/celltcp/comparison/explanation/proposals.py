@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.explanation.remedies import REMEDIES
-from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.comparison.linux_lines import cca_line, linux_lines
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.scenario_files import read_scenario
@@ -76,10 +76,11 @@ class ProposedRemedy(NamedTuple):
     def text(self) -> str:
         """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
         remedy = self.remedy
-        changes = (linux_line(change, self.scenario) for change in remedy.changes)
+        changes = linux_lines(remedy.changes, self.scenario)
         parts = [remedy.linux, *changes, cca_line(remedy.cca), *socket_option_texts(remedy.changes)]
         lines = "; ".join(filter(None, parts))
-        text = f"against {remedy.against}{f'; Linux, {lines}' if lines else ''}"
+        network = f"; {remedy.network}" if remedy.network else ""
+        text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"
         if self.trial:
             return f"{text}; tried {self.trial}"
         return f"{text}; price: {remedy.price}" if remedy.price else text

@@ -82,6 +82,8 @@ class Remedy(NamedTuple):
     middlebox: str = ""
     #: Text with the Linux setting, if that is no field of the scenario; else empty.
     linux: str = ""
+    #: Text with the setting of the network, such as of a base station; else empty.
+    network: str = ""
     #: Text with the possible cost, shown if there is no trial; empty if unknown.
     price: str = ""
     #: Whether the remedy is another value of an earlier one; shown only if a trial of it is better.
@@ -255,7 +257,7 @@ def handovers(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(
         "data that the old cell does not hand over",
         ("radio.handover.forwarding=lossless",),
-        linux="base station: X2 or Xn forwarding for bearers in acknowledged mode",
+        network="base station: X2 or Xn forwarding for bearers in acknowledged mode",
     )
 
 
@@ -292,7 +294,12 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     filler = _filler(evidence.competing_mbps)
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
-    fq_codel = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), price=price)
+    network = ""
+    if evidence.scenario.get("radio") and evidence.bottleneck_hop is None:
+        network = "base station: an AQM above RLC, if it has one"
+    fq_codel = Remedy(
+        "a standing queue", (f"{_queue_field(evidence)}=fq-codel",), network=network, price=price
+    )
     if filler is None or evidence.is_bulk:
         if "bbr" not in evidence.cca:
             yield Remedy("a standing queue", cca="bbr")
@@ -300,9 +307,11 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             yield fq_codel
         if filler is None and evidence.is_bulk:
             yield from _window_for_queue(evidence)
+        yield from _shaper(evidence)
         return
     yield fq_codel
     yield from _bbr_for(evidence, filler)
+    yield from _shaper(evidence)
 
 
 def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
@@ -315,6 +324,30 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
         linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
         price="goodput where rate or RTT grow",
     )
+
+
+def _shaper(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields a slower hop with an AQM before an access link of the downlink whose rate varies.
+
+    Its queue then stands where a host can manage it, unless the link is slower still. A link with a
+    constant rate has a line of Linux for that beside its queue discipline.
+    """
+    hops = evidence.scenario.get("path", {}).get("wired", ())
+    if evidence.is_upload or evidence.bottleneck_hop is not None or not hops:
+        return
+    rates_mbps = evidence.link_rates_1s_mbps * _PACKET_BYTES / evidence.mss
+    quartile, median = rates_mbps.quantile([0.25, 0.5])
+    if not 0 < quartile < median:
+        return
+    hop = f"path.wired.{len(hops) - 1}"
+    for rate_mbps in (quartile, median):
+        rate = f"{rate_mbps:.2g}Mbit/s" if rate_mbps < 100 else f"{rate_mbps:.0f}Mbit/s"
+        yield Remedy(
+            "a standing queue where no host can manage it (a shaper before it)",
+            (f"{hop}.rate={rate}", f"{hop}.queue=fq-codel"),
+            price="goodput above the rate of the shaper",
+            is_variant=rate_mbps != quartile,
+        )
 
 
 def _filler(rates: Mapping[str, float]) -> str | None:

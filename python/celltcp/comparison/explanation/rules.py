@@ -31,7 +31,15 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     for rule in (
         *(hosts.application, hosts.overload, hosts.slow_link, hosts.video),
         *(hosts.given_up, hosts.receive_window, hosts.send_buffer),
-        *(path.shallow_buffer, path.overshoot, path.outage, acks.uplink, path.sleep, path.policer),
+        *(
+            path.shallow_buffer,
+            path.overshoot,
+            path.overflows,
+            path.outage,
+            acks.uplink,
+            path.sleep,
+            path.policer,
+        ),
         *(acks.delayed_acks, acks.spurious_timeouts),
         *(cells.handovers, cells.link_failures),
         *(path.random_loss, path.radio_loss, path.aqm, path.competition, queues.queue),

@@ -1,0 +1,77 @@
+"""Explanations of overflows, and shapers against a queue that no host can manage."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+from drawn_causes import Changes
+
+#: Commands of a game beside a download.
+DOWNLOAD_AND_GAME = [
+    {"name": "download"},
+    {
+        "name": "game",
+        "cca": "cubic",
+        "workload": {"kind": "frames", "size": "200B", "interval": "33ms", "deadline": "100ms"},
+    },
+]
+
+
+def varying_link(seed: int) -> tuple[float, Changes]:
+    """Returns the mean rate, Mbit/s, and the changes of a link drawn by a seed."""
+    draw = random.Random(seed)
+    mean = draw.uniform(10, 60)
+    generate = {
+        "mean": f"{mean:.1f}Mbit/s",
+        "variability": draw.uniform(0.25, 0.5),
+        "correlation": "3s",
+    }
+    changes = {"path.down": {"generate": generate}, "path.buffer": "1500packets"}
+    return mean, {**changes, "flows": DOWNLOAD_AND_GAME}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_queue_behind_a_rate_that_varies_gets_a_shaper_that_helps(seed: int) -> None:
+    mean, changes = varying_link(seed)
+    result = ct.compare("steady-20-18", "cubic", 2, duration="20s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    (shaper,) = [each for each in explained.remedies if "path.wired.0.rate=" in each.options]
+    (bandwidth,) = re.findall(r"router: tc qdisc replace .* cake bandwidth (\d+)kbit", shaper.text)
+    assert 0.3 * mean < int(bandwidth) / 1e3 < 1.1 * mean
+    assert re.search(r"game share of late frames \S+ to \S+", shaper.trial), shaper.trial
+    assert shaper.gain > 0
+
+
+def test_a_constant_link_has_its_shaper_beside_the_queue_discipline() -> None:
+    changes: Changes = {"path.buffer": "1500packets", "flows": DOWNLOAD_AND_GAME}
+    result = ct.compare("steady-20-18", "cubic", 2, duration="20s", set=changes)
+    options = [(each.options, each.text) for each in ExplainedComparison(result).remedies]
+    assert not any("path.wired.0.rate=" in option for option, _ in options)
+    assert any("cake bandwidth 18000kbit" in text for _, text in options)
+
+
+def test_overflows_are_the_cause_where_they_lose_more_than_random_losses() -> None:
+    changes: Changes = {
+        "path.rtt": "560ms",
+        "path.down.rate": "12Mbit/s",
+        "path.buffer": "1.2bdp",
+        "path.loss": {"kind": "gilbert-elliott", "to_bad": 0.00157, "to_good": 0.06},
+        "flows.0.workload": {"kind": "bulk", "bytes": "20MB"},
+    }
+    result = ct.compare("steady-20-18", ["bbr", "cubic"], 3, duration="120s", set=changes)
+    texts = {
+        explained.cca: {cause.name: cause.text for cause in explained.causes}
+        for explained in ExplainedComparison(result).ccas
+    }
+    assert texts["bbr"]["overflows"].startswith("The buffer dropped ")
+    assert "stayed unused" not in texts["bbr"]["random_loss"]
+    # CUBIC leaves the capacity unused for random losses alone.
+    assert "stayed unused" in texts["cubic"]["random_loss"]
+    assert "overflows" not in texts["cubic"]
