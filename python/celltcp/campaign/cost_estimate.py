@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp.campaign.jobs import Job, Jobs
+from celltcp.present.quantities import digits_text, three_digits
 
 #: Maximum number of trial runs of an estimate.
 _MAX_TRIALS = 8
@@ -44,8 +45,9 @@ class CostEstimate:
 
     def __str__(self) -> str:
         return (
-            f"{self.runs} runs, {self.simulated_h:.3g} h simulated, some {self.cpu_h:.2g} h of CPU "
-            f"time and {self.size_gb:.2g} GB of tables"
+            f"{self.runs} runs, {three_digits(self.simulated_h)} h simulated, some "
+            f"{digits_text(self.cpu_h, 2)} h of CPU time and "
+            f"{digits_text(self.size_gb, 2)} GB of tables"
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
+from celltcp.present.quantities import digits_text, three_digits
 from celltcp.results.statistics import MARGIN, Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 
@@ -60,7 +61,7 @@ def _time_cost(
     gap = paired_gap(times[leader], times[best])
     if means[leader] <= means[best] / (1 - MIN_COST) or gap.includes_zero:
         return None
-    factor = f"{means[leader] / means[best]:.3g}"
+    factor = f"{three_digits(means[leader] / means[best])}"
     words = words_of(COMPLETION_TIME)
     replaced = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
     text = f"{factor} times the completion time: {replaced} with {names[best]}"
@@ -117,7 +118,7 @@ def with_delay_cost(
     longer = 100 * (estimate(times[other]).mean / shortest_s - 1)
     is_alike = longer < _MIN_LONGER
     time_text = "as long" if is_alike else f"{longer:.1f} % longer"
-    factor = f"{longest_ms / mean_delays[other]:.2g}"
+    factor = f"{digits_text(longest_ms / mean_delays[other], 2)}"
     text = (
         f"{factor} times the delay: {words.name} {words.number(longest_ms)} instead of "
         f"{words.value_text(mean_delays[other])} with {names[other]}, which takes {time_text}"

@@ -27,6 +27,7 @@ from celltcp.logs.plausibility import (
 )
 from celltcp.logs.source import Source
 from celltcp.logs.summaries import LIKE_DEMAND, NO_CAPACITY, SEPARATOR
+from celltcp.present.quantities import three_digits
 from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
@@ -296,4 +297,4 @@ def _time_text(ns: int) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    return f"{three_digits(100 * share)} %"

@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp._core import CelltcpError
 from celltcp.logs.blocks import map_blocks, sample
+from celltcp.present.quantities import three_digits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,8 +75,9 @@ def check_rates(recording: Recording, intervals: Intervals, *, is_unit_given: bo
         )
     if mean < _MIN_BPS and recording.lengths is None:
         raise CelltcpError(
-            f"the mean would be {mean:.3g} bit/s ({recording.columns or recording.kind}): --unit says "
-            "another unit, or that it is so (unit in a scenario file), such as Mbit/s or MB/s"
+            f"the mean would be {three_digits(mean)} bit/s ({recording.columns or recording.kind}): "
+            "--unit says another unit, or that it is so (unit in a scenario file), such as Mbit/s or "
+            "MB/s"
         )
 
 
@@ -167,9 +169,8 @@ def demand_reason(recording: Recording, intervals: Intervals, shares: TimeShares
         return f"{100 * shares.idle:.0f} % of its time is idle"
     if shares.capped > _MIN_CAPPED_SHARE and shares.varying > 0.05:
         high_mbps = shares.high_bps / 1e6
-        return (
-            f"{100 * shares.capped:.0f} % of its time is at {high_mbps:.3g} Mbit/s, as behind a shaper"
-        )
+        rate_text = f"{three_digits(high_mbps)} Mbit/s"
+        return f"{100 * shares.capped:.0f} % of its time is at {rate_text}, as behind a shaper"
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -35,8 +35,21 @@ _MTU = 1_500
 _WIRED_MBPS = 1_000.0
 
 
+class Flight(NamedTuple):
+    """Data in flight of a sender, bytes."""
+
+    #: Limit of the sender to which it keeps; 0 if none is seen.
+    bound: float
+    #: Most data in flight; NaN if it is not known.
+    longest: float
+
+
 def endpoint_settings(
-    row: Mapping[Hashable, Any], intervals: pd.DataFrame, capacity_mbps: float, rtt_ms: float
+    row: Mapping[Hashable, Any],
+    intervals: pd.DataFrame,
+    capacity_mbps: float,
+    rtt_ms: float,
+    flight: Flight,
 ) -> str:
     """Returns the parts of a scenario about the endpoints of a connection, as TOML.
 
@@ -47,8 +60,9 @@ def endpoint_settings(
         intervals: intervals of its sender.
         capacity_mbps: highest capacity of its path.
         rtt_ms: lowest RTT of the whole path.
+        flight: data in flight of its sender.
     """
-    tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms))
+    tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms), flight)
     return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{_flow(row, _workload(row, intervals))}"
 
 
@@ -77,7 +91,7 @@ def _bytes_per_rtt(row: Mapping[Hashable, Any], intervals: pd.DataFrame, rtt_ms:
     return math.ceil(125 * mbps * rtt_ms)
 
 
-def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int) -> str:
+def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str:
     receiver = "client" if row["direction"] == "down" else "server"
     lines = []
     if (mss := _mss(row)) is not None:
@@ -93,6 +107,10 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int) -> str:
         segment = (mss or _DEFAULT_MSS) - (_TIMESTAMPS_OPTION if row["timestamps"] else 0)
         limit = segment * math.ceil(bytes_per_rtt / segment)
         lines.append(f'receive_window_max = "{limit}B" # for the limit of the sender: data per RTT')
+    elif flight.bound:
+        lines.append(
+            f'receive_window_max = "{flight.bound:.0f}B" # for the limit of the sender: data in flight'
+        )
     elif row["window_limited"] >= _MIN_LIMITED_SHARE and not math.isnan(window):
         share = 100 * row["window_limited"]
         lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
@@ -100,9 +118,11 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int) -> str:
         size = max(_MEMORY_RATIO * window, _RECEIVE_BUFFER)
         lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')
     # A capture at the receiver does not show what is in flight.
-    flight = bytes_per_rtt if row["place"] == "receiver" else row["in_flight_max"]
-    size = max(_MEMORY_RATIO * flight, _SEND_BUFFER)
-    lines.append(f'send_buffer_max = "{size:.0f}B" # for {flight} B in flight and more')
+    most = row["in_flight_max"]
+    if row["place"] == "receiver":
+        most = round(max(bytes_per_rtt, 0.0 if math.isnan(flight.longest) else flight.longest))
+    size = max(_MEMORY_RATIO * most, _SEND_BUFFER)
+    lines.append(f'send_buffer_max = "{size:.0f}B" # for {most} B in flight and more')
     return "".join(f"{line}\n" for line in lines)
 
 

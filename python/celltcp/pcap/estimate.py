@@ -15,9 +15,11 @@ from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
-from celltcp.pcap.endpoint_settings import endpoint_settings
+from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
+from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
+from celltcp.present.quantities import digits_text
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, UNSEEN_OVERFLOW
 
 #: IP and TCP headers of a segment with timestamps, bytes.
@@ -38,6 +40,9 @@ _MIN_REORDERED_SHARE = 0.01
 
 #: Smallest buffer of an estimate without an overflow: ten packets, bytes.
 _MIN_BUFFER_BYTES = 15_000.0
+
+#: Minimum buffer over the data in flight that a limit of the sender keeps to: headers, ACKs and bursts.
+_BOUND_BUFFER_RATIO = 1.05
 
 #: Duration of a simulation of a transfer with an end, over that of the capture: other CCAs are slower.
 _DURATION_RATIO = 3
@@ -159,19 +164,23 @@ def estimate_path(
     rtt_ms = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
     intervals = connection_rows(analyses.intervals, row, up)
     losses = connection_rows(analyses.losses, row, up)
-    episodes = Evidence(row, losses, connection_rows(analyses.intervals, row)).episodes
+    evidence = Evidence(row, losses, connection_rows(analyses.intervals, row))
+    episodes, bound = evidence.episodes, sender_bound(evidence)
     # Delays may be those of ACKs in the queue of another transfer, even if the data fill a queue, too.
     other = opposite_transfer(analyses.connections, row, intervals)
     times_s, capacity_mbps, is_measured = _capacity(
         intervals,
         losses,
         row,
-        has_full_queue=any(episode.queue == "full" for episode in episodes),
+        has_queue_before=stands_before(evidence)
+        or any(episode.queue == "full" for episode in episodes),
         is_ack_queue=other is not None,
     )
     buffer_bytes, has_overflow = 0.0, False
     if other is None:
         buffer_bytes, has_overflow = _buffer(losses, intervals, row, times_s, capacity_mbps)
+        # The path holds all that is in flight, with headers, and nothing of that is lost.
+        buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
     segments = int(row["segments_up"] if up else row["segments_down"])
     return PathEstimate(
         str(row["file"]),
@@ -186,7 +195,13 @@ def estimate_path(
         has_overflow and bool(is_measured.any()),
         has_overflow,
         (0 if are_leftovers(episodes) else int((losses["kind"] == "random").sum())) / max(segments, 1),
-        endpoint_settings(row, intervals, float(capacity_mbps.max()), rtt_ms),
+        endpoint_settings(
+            row,
+            intervals,
+            float(capacity_mbps.max()),
+            rtt_ms,
+            Flight(bound, longest_flight(evidence)),
+        ),
         tuple(_missing_properties(row)),
         None if other is None else int(other["connection"]),
     )
@@ -259,7 +274,7 @@ def _capacity(
     losses: pd.DataFrame,
     row: dict[Hashable, Any],
     *,
-    has_full_queue: bool,
+    has_queue_before: bool,
     is_ack_queue: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Returns `times_s`, `capacity_mbps` and `is_measured` of an estimate.
@@ -278,7 +293,7 @@ def _capacity(
     queue_ms = by_interval(_queue_ms(intervals, row, is_minimum=True), np.nan)
     # Close to the receiver nothing is in flight most of the time, whatever the sender does.
     is_limited = np.zeros(count, bool)
-    if not (has_full_queue and row["place"] == "receiver"):
+    if not (has_queue_before and row["place"] == "receiver"):
         is_limited = by_interval(intervals["is_limited"] == 1) > 0
     lowest_ms = float(np.nanmax([row["rtt_min_ms"], row["far_rtt_min_ms"]]))
     mss = float(np.nanmax([np.nanmin([row["mss_up"], row["mss_down"], 1460.0]) - 12, 536.0]))
@@ -336,7 +351,7 @@ def _missing_properties(row: dict[Hashable, Any]) -> list[str]:
     overtaken = int(row["reordered"]) + int(row[f"out_of_order_{direction}"])
     share = overtaken / max(int(row[f"segments_{direction}"]), 1)
     if share >= _MIN_REORDERED_SHARE:
-        texts.append(f"reordering of {100 * share:.2g} % of the segments (path.jitter)")
+        texts.append(f"reordering of {digits_text(100 * share, 2)} % of the segments (path.jitter)")
     return texts
 
 

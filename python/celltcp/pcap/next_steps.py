@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
+from celltcp.pcap.diagnosis.losses import FULL_QUEUE
+from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
-from celltcp.present.quantities import size_text, three_digits, time_text
+from celltcp.present.quantities import ms_text, size_text, three_digits
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
@@ -68,6 +70,8 @@ def _purpose(row: Mapping[Hashable, Any]) -> str:
             f"against {row['losses_random']} random losses{reductions_text}; BBR does not take them "
             f"for congestion; Linux, {cca_line('bbr')}"
         )
+    if str(row["diagnosis"]).startswith((FULL_QUEUE, QUEUE)):
+        return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
     outages = "; without its outages, unless path.blackouts has them" if row["losses_outage"] else ""
     return f"whether another CCA would be better there{outages}"
 
@@ -77,7 +81,7 @@ def _buffer_step(row: Mapping[Hashable, Any]) -> str:
     rate_mbps, rtt_ms = float(row["throughput_mbps"]), float(row["rtt_min_ms"])
     bytes_per_rtt = 125 * rate_mbps * rtt_ms
     return (
-        f"# {size_text(bytes_per_rtt)} pass per RTT of {time_text(rtt_ms / 1e3)}, which is "
+        f"# {size_text(bytes_per_rtt)} pass per RTT of {ms_text(rtt_ms)}, which is "
         f"{three_digits(rate_mbps)} Mbit/s; "
         f"twice the rate needs {size_text(2 * bytes_per_rtt)} in flight on average: "
         "a larger SO_SNDBUF (Linux, at most net.core.wmem_max; without it net.ipv4.tcp_wmem), or "

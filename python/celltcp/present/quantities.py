@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 
 def size_text(count: float) -> str:
     """Returns a size in bytes with three digits and its unit, such as `1.87 MB`."""
-    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        # Sizes that would round to 1000 have the next unit.
+        if count >= 0.9995 * factor:
             return f"{three_digits(count / factor)} {unit}"
     return f"{count:.0f} B"
 
@@ -22,6 +25,22 @@ def time_text(time_s: float) -> str:
     return f"{seconds} s" if time_s >= 0.9995 else f"{three_digits(1e3 * time_s)} ms"
 
 
+def ms_text(time_ms: float) -> str:
+    """Returns a time in ms as `time_text` does, such as `4.46 s` or `79.5 ms`."""
+    return time_text(time_ms / 1e3)
+
+
 def three_digits(value: float) -> str:
-    """Returns a number with three significant digits, without an exponent if it is large."""
-    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}".replace(",", " ")
+    """Returns a number with three significant digits, without an exponent."""
+    return digits_text(value, 3)
+
+
+def digits_text(value: float, digits: int) -> str:
+    """Returns a number with some significant digits, without an exponent; large ones have all."""
+    if abs(value) >= 10**digits - 0.5 and math.isfinite(value):
+        return f"{value:,.0f}".replace(",", " ")
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{float(text):.{decimals}f}"

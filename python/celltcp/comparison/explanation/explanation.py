@@ -24,7 +24,7 @@ from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
-from celltcp.present.quantities import rate_text, size_text
+from celltcp.present.quantities import rate_text, size_text, three_digits
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -95,7 +95,9 @@ class ExplainedCca(NamedTuple):
         if not limited >= MIN_LIMITED_SHARE or math.isnan(self.cwnd_mean):
             return ""
         interval_s = self.recovery_interval_s
-        interval_text = f", a loss recovery every {interval_s:.3g} s" if interval_s > 0 else ""
+        interval_text = (
+            f", a loss recovery every {three_digits(interval_s)} s" if interval_s > 0 else ""
+        )
         return (
             f"Congestion window: {self.cwnd_mean:.1f} segments on average, "
             f"{number_text(self.cwnd_max)} ({size_text(self.cwnd_max * self.mss)}) at "

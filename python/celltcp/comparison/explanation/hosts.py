@@ -9,7 +9,7 @@ from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import size_text, three_digits
 from celltcp.results.limits import MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
@@ -124,12 +124,12 @@ def video(evidence: Evidence) -> Cause | None:
     slow_share = float((evidence.slots["capacity_mbps"] < rate_mbps).mean())
     if slow_share < _MIN_SLOW_LINK_SHARE:
         return None
-    stalls_text = f"{stalls:.3g} {'stall' if stalls == 1 else 'stalls'}"
+    stalls_text = f"{three_digits(stalls)} {'stall' if stalls == 1 else 'stalls'}"
     return Cause(
         "video",
-        f"The video played {rate_mbps:.2f} Mbit/s on average, with {switches:.3g} changes of the "
-        f"representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of {startup_s:.2f} s; the "
-        f"link carried less than that rate for {percent_text(slow_share)} of the time.",
+        f"The video played {rate_mbps:.2f} Mbit/s on average, with {three_digits(switches)} changes of "
+        f"the representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of {startup_s:.2f} s; "
+        f"the link carried less than that rate for {percent_text(slow_share)} of the time.",
         slow_share,
     )
 

@@ -21,7 +21,7 @@ from celltcp.comparison.explanation.tail import (
     TIME_OUT,
 )
 from celltcp.comparison.explanation.window_demand import window_demand
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import size_text, three_digits
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import constant_frames
 
@@ -443,7 +443,7 @@ def _fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy
     # Encoders take their bitrate in kbit/s.
     against = (
         f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "
-        f"{1 / interval_s:.3g} frames a second)"
+        f"{three_digits(1 / interval_s)} frames a second)"
     )
     max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
     encoder = evidence.workload.get("encoder")

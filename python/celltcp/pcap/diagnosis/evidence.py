@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode, find_episodes
+from celltcp.present.quantities import three_digits
 
 #: Length of an interval, s.
 INTERVAL_S = 0.1
@@ -218,12 +219,14 @@ def times_text(starts_s: list[float]) -> str:
         return ""
     first, *_, last = starts_s
     if len(starts_s) == _MIN_LISTED:
-        return f" ({len(starts_s)} times, at {first:.3g} and {last:.3g} s)"
+        return f" ({len(starts_s)} times, at {three_digits(first)} and {three_digits(last)} s)"
     steps = sorted(later - earlier for earlier, later in itertools.pairwise(starts_s))
     median = steps[len(steps) // 2]
     is_periodic = steps[-1] - steps[0] < _MAX_PERIOD_RANGE * median
-    period_text = f"one every {median:.3g} s, " if is_periodic else ""
-    return f" ({len(starts_s)} times, {period_text}from {first:.3g} to {last:.3g} s)"
+    period_text = f"one every {three_digits(median)} s, " if is_periodic else ""
+    return (
+        f" ({len(starts_s)} times, {period_text}from {three_digits(first)} to {three_digits(last)} s)"
+    )
 
 
 def segments_were(count: int) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from celltcp.pcap.diagnosis.evidence import Evidence, plural
-from celltcp.present.quantities import size_text, time_text
+from celltcp.present.quantities import ms_text, size_text, time_text
 
 #: Minimum pause after which a device in between may have forgotten a connection, s.
 _MIN_PAUSE_S = 60.0
@@ -40,7 +40,7 @@ def _forged_reset(evidence: Evidence) -> str:
     if abs(ttl - usual_ttl) > _MAX_ROUTE_HOPS:
         reason = f"its TTL is {ttl:.0f}, that of {name} {usual_ttl:.0f}"
     elif side in ("client", "server") and pause_s >= _MIN_PAUSE_S and is_early:
-        reason = f"the RTT to {name} is {time_text(rtt_ms / 1e3)}"
+        reason = f"the RTT to {name} is {ms_text(rtt_ms)}"
     else:
         return ""
     after_text = ""

@@ -6,10 +6,11 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
+from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.waits import late_application
-from celltcp.present.quantities import size_text, time_text
+from celltcp.present.quantities import ms_text, size_text, time_text
 
 #: Beginning of the sentence about a send buffer, or an application, that limits the rate.
 OWN_LIMIT = "the send buffer of the "
@@ -68,17 +69,6 @@ _MIN_GROWING = 4
 _MIN_GROWTH = 1.2
 #: Minimum number of marks of congestion at which a queue marks.
 _MIN_MARKS = 3
-#: Minimum delay of a standing queue, ms, and intervals in which it is seen.
-_MIN_QUEUE_MS = 5.0
-_MIN_QUEUE_INTERVALS = 3
-#: Minimum ratio of the RTT to the lowest one for a standing queue.
-_MIN_QUEUE_RATIO = 2.0
-#: Thresholds for an RTT that changes steadily, as a queue does and jitter does not: ratio to the lowest
-#: RTT, delay, ms, number of intervals, and correlation of the RTTs of neighbours.
-_MIN_STEADY_RATIO = 1.2
-_MIN_STEADY_MS = 10.0
-_MIN_STEADY_INTERVALS = 20
-_MIN_CORRELATION = 0.8
 #: Minimum delay of ACKs in a queue: ms, and share of the lowest RTT and of the delay of both queues.
 _MIN_ACKS_MS = 10.0
 _MIN_ACKS_SHARE = 0.5
@@ -119,7 +109,7 @@ def _receive_window(evidence: Evidence) -> str:
     rtt_ms, median_ms = evidence.rtt_ms, row["far_rtt_p50_ms"]
     rtt_text = ""
     if not math.isnan(rtt_ms):
-        rtt_text = f" of {time_text((max(rtt_ms, median_ms) if median_ms > 0 else rtt_ms) / 1e3)}"
+        rtt_text = f" of {ms_text(max(rtt_ms, median_ms) if median_ms > 0 else rtt_ms)}"
     size = size_text(window)
     if first := _first_window(evidence):
         size = f"{size_text(first)} at first, growing to {size},"
@@ -303,7 +293,7 @@ def _even_rate(evidence: Evidence) -> str:
     return (
         f"{SOME_LIMIT}{unknown_text}{queue_text} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
-        f"{time_text(evidence.rtt_ms / 1e3)}, nothing is lost{window_text}"
+        f"{ms_text(evidence.rtt_ms)}, nothing is lost{window_text}"
     )
 
 
@@ -389,37 +379,9 @@ def _queue_of_acks(evidence: Evidence) -> str:
         return ""
     limit = _receive_window(evidence) or loss_limit(evidence)
     return (
-        f"a queue stands on the path of the ACKs: in the median they wait "
-        f"{time_text(acks_ms / 1e3)}, and the data "
-        f"{time_text((data_ms + max(far_ms - late_ms, 0.0)) / 1e3)}" + (f"; {limit}" if limit else "")
-    )
-
-
-def _queue(evidence: Evidence) -> str:
-    """A standing queue: all RTTs of half of the intervals are above twice the lowest.
-
-    Where the RTT changes steadily from interval to interval, a fifth above the lowest is enough.
-    """
-    row = evidence.row
-    lowest = evidence.steady["rtt_min_ms"].dropna()
-    is_steady = len(lowest) >= _MIN_STEADY_INTERVALS and lowest.autocorr() >= _MIN_CORRELATION
-    min_ratio, min_ms = _MIN_QUEUE_RATIO, _MIN_QUEUE_MS
-    if is_steady:
-        min_ratio, min_ms = _MIN_STEADY_RATIO, _MIN_STEADY_MS
-    min_rtt_ms = max(min_ratio * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + min_ms)
-    # Close to the receiver, RTTs are those of its delayed ACKs.
-    if row["place"] == "receiver" or row["far_rtt_samples"] < 20:
-        return ""
-    if not row["far_rtt_p50_ms"] > min_rtt_ms:
-        return ""
-    if evidence.pauses_s(evidence.sender) >= _MIN_IDLE_SHARE * row["download_s"]:
-        return ""
-    if len(lowest) < _MIN_QUEUE_INTERVALS or not lowest.median() > min_rtt_ms:
-        return ""
-    lost_text = f"{segments_were(row['losses'])} lost" if row["losses"] else "without loss"
-    return (
-        f"a queue stands on the path: the RTT is {time_text(row['far_rtt_p50_ms'] / 1e3)} in the "
-        f"median and {time_text(row['far_rtt_min_ms'] / 1e3)} at least, {lost_text}"
+        f"a queue stands on the path of the ACKs: in the median they wait {ms_text(acks_ms)}, and the "
+        "data "
+        f"{ms_text(data_ms + max(far_ms - late_ms, 0.0))}" + (f"; {limit}" if limit else "")
     )
 
 
@@ -457,7 +419,7 @@ LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _losses_and_offload,
     _for_transfers(_application),
     _for_transfers(_send_buffer),
-    _for_transfers(_queue),
+    _for_transfers(standing_queue),
     unclear_losses,
     _duplicates,
     _offload,

@@ -11,10 +11,13 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
+from celltcp.pcap.diagnosis.full_buffers import full_buffer_text, overshoot_fills_buffer
 from celltcp.pcap.diagnosis.hypotheses import are_below_rate, has_queue, p_value_of_high_rtts
 from celltcp.pcap.diagnosis.policing import policer
-from celltcp.present.quantities import size_text, time_text
+from celltcp.present.quantities import ms_text, size_text, time_text
 
+#: Beginning of the sentence about a queue whose buffer overflows.
+FULL_QUEUE = "a full queue on the path"
 #: Range of the time between two repairs without SACK, RTTs, and minimum share of the time in such
 #: steps.
 _REPAIR_RTTS = (0.7, 2.0)
@@ -238,8 +241,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
             return _unclear_text(full)
         return (
             f"a shallow buffer on the path limits the rate: {lost_text} in a queue that was full "
-            f"at an RTT of {time_text(rtts_ms.median() / 1e3)}, "
-            f"{time_text(row['far_rtt_min_ms'] / 1e3)} at least"
+            f"at an RTT of {ms_text(rtts_ms.median())}, {ms_text(row['far_rtt_min_ms'])} at least"
         )
     if _may_be_aqm(evidence, full):
         return _unclear_text(full)
@@ -248,7 +250,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         return f"{lost_text} in a full queue by {time_text(end_s)}; later, no queue stands"
     if not _stands(evidence, full):
         return f"{lost_text} in a full queue, which does not stand all the time"
-    return f"a full queue on the path limits the rate: {lost_text} in it"
+    return f"{FULL_QUEUE} limits the rate: {lost_text} in it{full_buffer_text(evidence, full)}"
 
 
 def _may_be_aqm(evidence: Evidence, full: list[Episode]) -> bool:
@@ -257,8 +259,11 @@ def _may_be_aqm(evidence: Evidence, full: list[Episode]) -> bool:
     After a queue discipline has dropped a segment, the queue grows until the sender hears of that. The
     queue of a full buffer does not grow.
     """
+    if overshoot_fills_buffer(evidence, full):
+        return False
     single_count = sum(episode.count == 1 for episode in full)
-    place = evidence.losses["queue"][evidence.losses["kind"] == "congestion"].median()
+    # Losses of queue disciplines may count as random ones.
+    place = evidence.losses["queue"][evidence.losses["kind"].isin(["congestion", "random"])].median()
     are_single = single_count >= _MIN_SINGLE_SHARE * len(full)
     return bool(are_single and place < _MIN_SURELY_FULL and _median_delay_ms(full) <= _MAX_AQM_MS)
 
@@ -391,7 +396,7 @@ def _rtt_text(episodes: list[Episode]) -> str:
     """Returns the median RTT at losses and the lowest one as text."""
     median_ms = pd.Series([episode.rtt_ms for episode in episodes]).median()
     lowest_ms = min((episode.lowest_ms for episode in episodes), default=math.nan)
-    return f"the RTT was {time_text(median_ms / 1e3)} then, and {time_text(lowest_ms / 1e3)} at least"
+    return f"the RTT was {ms_text(median_ms)} then, and {ms_text(lowest_ms)} at least"
 
 
 def _has_constant_rate(evidence: Evidence) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
+from celltcp.present.quantities import three_digits
 
 #: Minimum number of losses without a queue, and of steps between them.
 _MIN_LOSSES = 20
@@ -81,9 +82,9 @@ def policer(evidence: Evidence) -> str:
     if not rate:
         return ""
     return (
-        f"a policer on the path limits the rate to {8e-6 * rate:.3g} Mbit/s of payload: {len(lost)} "
-        f"segments were lost, at least {int(is_low.sum())} of them without a queue, and between the "
-        "losses this rate passed"
+        f"a policer on the path limits the rate to {three_digits(8e-6 * rate)} Mbit/s of payload: "
+        f"{len(lost)} segments were lost, at least {int(is_low.sum())} of them without a queue, and "
+        "between the losses this rate passed"
     )
 
 

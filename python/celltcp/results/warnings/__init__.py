@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
+from celltcp.present.quantities import three_digits
 from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows, windows_that_share
 from celltcp.results.tested import FlowUnderTest
@@ -141,7 +142,7 @@ def _repeated_traces(about: Mapping[str, Any]) -> list[str]:
         if trace_s >= run_s:
             continue
         text = (
-            f"the last {run_s - trace_s:.3g} s of a run of {run_s:g} s repeat its beginning"
+            f"the last {three_digits(run_s - trace_s)} s of a run of {run_s:g} s repeat its beginning"
             if run_s < 2 * trace_s
             else f"a run of {run_s:g} s has it {run_s / trace_s:.1f} times, one after another"
         )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, in_unit
+from celltcp.present.quantities import three_digits
 from celltcp.results.columns import records, rows_of
 from celltcp.scenarios.cca_mix import count_text, labels
 
@@ -110,12 +111,13 @@ def no_delivery(results: Results) -> list[str]:
 def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
     """Returns why a connection delivered nothing, by its counters."""
     left_s = about["duration_s"] - flow["start_s"]
+    later_text = f"{three_digits(left_s)} s later"
     if flow["segments"] > 0:
-        text = f"none of the segments that it sent had arrived at the end, {left_s:.3g} s later"
+        text = f"none of the segments that it sent had arrived at the end, {later_text}"
     elif flow.get("handshake_timeouts", 0) > 0:
-        text = f"its handshake timed out, and was not complete at the end, {left_s:.3g} s later"
+        text = f"its handshake timed out, and was not complete at the end, {later_text}"
     else:
-        text = f"it sent no data from its start until the end, {left_s:.3g} s later"
+        text = f"it sent no data from its start until the end, {later_text}"
     rtt = str(tomllib.loads(about["scenario"]).get("path", {}).get("rtt", ""))
     try:
         is_long = (in_unit(rtt, "s") or 0.0) > left_s

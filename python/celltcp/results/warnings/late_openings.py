@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp.present.quantities import three_digits
 from celltcp.results.columns import rows_of
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import labels
@@ -45,7 +46,7 @@ def late_openings(results: Results, min_opening_s: float) -> list[str]:
         warnings.append(
             f"{ccas}: {len(late)} of {len(openings)} connections of {flow.name} opened up to "
             f"{max(opening_s for _, opening_s in late):.1f} s after their request, a time that goodput "
-            f"leaves out: over all of them {total_mbit / from_first_byte_s:.3g} Mbit/s from the first "
-            f"byte on, {total_mbit / from_request_s:.3g} from the request on"
+            f"leaves out: over all of them {three_digits(total_mbit / from_first_byte_s)} Mbit/s from "
+            f"the first byte on, {three_digits(total_mbit / from_request_s)} from the request on"
         )
     return warnings
