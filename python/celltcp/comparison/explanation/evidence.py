@@ -100,6 +100,8 @@ class Evidence:
         """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
         #: Congestion control or CCA mix.
         self.cca = cca
+        #: Whether a middlebox splits the connections. Windows and RTTs are then those of the first leg.
+        self.is_split = cca in comparison.split_ccas
         #: Flow, and its name.
         self.flow, self.flow_name = flow, flow.name
         metadata = comparison.results.about

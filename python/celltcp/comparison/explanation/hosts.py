@@ -165,7 +165,29 @@ def receive_window(evidence: Evidence) -> Cause | None:
     unused. Or the window is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
+    if later_leg(evidence):
+        return None
     return _window_cause(evidence, "receive_window", "receive window", fields)
+
+
+def later_leg(evidence: Evidence) -> Cause | None:
+    """The leg behind a split host was the limit, so that the buffer of the host was full.
+
+    The receive window of the sender is then full for at least {MIN_LIMITED_SHARE:.0%} of the time, but
+    large enough for the capacity, of which at least {_MIN_UNUSED_SHARE:.0%} is unused.
+    """
+    full_share, window = evidence.time_share("receive_window"), evidence.max_window("receive_window")
+    if not evidence.is_split or full_share < MIN_LIMITED_SHARE or window < evidence.bdp:
+        return None
+    if evidence.unused_share < _MIN_UNUSED_SHARE:
+        return None
+    return Cause(
+        "later_leg",
+        "The leg behind the split host was the limit: it kept the buffer of the host, and so the "
+        f"receive window of the sender, full for {percent_text(full_share)} of the time, and "
+        f"{percent_text(evidence.unused_share)} of the capacity stayed unused.",
+        evidence.unused_share,
+    )
 
 
 def send_buffer(evidence: Evidence) -> Cause | None:
@@ -184,6 +206,10 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     cost = limited_share if evidence.competing_mbps else limited_share - evidence.queued_share
     tcp = evidence.scenario.get("tcp", {})
     settings_text = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
+    if evidence.is_split and limit == "receive_window":
+        boxes = evidence.value_at("path.middleboxes") or []
+        sizes = " or ".join(box["buffer"] for box in boxes if "buffer" in box)
+        settings_text = f"the buffer of the split host{f', {sizes}' if sizes else ''}"
     if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
         has_rival = not all(map(evidence.is_thin_flow, evidence.competing_mbps))
         if full_share < MIN_WINDOW_SHARE or not evidence.is_bulk or not has_rival:

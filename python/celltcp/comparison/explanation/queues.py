@@ -34,6 +34,13 @@ def queue(evidence: Evidence) -> Cause | None:
     wait_ms = evidence.queue_wait_ms
     if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
         return None
+    if evidence.is_split:
+        return Cause(
+            "queue",
+            f"Data waited {wait_ms:.0f} ms on average, in queues and at the split host; without that, "
+            f"it takes {evidence.mean('owd_min_ms'):.0f} ms one way.",
+            wait_ms / (wait_ms + min_rtt_ms),
+        )
     # A bulk flow fills the queue itself.
     filled_by_text = "" if evidence.is_bulk else filler_text(evidence.competing_mbps)
     return Cause(
