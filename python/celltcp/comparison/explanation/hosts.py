@@ -174,10 +174,12 @@ def later_leg(evidence: Evidence) -> Cause | None:
     """The leg behind a split host was the limit, so that the buffer of the host was full.
 
     The receive window of the sender is then full for at least {MIN_LIMITED_SHARE:.0%} of the time, but
-    large enough for the capacity, of which at least {_MIN_UNUSED_SHARE:.0%} is unused.
+    the buffer is large enough for the capacity, of which at least {_MIN_UNUSED_SHARE:.0%} is unused.
     """
-    full_share, window = evidence.time_share("receive_window"), evidence.max_window("receive_window")
-    if not evidence.is_split or full_share < MIN_LIMITED_SHARE or window < evidence.bdp:
+    full_share, sizes = evidence.time_share("receive_window"), _split_buffers(evidence)
+    # A CCA with a split host of its own has no such field, so that the largest flight counts.
+    buffer = min(map(_bytes, sizes)) if sizes else evidence.max_window("receive_window")
+    if not evidence.is_split or full_share < MIN_LIMITED_SHARE or buffer < evidence.bdp:
         return None
     if evidence.unused_share < _MIN_UNUSED_SHARE:
         return None
@@ -207,9 +209,8 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     tcp = evidence.scenario.get("tcp", {})
     settings_text = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
     if evidence.is_split and limit == "receive_window":
-        boxes = evidence.value_at("path.middleboxes") or []
-        sizes = " or ".join(box["buffer"] for box in boxes if "buffer" in box)
-        settings_text = f"the buffer of the split host{f', {sizes}' if sizes else ''}"
+        sizes = _split_buffers(evidence)
+        settings_text = ", ".join(["the buffer of the split host", *sizes])
     if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
         has_rival = not all(map(evidence.is_thin_flow, evidence.competing_mbps))
         if full_share < MIN_WINDOW_SHARE or not evidence.is_bulk or not has_rival:
@@ -251,6 +252,17 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         # Whatever limits the flow in the rest of the time, at most one window passes per RTT.
         min(max(cost, 1 - evidence.max_window(limit) / evidence.bdp), evidence.unused_share),
     )
+
+
+def _split_buffers(evidence: Evidence) -> list[str]:
+    """Returns the sizes of the buffers of split hosts in the scenario, as text."""
+    boxes = evidence.value_at("path.middleboxes") or []
+    return [str(box["buffer"]) for box in boxes if "buffer" in box]
+
+
+def _bytes(size: str) -> float:
+    """Returns a size in bytes."""
+    return in_unit(size, "B") or 0.0
 
 
 def _toml(value: object) -> str:
