@@ -144,7 +144,7 @@ def test_where_nothing_is_better_a_line_says_what_is_worse_or_open() -> None:
     )
     (text,) = _texts(["rate"], ["cubic"], game)
     start = "No value is significantly better than rate=35 (the first one given); worse: 40"
-    assert text.startswith(f"{start}; undecided: 45 (--runs ")
+    assert text.startswith(f"{start}; undecided: 45 (try --runs 10 next")
     (text,) = _texts(["rate"], ["cubic"], game, rate="35")
     assert "rate=35 (the scenario has it)" in text
 

@@ -7,20 +7,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
-from celltcp.results.statistics import Estimate, estimate, runs_for
+from celltcp.results.statistics import NEXT_RUNS, Estimate, estimate, has_few_runs
 from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-#: Number of runs at which wide intervals are due to the metric, and not to few runs.
-_ENOUGH_RUNS = 5
 #: Half width below which intervals do not matter, as a share of the largest mean of the metric.
 _NARROW_SHARE = 0.05
 
 
 def few_runs_text(comparisons: Sequence[Comparison]) -> str:
-    """Returns a warning about too few runs, with a sufficient number; empty if intervals are narrow.
+    """Returns a warning about too few runs, with a next number; empty if intervals are narrow.
 
     An interval is wide if its width exceeds the mean, and its half width exceeds `_NARROW_SHARE` of the
     largest mean of the metric. So the interval of a share of 0.001 is narrow if another CCA has 0.9.
@@ -32,24 +30,21 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
             estimates.setdefault(key, []).append((estimate(values), runs))
     # Half width and number of runs of the widest interval, by the name of the metric.
     widest: dict[str, tuple[float, int]] = {}
-    needed = 0.0
     for (flow, metric), metric_estimates in estimates.items():
         finite = [(each, runs) for each, runs in metric_estimates if math.isfinite(each.mean)]
         largest = max((abs(each.mean) for each, _ in finite), default=0.0)
         for each, runs in finite:
             half = each.ci95 or 0.0
-            if runs < _ENOUGH_RUNS and 2 * half > abs(each.mean) and half > _NARROW_SHARE * largest:
+            if has_few_runs(runs) and 2 * half > abs(each.mean) and half > _NARROW_SHARE * largest:
                 name = " ".join(filter(None, (flow, words_of(metric).name)))
                 widest[name] = max(widest.get(name, (0.0, 0)), (half, runs), key=lambda pair: pair[0])
-                needed = max(needed, runs_for(abs(each.mean) / 2, half, runs))
     if not widest:
         return ""
     runs = min(runs for _, runs in widest.values())
     text = f"{count_text(runs, 'run')} decide little: intervals are longer than the means of"
     names = list(widest)
     others = f" and {count_text(len(names) - 2, 'other metric')}" if len(names) > 2 else ""
-    hint = f"--runs {needed:.0f} would likely do" if math.isfinite(needed) else "far more are needed"
-    return f"{text} {', '.join(names[:2])}{others}; {hint}"
+    return f"{text} {', '.join(names[:2])}{others}; try --runs {NEXT_RUNS} next"
 
 
 def _values(comparison: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]:

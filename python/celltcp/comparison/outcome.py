@@ -55,7 +55,9 @@ class BestOutcome(TypedDict):
 class VerdictOutcome(BestOutcome):
     """Verdict for a requirement."""
 
-    runs_needed: Annotated[int | None, "Number of runs that would likely decide."]
+    runs_needed: Annotated[
+        int | None, "Number of runs that would likely decide; 10 after fewer than 5."
+    ]
     contradicted_by: Annotated[
         str | None,
         "Metrics of the application that contradict that the leader is best; null if none does.",
@@ -297,7 +299,9 @@ class FieldOutcome(BestOutcome):
     cca: Annotated[str | None, "Congestion control; null where each value stands with each of them."]
     flow: FlowName
     metric: Annotated[str, "Metric by which the values rank."]
-    runs_needed: Annotated[int | None, "Number of runs that would likely decide."]
+    runs_needed: Annotated[
+        int | None, "Number of runs that would likely decide; 10 after fewer than 5."
+    ]
     values: list[FieldRow]
 
 

@@ -44,7 +44,9 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
 
 
 def hint_text(verdict: Verdict) -> str:
-    """Returns text on the number of runs that would likely decide on undecided CCAs."""
+    """Returns text on the number of runs for undecided CCAs: likely enough, or the next step."""
+    if verdict.is_next_step:
+        return f"try --runs {verdict.runs_needed} next"
     if verdict.runs_needed:
         return f"--runs {verdict.runs_needed} would likely decide"
     return "more runs are needed"
@@ -157,9 +159,7 @@ def verdicts_table(
         (*point, *(column.get(point, "-") for column in columns.values())) for point in comparisons
     )
     is_undecided = any("?" in cell for row in rows for cell in row[len(axes) :])
-    title = (
-        f"Best CCA{' (?: undecided, with the runs that would likely decide)' if is_undecided else ''}"
-    )
+    title = f"Best CCA{' (?: undecided, with the runs to try)' if is_undecided else ''}"
     headings = (*(Column(axis, no_wrap=True) for axis in axes), *map(Column, columns))
     return Table(headings, rows, title)
 

@@ -102,6 +102,10 @@ MARGIN = 0.05
 NEGLIGIBLE = 0.01
 #: Maximum number of runs to recommend.
 _MAX_RUNS = 1000
+#: Number of runs from which on their spread says how many would decide; the spread of fewer is chance.
+_RUNS_OF_A_SPREAD = 5
+#: Next number of runs after fewer than that.
+NEXT_RUNS = 10
 #: 80 % quantile of the normal distribution: the recommended runs decide with a power of 80 %.
 _POWER_QUANTILE = 0.8416
 
@@ -129,8 +133,8 @@ class Verdict:
     tied: tuple[str, ...] = ()
     #: Names that may be as good: the interval includes zero, and is wider than the margin.
     undecided: tuple[str, ...] = ()
-    #: Number of runs that would likely decide about the undecided; None without any, or if it is too
-    #: large or unknown.
+    #: Number of runs that would likely decide about the undecided, or `NEXT_RUNS` after few runs; None
+    #: without any, or if it is too large or unknown.
     runs_needed: int | None = None
     #: Reason by which a more important metric contradicts that the leader is best; None without one.
     contradicted_by: str | None = None
@@ -140,6 +144,8 @@ class Verdict:
     is_same: bool = False
     #: Whether there are several names, and all others are tied with the leader.
     are_all_tied: bool = False
+    #: Whether `runs_needed` is only the next step, as the spread of few runs says nothing.
+    is_next_step: bool = False
 
     @property
     def best(self) -> str | None:
@@ -212,15 +218,22 @@ def verdict(
         advised_runs,
         is_same=is_same,
         are_all_tied=are_all_tied,
+        is_next_step=advised_runs is not None and has_few_runs(runs),
     )
+
+
+def has_few_runs(runs: int) -> bool:
+    """Returns whether runs are too few to tell from their spread how many would decide."""
+    return runs < _RUNS_OF_A_SPREAD
 
 
 def runs_for(max_half_width: float, half_width: float, runs: int) -> float:
     """Returns the number of runs whose interval is narrow enough in four of five cases.
 
     That is the least n with (t(n - 1) + z) s / sqrt(n) <= `max_half_width`. t is the quantile for n
-    runs. z allows for a mean that differs from that of the runs so far. The number is infinity above
-    the maximum.
+    runs. z allows for a mean that differs from that of the runs so far, and s is the median of the
+    spreads that may be behind theirs. The number is infinity above the maximum, and `NEXT_RUNS` after
+    few runs.
 
     Args:
         max_half_width: largest half width that decides.
@@ -229,7 +242,12 @@ def runs_for(max_half_width: float, half_width: float, runs: int) -> float:
     """
     if not max_half_width > 0 or runs < 2:
         return math.inf
-    spread = half_width * math.sqrt(runs) / student_quantile(runs - 1)
+    if has_few_runs(runs):
+        return NEXT_RUNS
+    freedom = runs - 1
+    # The sum of squares is chi-squared; its median is below its mean (Wilson and Hilferty).
+    median = freedom * (1 - 2 / (9 * freedom)) ** 3
+    spread = half_width * math.sqrt(runs / median * freedom) / student_quantile(freedom)
 
     def fits(count: int) -> bool:
         quantiles = student_quantile(count - 1) + _POWER_QUANTILE

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from celltcp.comparison.applications import Application
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, words_of
+from celltcp.comparison.verdict_tables import hint_text
 from celltcp.present.palette import colours
 from celltcp.present.section import (
     Column,
@@ -139,7 +140,7 @@ def _finding(
         cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
         return Finding(question, names[leader], f"{text}{gap}{cost}", certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
-    more = f"; {verdict.runs_needed} runs would likely decide" if verdict.runs_needed else ""
+    more = f"; {hint_text(verdict)}" if verdict.runs_needed else ""
     excluded = "; ".join(
         text for cca in verdict.undecided if (text := _excluded_text(ranking, leader, cca, names))
     )

@@ -87,7 +87,7 @@ def adaptations_table(videos: VideoComparison) -> Table | None:
         scenario = best.scenario or f"mean over {count_text(len(videos.scenarios), 'scenario')}"
         rows.setdefault((scenario, names[best.cca]), []).append(short_text(best.verdict, abr_names))
     is_undecided = any("?" in cell for cells in rows.values() for cell in cells)
-    note = " (?: undecided, with the runs that would likely decide)" if is_undecided else ""
+    note = " (?: undecided, with the runs to try)" if is_undecided else ""
     return Table(
         columns=(
             Column("scenario", folds=True),
