@@ -30,7 +30,7 @@ def test_a_buffer_has_the_value_of_its_option_and_its_bound(
     draw = random.Random(field)
     for size in (draw.randint(10_000, _DEFAULT_MAX), draw.randint(_DEFAULT_MAX + 1, 10**8)):
         (text,) = socket_option_texts([f"{field}={ratio * size}B"])
-        assert f"{option} itself needs {size} there" in text
+        assert f"{option} itself ignores these lines: it needs {size} there" in text
         assert (f"sysctl -w {sysctl}={size}" in text) == (size > _DEFAULT_MAX)
 
 
@@ -47,7 +47,7 @@ def test_the_larger_of_two_needs_counts_and_other_fields_have_no_option() -> Non
 def test_advice_against_a_full_window_names_the_option(cause: str, option: str) -> None:
     explained = ExplainedComparison(compared_with(cause, 1))
     text = next(each.text for each in explained.remedies if each.cause == cause)
-    assert f"a program that sets {option} itself needs" in text
+    assert f"a program that sets {option} itself ignores these lines: it needs" in text
 
 
 def test_twice_the_value_of_the_option_is_the_buffer_that_passes_it_in_each_round_trip() -> None:

@@ -63,6 +63,9 @@ _HOST_LIMITS = (
 _MIN_WARNING_SHARE = 0.5
 #: Minimum share of the time with a full window at which it decides how flows share a path.
 MIN_WINDOW_SHARE = 0.5
+#: Minimum share at which a larger window may change how flows of different CCAs share a path: a full
+#: one cuts the peaks in flight of a flow.
+MIN_PEAK_SHARE = 0.02
 
 
 class FlowLimits(NamedTuple):
@@ -203,7 +206,8 @@ def _percent_text(shares: Collection[float]) -> str:
 def windows_that_share(results: Results) -> list[str]:
     """Returns a warning for each window at a host that decides how bulk flows share the path.
 
-    Such a window is full for most of the time, and the path may be full, too.
+    Such a window is full for most of the time, and the path may be full, too. One that is full for a
+    small part of the time may decide it if the flows have different CCAs.
     """
     bulk = [
         flow.name
@@ -213,24 +217,47 @@ def windows_that_share(results: Results) -> list[str]:
     if len(bulk) < 2:
         return []
     names = labels(results.lineups.values())
+    several_ccas = _lineups_of_several_ccas(results)
     rows = [row for row in flow_limits(results) if row.flow in bulk]
     warnings = []
+    peak_warnings = {}
     for column, text, kind in _HOST_LIMITS:
         if kind == "application":
             continue
         limit = column.removesuffix("_limited_s")
-        shares = {
-            f"{names[row.cca]}, {row.flow}": row.shares[limit]
-            for row in rows
-            if row.shares[limit] >= MIN_WINDOW_SHARE
+        shares = {f"{names[row.cca]}, {row.flow}": (row.cca, row.shares[limit]) for row in rows}
+        deciding = {name: share for name, (_, share) in shares.items() if share >= MIN_WINDOW_SHARE}
+        # Where a window decides the share of a flow, it also decides that of the others.
+        decided = {cca for cca, share in shares.values() if share >= MIN_WINDOW_SHARE}
+        at_peaks = {
+            name: share
+            for name, (cca, share) in shares.items()
+            if share >= MIN_PEAK_SHARE and cca in several_ccas - decided
         }
-        if shares:
+        if deciding:
             warnings.append(
-                f"{'; '.join(shares)}: for {_percent_text(shares.values())} of the time {text}, so "
+                f"{'; '.join(deciding)}: for {_percent_text(deciding.values())} of the time {text}, so "
                 "that it decides how the flows share the path, not the CCA; "
                 f"{_settings_text(kind, results)}"
             )
-    return warnings
+        if at_peaks:
+            peak_warnings[max(at_peaks.values())] = (
+                f"{'; '.join(at_peaks)}: for {_percent_text(at_peaks.values())} of the time {text}: a "
+                "larger one may change how the flows share the path; "
+                f"{_settings_text(kind, results)}"
+            )
+    # The smaller of two windows is full more often, and the larger one behind it.
+    return [*warnings, peak_warnings[max(peak_warnings)]] if peak_warnings else warnings
+
+
+def _lineups_of_several_ccas(results: Results) -> set[str]:
+    """Returns the line-ups in which connections have different congestion controls."""
+    lineups = results.lineups
+    ccas: collections.defaultdict[str, set[str]] = collections.defaultdict(set)
+    for run, cca in rows_of(results.tables["flows"], "run", "cca"):
+        if run in lineups:
+            ccas[lineups[run]].add(cca)
+    return {lineup for lineup, own in ccas.items() if len(own) > 1}
 
 
 def _busy_shares(results: Results) -> NDArray[np.float64]:

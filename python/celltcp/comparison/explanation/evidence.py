@@ -119,11 +119,11 @@ class Evidence:
         #: Scenario as TOML text.
         self.scenario_text = str(metadata["scenario"])
         flows = comparison.flows
-        self._all_connections = flows[flows["run"].isin(self.runs)]
+        self.all_connections = flows[flows["run"].isin(self.runs)]
         #: Connections of the flow. `rtt_min_ms` and `owd_min_ms` of each are the lowest of the run: a
         #: short connection may have met a long queue all the time.
         self.connections = _with_lowest_delays(
-            self._all_connections[flow.has(self._all_connections["name"])]
+            self.all_connections[flow.has(self.all_connections["name"])]
         )
         self._keys = self.connections[["run", "flow"]]
         slots = joined_slots(flow, flows, comparison.slots)
@@ -213,7 +213,7 @@ class Evidence:
     @property
     def has_data_on_ack_path(self) -> bool:
         """Whether other flows send data in the direction of the ACKs."""
-        return bool((_are_uploads(self._all_connections) != self.is_upload).any())
+        return bool((_are_uploads(self.all_connections) != self.is_upload).any())
 
     @property
     def ack_link_text(self) -> str:
@@ -443,7 +443,7 @@ class Evidence:
         own_keys = set(self._keys.itertuples(index=False, name=None))
         slots = self._all_slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own_keys for key in zip(slots["run"], slots["flow"], strict=True)]
-        connections = self._all_connections[_are_uploads(self._all_connections) == is_upload]
+        connections = self.all_connections[_are_uploads(self.all_connections) == is_upload]
         slots = slots[is_other].merge(connections[["run", "flow", "name"]], on=["run", "flow"])
         sums = slots.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}

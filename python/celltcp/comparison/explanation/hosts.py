@@ -10,7 +10,7 @@ from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text, three_digits
-from celltcp.results.limits import MIN_WINDOW_SHARE
+from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
@@ -162,7 +162,8 @@ def receive_window(evidence: Evidence) -> Cause | None:
 
     A full window, or pacing at the rate that the window allows, limits the flow without a queue for at
     least {MIN_LIMITED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is
-    unused. Or the window is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows.
+    unused. Or the window is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows, or
+    for {MIN_PEAK_SHARE:.0%} if they have another CCA.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
     if later_leg(evidence):
@@ -197,7 +198,8 @@ def send_buffer(evidence: Evidence) -> Cause | None:
 
     A full buffer, or pacing at the rate that the buffer allows, limits the flow without a queue for at
     least {MIN_LIMITED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is
-    unused. Or the buffer is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows.
+    unused. Or the buffer is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows, or
+    for {MIN_PEAK_SHARE:.0%} if they have another CCA.
     """
     return _window_cause(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
 
@@ -212,13 +214,13 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         sizes = _split_buffers(evidence)
         settings_text = ", ".join(["the buffer of the split host", *sizes])
     if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
-        has_rival = not all(map(evidence.is_thin_flow, evidence.competing_mbps))
-        if full_share < MIN_WINDOW_SHARE or not evidence.is_bulk or not has_rival:
+        text = _sharing_text(evidence, full_share)
+        if not text:
             return None
         return Cause(
             limit,
-            f"The {name} was full for {percent_text(full_share)} of the time beside other flows, so "
-            f"that it decides how they share the path, not the congestion control ({settings_text}).",
+            f"The {name} was full for {percent_text(full_share)} of the time beside other flows"
+            f"{text} ({settings_text}).",
             full_share,
         )
     rtt_ms = evidence.mean("rtt_min_ms")
@@ -263,6 +265,18 @@ def _split_buffers(evidence: Evidence) -> list[str]:
 def _bytes(size: str) -> float:
     """Returns a size in bytes."""
     return in_unit(size, "B") or 0.0
+
+
+def _sharing_text(evidence: Evidence, full_share: float) -> str:
+    """Returns what a window that is full beside bulk flows does to their shares; empty for nothing."""
+    has_rival = not all(map(evidence.is_thin_flow, evidence.competing_mbps))
+    if not evidence.is_bulk or not has_rival:
+        return ""
+    if full_share >= MIN_WINDOW_SHARE:
+        return ", so that it decides how they share the path, not the congestion control"
+    if full_share >= MIN_PEAK_SHARE and evidence.all_connections["cca"].nunique() > 1:
+        return ", at the peaks in flight: a larger one may change how they share the path"
+    return ""
 
 
 def _toml(value: object) -> str:
