@@ -12,7 +12,7 @@ import pytest
 from celltcp._core import describe_cca, native_ccas
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
-from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.settings_lines import linux_commands, settings_blocks, systems
 from celltcp.comparison.socket_options import socket_option_texts
@@ -118,6 +118,14 @@ def test_the_window_of_a_report_has_three_sizes_in_order() -> None:
     for line in WindowLimit(0.9, 800.0, 120.0).block.text.splitlines():
         name, _, value = line.partition(" = ")
         check_command(f"sysctl -w {name}='{value}'")
+
+
+def test_window_scaling_has_lines_of_other_systems() -> None:
+    lines = other_system_lines("tcp.window_scale=true")
+    assert [line.partition(",")[0] for line in lines] == ["Windows", "FreeBSD"]
+    for line in lines:
+        check_command(line.partition(": ")[2])
+    assert other_system_lines("tcp.window_scale=7") == other_system_lines("tcp.tso=1") == []
 
 
 def test_bounds_of_socket_options_are_commands() -> None:

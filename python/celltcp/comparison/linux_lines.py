@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celltcp._core import CelltcpError, in_unit
-from celltcp.comparison.report.settings_lines import linux_sysctls, systems
+from celltcp.comparison.report.settings_lines import (
+    OTHER_SYSTEMS,
+    linux_sysctls,
+    systems,
+)
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
@@ -56,6 +60,17 @@ def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = Non
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
         lines.append(_cake_line(value) if is_shaper else linux_line(f"{field}={value}", scenario))
     return [line for line in lines if line]
+
+
+def other_system_lines(change: str) -> list[str]:
+    """Returns system, host and command that set a field on Windows and FreeBSD, where they have it."""
+    field, _, value = change.partition("=")
+    lines = []
+    for system in OTHER_SYSTEMS:
+        entry = systems()[system]["fields"].get(field)
+        if entry is not None and entry["value"] == value:
+            lines.append(f"{systems()[system]['name']}, {entry['host']}: {entry['line']}")
+    return lines
 
 
 def cca_line(cca: str) -> str:

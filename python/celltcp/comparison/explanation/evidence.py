@@ -397,7 +397,7 @@ class Evidence:
 
         It is the largest capacity of any connection of the direction, since others use a part.
         """
-        connections = self._all_connections[_are_uploads(self._all_connections) == self.is_upload]
+        connections = self.all_connections[_are_uploads(self.all_connections) == self.is_upload]
         slots = self._all_slots.merge(connections[["run", "flow"]], on=["run", "flow"])
         return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())
 

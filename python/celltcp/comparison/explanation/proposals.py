@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.explanation.remedies import REMEDIES
-from celltcp.comparison.linux_lines import cca_line, linux_lines
+from celltcp.comparison.linux_lines import cca_line, linux_lines, other_system_lines
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.scenario_files import read_scenario
@@ -77,7 +77,9 @@ class ProposedRemedy(NamedTuple):
         """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
         remedy = self.remedy
         changes = linux_lines(remedy.changes, self.scenario)
-        parts = [remedy.linux, *changes, cca_line(remedy.cca), *socket_option_texts(remedy.changes)]
+        others = itertools.chain.from_iterable(map(other_system_lines, remedy.changes))
+        options = socket_option_texts(remedy.changes)
+        parts = [remedy.linux, *changes, cca_line(remedy.cca), *others, *options]
         lines = "; ".join(filter(None, parts))
         network = f"; {remedy.network}" if remedy.network else ""
         text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"

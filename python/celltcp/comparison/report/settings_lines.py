@@ -12,7 +12,7 @@ from celltcp._core import CelltcpError, describe_cca
 from celltcp.present.section import Block
 
 #: Systems other than Linux, in the order of their commands.
-_OTHER_SYSTEMS = ("windows", "freebsd")
+OTHER_SYSTEMS = ("windows", "freebsd")
 
 
 @functools.cache
@@ -35,7 +35,7 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
     known, name = systems(), str(entry["name"])
     note = f" {parameters} is no setting of these systems." if parameters else ""
     blocks = _linux_blocks(name, note) if entry["linux"] else []
-    for system in _OTHER_SYSTEMS:
+    for system in OTHER_SYSTEMS:
         if own := known[system]["names"].get(name):
             caption = f"{known[system]['title']}, on the host that sends, {known[system]['rights']}:"
             blocks.append(Block(caption, _lines(known[system]["commands"], name=own)))
