@@ -135,3 +135,13 @@ def test_a_sweep_tries_its_advice_where_most_is_late_and_says_what_share_was(tmp
     assert f"{folder}/flows.0.workload.size={sizes[1]} " in command
     assert f"# {', '.join(sizes)} (here at {sizes[1]}): against a full receive window" in command
     assert f"cubic share of late frames {100 * by_size[sizes[1]]:.3g} to 0 %" in command
+
+
+def test_a_window_that_limits_each_cca_is_to_be_enlarged_before_one_is_set() -> None:
+    changes = {**_FAST, "path.rtt": "12ms", "tcp.send_buffer_max": "128KiB"}
+    explained = ExplainedComparison(
+        ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="4s", set=changes)
+    )
+    assert explained.settings == []
+    (note,) = explained.notes
+    assert note.startswith("the send buffer limits the flow under every congestion control")

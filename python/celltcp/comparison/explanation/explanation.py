@@ -49,8 +49,9 @@ _PLOTS = {
     "slow_units": "units",
 }
 
-#: Causes at the hosts, with which the path is not what decides.
-_HOST_CAUSES = {"application", "receive_window", "send_buffer"}
+#: Windows as causes, and all causes at the hosts, with which the path is not what decides.
+_WINDOW_CAUSES = {"receive_window", "send_buffer"}
+_HOST_CAUSES = {"application", *_WINDOW_CAUSES}
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
 #: Limits in which the congestion window holds data back.
@@ -165,7 +166,8 @@ class ExplainedComparison:
         missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
-            texts = (self._collapse_text, self._any_text, self._unseen_overflows)
+            any_text = "" if self._window_text else self._any_text
+            texts = (self._collapse_text, self._window_text, any_text, self._unseen_overflows)
             return [*filter(None, texts), *few_losses(self.results)]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
@@ -184,6 +186,19 @@ class ExplainedComparison:
         return (
             f"no congestion control uses more than {percent_text(max(shares))} of the capacity: the "
             "path decides, and the causes below are to be mended first"
+        )
+
+    @functools.cached_property
+    def _window_text(self) -> str:
+        """Sentence on a window of the hosts that limits a flow under each of several CCAs; or empty."""
+        tested = [each for each in self.ccas if each.flow == self.comparison.tested.name]
+        firsts = {each.causes[0].name if each.causes else "" for each in tested}
+        if len(tested) < 2 or not firsts <= _WINDOW_CAUSES:
+            return ""
+        names = " or ".join(sorted(name.replace("_", " ") for name in firsts))
+        return (
+            f"the {names} limits the flow under every congestion control: enlarge it first, then "
+            "compare them"
         )
 
     @property
@@ -248,9 +263,9 @@ class ExplainedComparison:
     def settings(self) -> list[SettingRow]:
         """Commands that set the best congestion controls: one for all flows, or one for each.
 
-        There are none where no congestion control carries much.
+        There are none where no congestion control carries much, or where windows of the hosts decide.
         """
-        if self._collapse_text:
+        if self._collapse_text or self._window_text:
             return []
         from celltcp.comparison.report.front_page import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
