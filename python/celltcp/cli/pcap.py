@@ -64,8 +64,8 @@ def analyze(
 
     FILE is pcap or pcapng, also packed with gzip or zstd; - is the standard input.
 
-    Connections are sorted by waiting time. A damaged capture is read up to the damage; the exit code is
-    1, and a message names the position of the damage.
+    Connections with a tenth of the payload come first, others by waiting time. A damaged capture is
+    read up to the damage; the exit code is 1, and a message names the position of the damage.
     """
     from celltcp.pcap import analyse
     from celltcp.pcap.database import require_duckdb, write_database
@@ -98,7 +98,7 @@ def analyze(
 
 
 def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
-    """Returns the outcome as JSON: the captures, and the connections by waiting time."""
+    """Returns the outcome as JSON: the captures, and the connections, main ones first."""
     from celltcp.pcap.outcome import CaptureOutcome
     from celltcp.results.rows import json_row, json_rows
 
@@ -111,7 +111,7 @@ def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
             "repairs": analyses.repairs(summary),
         }
         captures.append(json_row(parts, CaptureOutcome))
-    return {"captures": captures, "connections": json_rows(analyses.by_waiting_time(), dict)}
+    return {"captures": captures, "connections": json_rows(analyses.main_first(), dict)}
 
 
 def _exit_if_broken(analyses: CaptureAnalyses) -> None:
@@ -138,7 +138,7 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
 
     The picture has sequence numbers, bytes in flight, throughput and RTT.
 
-    Without --connection it is the one that waited longest.
+    Without --connection it is the first one of celltcp pcap analyze.
     """
     from celltcp.pcap import analyse
     from celltcp.pcap.plots import plot_connection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ from celltcp.results.working import staging
 
 #: Names of the tables, in their order.
 TABLES = tuple(table.name for table in capture_tables())
+
+#: Minimum share of the payload of a connection that is a main one.
+_MIN_MAIN_SHARE = 0.1
 
 #: Maximum number of records that are read before their tables are taken.
 MAX_RECORDS = 200_000
@@ -118,9 +122,25 @@ class CaptureAnalyses:
         )
         return order.drop(columns="_resets")
 
+    def main_first(self) -> pd.DataFrame:
+        """Returns the main connections, the one with most payload first, then others as they waited.
+
+        Main ones have a tenth of all payload. The order of the others is that of `by_waiting_time`.
+        """
+        rows = self.by_waiting_time()
+        payload = rows["bytes_up"] + rows["bytes_down"]
+        main = payload.where(payload >= _MIN_MAIN_SHARE * payload.sum(), 0).where(payload > 0, 0)
+        return rows.loc[main.sort_values(ascending=False, kind="stable").index]
+
     def _frame(self, name: str) -> pd.DataFrame:
         data: pd.DataFrame = self.tables[name].to_pandas()
         return data
+
+
+def mean_mbps(row: Mapping[Any, Any]) -> float:
+    """Returns the payload of both directions over the duration of a connection, Mbit/s; NaN without."""
+    payload, duration_s = int(row["bytes_up"] + row["bytes_down"]), float(row["duration_s"])
+    return 8e-6 * payload / duration_s if duration_s > 0 else math.nan
 
 
 def connection_rows(

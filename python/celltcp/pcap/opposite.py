@@ -26,17 +26,17 @@ def opposite_transfer(
 
     `row` is the connection of the other transfer, and `intervals` are those of its data.
     """
-    sender, receiver = _hosts(row)
+    sender, receiver = hosts_of(row)
     if sender == receiver or _is_steady(intervals):
         return None
-    min_payload = max(MIN_TRANSFER_BYTES, _MIN_PAYLOAD_SHARE * _payload(row))
+    min_payload = max(MIN_TRANSFER_BYTES, _MIN_PAYLOAD_SHARE * payload_of(row))
     transfers = [
         other
         for other in connections.to_dict("records")
         if other["file"] == row["file"] and other["connection"] != row["connection"]
-        if _hosts(other)[0] == receiver and _payload(other) >= min_payload and _overlaps(other, row)
+        if hosts_of(other)[0] == receiver and payload_of(other) >= min_payload and overlaps(other, row)
     ]
-    return max(transfers, key=_payload, default=None)
+    return max(transfers, key=payload_of, default=None)
 
 
 def _is_steady(intervals: pd.DataFrame) -> bool:
@@ -46,17 +46,18 @@ def _is_steady(intervals: pd.DataFrame) -> bool:
     return bool(high - low <= _MAX_STEADY_RANGE * median)
 
 
-def _hosts(row: Mapping[Hashable, Any]) -> tuple[str, str]:
+def hosts_of(row: Mapping[Hashable, Any]) -> tuple[str, str]:
     """Returns the addresses of the hosts that send and receive most of the payload."""
     client, server = (str(row[host]).rpartition(":")[0] for host in ("client", "server"))
     return (client, server) if row["direction"] == "up" else (server, client)
 
 
-def _payload(row: Mapping[Hashable, Any]) -> int:
+def payload_of(row: Mapping[Hashable, Any]) -> int:
+    """Returns the payload of the host that sends most, bytes."""
     return int(row[f"bytes_{row['direction']}"])
 
 
-def _overlaps(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
+def overlaps(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
     """Returns whether another connection runs for a large part of the time of `row`."""
     ends_s = [each["start_ns"] / 1e9 + each["duration_s"] for each in (other, row)]
     common_s = min(ends_s) - max(each["start_ns"] / 1e9 for each in (other, row))

@@ -43,13 +43,13 @@ def plot_connection(
 
     Args:
         analyses: analyses of one or more captures, with segments.
-        number: number of the connection; by default the one that waited longest.
+        number: number of the connection; by default the first of the main ones.
         file: capture of the connection; by default the first one if `number` is given, else all.
 
     Raises:
         CelltcpError: if there is no such connection, or segments were not kept.
     """
-    rows = analyses.by_waiting_time()
+    rows = analyses.main_first()
     if file is not None:
         rows = rows[rows["file"] == file]
     if number is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
+from celltcp.pcap.analysis import CaptureAnalyses, connection_rows, mean_mbps
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.next_steps import next_steps
 from celltcp.pcap.plots import KIND_COLOURS, LATE, NEW, RETRANSMITTED, draw_intervals, overview
@@ -33,7 +33,7 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
     rows = analyses.by_waiting_time()
     command = shlex.join(["celltcp", "pcap", "analyze", *files, "--out", "results"])
     steps = next_steps(analyses)
-    order = "The connections that waited longest come first."
+    order = "Connections with a tenth of the payload come first, then those that waited longest."
     more = f" The table has the first {_MAX_ROWS} of {len(rows)}." if len(rows) > _MAX_ROWS else ""
     return Part(
         title=f"Captures: {', '.join(files)}",
@@ -62,8 +62,8 @@ def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:
         Finding(
             "Longest wait",
             f"{worst['harm_s']:.2f} s",
-            f"connection {worst['connection']} to {worst['server']}, {worst['throughput_mbps']:.2f} "
-            "Mbit/s",
+            f"connection {worst['connection']} to {worst['server']}, "
+            f"{mean_mbps(worst.to_dict()):.2f} Mbit/s",
         ),
     )
 
@@ -77,7 +77,7 @@ def _connections(analyses: CaptureAnalyses) -> Table:
             str(row["server"]),
             f"{(row['bytes_up'] + row['bytes_down']) / 1e6:.2f}",
             f"{row['duration_s']:.1f}",
-            f"{row['throughput_mbps']:.2f}",
+            f"{mean_mbps(row):.2f}",
             f"{row['rtt_min_ms']:.1f}",
             str(row["retransmissions_up"] + row["retransmissions_down"]),
             str(row["losses"]),
@@ -85,18 +85,18 @@ def _connections(analyses: CaptureAnalyses) -> Table:
             "" if row["cca"] == "unknown" else str(row["cca"]),
             str(row["diagnosis"]),
         )
-        for row in analyses.by_waiting_time().head(_MAX_ROWS).to_dict("records")
+        for row in analyses.main_first().head(_MAX_ROWS).to_dict("records")
     )
     return Table(tuple(Column(name, is_number=is_number) for name, is_number in _COLUMNS), rows)
 
 
 def _pictures(analyses: CaptureAnalyses) -> list[Section]:
-    rows = analyses.by_waiting_time()
+    rows = analyses.main_first()
     if rows.empty:
         return []
     draw: functools.partial[Picture] = functools.partial(overview, analyses)
-    worst = rows.iloc[0]
-    title = f"Connection {worst['connection']} of {worst['file']} over time"
+    main = rows.iloc[0]
+    title = f"Connection {main['connection']} of {main['file']} over time"
     return [
         Section("All connections", figure=Figure(draw, "Waiting, losses, RTT and time of connections")),
         Section(title, figure=Figure(functools.partial(_draw, analyses), title, _chart(analyses))),
@@ -104,12 +104,12 @@ def _pictures(analyses: CaptureAnalyses) -> list[Section]:
 
 
 def _intervals(analyses: CaptureAnalyses) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Returns intervals and losses of the data of the connection that waited longest."""
-    worst = analyses.by_waiting_time().iloc[0]
-    up = int(worst["direction"] == "up")
+    """Returns intervals and losses of the data of the first connection."""
+    main = analyses.main_first().iloc[0]
+    up = int(main["direction"] == "up")
     return (
-        connection_rows(analyses.intervals, worst, up),
-        connection_rows(analyses.losses, worst, up),
+        connection_rows(analyses.intervals, main, up),
+        connection_rows(analyses.losses, main, up),
     )
 
 

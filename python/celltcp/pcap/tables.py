@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from celltcp.pcap import CaptureAnalyses
-from celltcp.pcap.analysis import REPAIRS
+from celltcp.pcap.analysis import REPAIRS, mean_mbps
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns, whole_percents
@@ -50,7 +50,7 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "server": (False, lambda row: _shortened(str(row["server"]), 21)),
     "MB": (True, lambda row: _number((row["bytes_up"] + row["bytes_down"]) / 1e6, 2)),
     "s": (True, lambda row: _number(row["duration_s"], 1)),
-    "Mbit/s": (True, lambda row: _number(row["throughput_mbps"], 2)),
+    "Mbit/s": (True, lambda row: _number(mean_mbps(row), 2)),
     "min RTT\nms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
     "sent\nagain %": (True, _retransmitted_percent),
     "losses": (True, _losses),
@@ -75,10 +75,10 @@ _DROPPABLE = ("captured\nat", "sent again\nin vain", "CCA", "s", "sent\nagain %"
 
 
 def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
-    """Prints the connections, those that waited longest first; all of them if `max_rows` is 0."""
+    """Prints the connections, main ones first; all of them if `max_rows` is 0."""
     rows: list[Row] = [
         {str(name): value for name, value in row.items()}
-        for row in analyses.by_waiting_time().to_dict("records")
+        for row in analyses.main_first().to_dict("records")
     ]
     if not rows:
         return
@@ -103,6 +103,9 @@ def _connections_table(rows: list[Row], names_files: bool) -> Table:
         for name, (is_number, _) in _COLUMNS.items()
     ]
     texts = [[text(row) for _, text in _COLUMNS.values()] for row in rows]
+    # The last column has the CCA, which most captures do not show.
+    if not any(row[-1] for row in texts):
+        columns, texts = columns[:-1], [row[:-1] for row in texts]
     return _table(rows, names_files, columns, texts, droppable=_DROPPABLE)
 
 

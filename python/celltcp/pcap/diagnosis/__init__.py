@@ -13,6 +13,7 @@ from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
 from celltcp.pcap.opposite import opposite_transfer
+from celltcp.pcap.shared_queue import queue_filler
 from celltcp.present.quantities import size_text
 
 __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
@@ -42,7 +43,10 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
     for row in records(connections):
         key = (row["file"], row["connection"])
         evidence = Evidence(
-            row, losses.iloc[loss_indices.get(key, [])], intervals.iloc[interval_indices.get(key, [])]
+            row,
+            losses.iloc[loss_indices.get(key, [])],
+            intervals.iloc[interval_indices.get(key, [])],
+            queue_filler(connections, row) if row["stalled_s"] else None,
         )
         texts = (_diagnosis(evidence), _ack_queue_text(connections, evidence))
         sentences.append("; ".join(filter(None, texts)))

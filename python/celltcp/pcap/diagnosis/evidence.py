@@ -48,6 +48,8 @@ class Evidence:
     row: dict[Hashable, Any]
     losses: pd.DataFrame
     intervals: pd.DataFrame
+    #: Row of the transfer in whose queue the packets of the connection may wait; None without one.
+    queue_filler: dict[Hashable, Any] | None = None
 
     @property
     def sender(self) -> str:

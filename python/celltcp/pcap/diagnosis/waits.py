@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from celltcp.pcap.diagnosis.evidence import (
     segments_were,
     times_text,
 )
-from celltcp.present.quantities import time_text
+from celltcp.pcap.shared_queue import longest_rtt_ms
+from celltcp.present.quantities import ms_text, time_text
 
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
 _MIN_COUNT = 3
@@ -29,6 +31,10 @@ _MIN_FEW_TURNS_S = 1.0
 _MIN_PAUSE_RATIO = 5
 #: Maximum number of losses by outage in silences that are usual.
 _MAX_USUAL_LOSSES = 1
+#: Maximum time without an answer behind the queue of another transfer, its longest RTTs.
+_MAX_FILLER_RTTS = 1.5
+#: Maximum number of losses for each spurious retransmission behind such a queue.
+_MAX_LOSSES_SHARE = 0.5
 #: Maximum usual time-out: s, and RTTs.
 _MAX_TIMEOUT_S = 0.5
 _MAX_TIMEOUT_RTTS = 3
@@ -146,13 +152,16 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
 
 def _silences(evidence: Evidence) -> Iterator[Wait]:
     """Yields the waits for a receiver of which nothing came while data were in flight."""
-    row = evidence.row
+    row, filler = evidence.row, evidence.queue_filler
     unanswered_s = row["unanswered_s"]
     if unanswered_s:
         count_text = plural(row["unanswered_retransmissions"], "retransmission")
+        reason = "an outage, or the host is gone"
+        if filler is not None and unanswered_s <= _MAX_FILLER_RTTS * longest_rtt_ms(filler) / 1e3:
+            reason = f"it may wait in {_filled_text(filler)}"
         text = (
-            f"waited {time_text(unanswered_s)} until the end without any answer ({count_text}): an "
-            "outage, or the host is gone"
+            f"waited {time_text(unanswered_s)} until the end without any answer ({count_text}): "
+            f"{reason}"
         )
         yield Wait(unanswered_s, text)
     answered_s = row["stalled_s"] - unanswered_s
@@ -167,7 +176,14 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     if answered_s <= 0 or (is_usual and not unanswered_s and has_few_losses):
         return
     others = evidence.timeouts[evidence.timeouts["kind"] != "outage"]
-    if row["spurious"] and not row["losses"]:
+    # What has no answer at the end of the capture counts as lost.
+    if filler is not None and row["losses"] <= _MAX_LOSSES_SHARE * row["spurious"]:
+        lost_text = f"at most {segments_were(row['losses'])}" if row["losses"] else "nothing was"
+        text = (
+            f"waited {time_text(answered_s)} in {_filled_text(filler)}; {lost_text} lost "
+            f"({plural(row['spurious'], 'spurious retransmission')})"
+        )
+    elif row["spurious"] and not row["losses"]:
         text = (
             f"waited {time_text(answered_s)} for a path that stood still; nothing was lost "
             f"({plural(row['spurious'], 'spurious retransmission')})"
@@ -191,6 +207,14 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             f"{times_text(_outage_starts(evidence))}, in which {lost_text} lost"
         )
     yield Wait(answered_s, text)
+
+
+def _filled_text(filler: Mapping[Hashable, Any]) -> str:
+    """Returns the queue that a transfer between the same hosts fills, as text."""
+    return (
+        f"the queue that connection {filler['connection']} fills (RTTs of up to "
+        f"{ms_text(longest_rtt_ms(filler))})"
+    )
 
 
 def _outage_starts(evidence: Evidence) -> list[float]:

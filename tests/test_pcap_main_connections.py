@@ -1,0 +1,67 @@
+"""Captures with a transfer and a small connection beside it: order, columns that agree, and waits."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp.cli import celltcp as commands
+from celltcp.pcap import analyse
+from celltcp.pcap.analysis import CaptureAnalyses
+
+
+def _captured(file: Path, seed: int) -> CaptureAnalyses:
+    """Returns the analysis of a download and a few frames, which queue behind its data for seconds."""
+    draw = random.Random(f"beside {seed}")
+    frames = {"kind": "frames", "size": "40B", "interval": f"{draw.uniform(7, 9):.1f}s"}
+    changes = {
+        "path.down.rate": f"{draw.uniform(3, 5):.1f}Mbit/s",
+        "path.rtt": f"{draw.choice([30, 60, 90])}ms",
+        "path.buffer": "3000packets",
+        "tcp.send_buffer_max": "16MB",
+        "tcp.receive_buffer_max": "16MB",
+        "flows": [{"name": "control", "workload": frames}, {"name": "bulk"}],
+    }
+    ct.run(
+        "steady-20-68",
+        "cubic",
+        seed,
+        "40s",
+        set=changes,
+        samples="off",
+        pcap=file,
+        pcap_at="server",
+    )
+    return analyse(file)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_connection_behind_the_queue_of_another_waits_for_no_path_or_host(
+    seed: int, tmp_path: Path
+) -> None:
+    analyses = _captured(tmp_path / "x.pcap", seed)
+    main, control = analyses.main_first().to_dict("records")
+    assert main["bytes_down"] > 1000 * control["bytes_down"]
+    assert control["harm_s"] > main["harm_s"]
+    assert (
+        f"in the queue that connection {main['connection']} fills (RTTs of up to "
+        in (control["diagnosis"])
+    )
+    for wrong in ("stood still", "outage", "the host is gone", "e+0"):
+        assert wrong not in control["diagnosis"]
+
+
+def test_columns_of_a_transfer_agree_and_it_comes_first(tmp_path: Path) -> None:
+    analyses = _captured(tmp_path / "x.pcap", 1)
+    done = CliRunner().invoke(commands, ["pcap", "analyze", str(tmp_path / "x.pcap")])
+    heading, first = done.stdout.splitlines()[1:3]
+    cells = dict(zip(("connection", "server", "MB", "s", "Mbit/s"), first.split(), strict=False))
+    assert heading.split()[:5] == list(cells)
+    (number,) = analyses.main_first()["connection"].head(1)
+    assert cells["connection"] == str(number)
+    rate = 8 * float(cells["MB"]) / float(cells["s"])
+    assert float(cells["Mbit/s"]) == pytest.approx(rate, rel=5e-3)
