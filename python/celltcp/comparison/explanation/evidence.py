@@ -129,7 +129,8 @@ class Evidence:
         slots = joined_slots(flow, flows, comparison.slots)
         #: Slots of the flow.
         self.slots = slots[slots["run"].isin(self.runs)]
-        self._all_slots = comparison.slots
+        #: Comparison with the runs.
+        self.comparison = comparison
         samples = comparison.results.tables.get("samples")
         # Samples have no number of the run.
         has_samples = samples is not None and len(samples) > 0 and len(self.runs) == 1
@@ -144,8 +145,8 @@ class Evidence:
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
         self.recoveries = self._recoveries(comparison)
-        self._outages = comparison.results.tables.get("outages")
-        self._events = comparison.results.tables.get("events")
+        tables = comparison.results.tables
+        self._outages, self._events = tables.get("outages"), tables.get("events")
         self._flow_names = [each.name for each in FlowUnderTest.each(metadata)]
         #: Index of the flow in the scenario.
         self.flow_index = self._flow_names.index(flow.name)
@@ -398,7 +399,7 @@ class Evidence:
         It is the largest capacity of any connection of the direction, since others use a part.
         """
         connections = self.all_connections[_are_uploads(self.all_connections) == self.is_upload]
-        slots = self._all_slots.merge(connections[["run", "flow"]], on=["run", "flow"])
+        slots = self.comparison.slots.merge(connections[["run", "flow"]], on=["run", "flow"])
         return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())
 
     def _medians_1s(self, rates: pd.Series) -> pd.Series:
@@ -441,7 +442,7 @@ class Evidence:
             return {}
         times = self.slots[["run", "t_s"]].drop_duplicates()
         own_keys = set(self._keys.itertuples(index=False, name=None))
-        slots = self._all_slots.merge(times, on=["run", "t_s"])
+        slots = self.comparison.slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own_keys for key in zip(slots["run"], slots["flow"], strict=True)]
         connections = self.all_connections[_are_uploads(self.all_connections) == is_upload]
         slots = slots[is_other].merge(connections[["run", "flow", "name"]], on=["run", "flow"])
@@ -474,7 +475,7 @@ class Evidence:
         """
         if self.bottleneck_hop is not None:
             return float(self._slot_waits_ms.max()) / 1e3 * self._link_bytes_per_s
-        return float(self._all_slots.merge(self._keys, on=["run", "flow"])["queue_bytes"].max())
+        return float(self.comparison.slots.merge(self._keys, on=["run", "flow"])["queue_bytes"].max())
 
     @functools.cached_property
     def queued_share(self) -> float:
@@ -589,13 +590,13 @@ class Evidence:
         if self._samples is not None:
             rows = self._samples[self._samples["flow"] == connection]
             return rows["t_ns"].to_numpy(float) / 1e9, rows["cwnd"].to_numpy(float)
-        slots = self._all_slots
+        slots = self.comparison.slots
         rows = slots[(slots["run"] == run) & (slots["flow"] == connection)]
         return rows["t_s"].to_numpy(float) + self.slot_s, rows["cwnd"].to_numpy(float)
 
     def idle_restarts(self, max_share: float) -> IdleRestarts:
         """Returns the pauses that shrank the window to less than `max_share` of it."""
-        slots = self._all_slots.merge(self._keys, on=["run", "flow"]).sort_values(
+        slots = self.comparison.slots.merge(self._keys, on=["run", "flow"]).sort_values(
             ["run", "flow", "t_s"]
         )
         by_connection = slots.groupby(["run", "flow"], sort=False)

@@ -45,8 +45,6 @@ _MIN_WINDOW_LIMITED_SHARE = 0.2
 _MIN_SLEEP_SHARE = 0.1
 #: Kinds of workloads whose units of work begin with a request.
 _REQUEST_WORKLOADS = ("request-response", "page")
-#: Minimum share of the goodput of all flows at which other flows compete.
-_MIN_COMPETING_SHARE = 0.1
 
 
 def shallow_buffer(evidence: Evidence) -> Cause | None:
@@ -329,29 +327,6 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
         f"{verb_text} {evidence.mean_count_text(lost)} of {evidence.mean_count_text(sent)} segments"
         f"{evidence.per_run_text} ({percent_text(lost / sent)}){cost_text}.",
         max(cost, lost / sent),
-    )
-
-
-def competition(evidence: Evidence) -> Cause | None:
-    """Other flows of the same direction compete with this one.
-
-    They got at least {_MIN_COMPETING_SHARE:.0%} of the goodput of all flows while this one ran. The
-    rule is not for flows of responses or frames.
-    """
-    rates = evidence.competing_mbps
-    competing_mbps = sum(rates.values())
-    total_mbps = evidence.goodput_mbps + competing_mbps
-    share = competing_mbps / total_mbps if total_mbps > 0 else 0.0
-    if share < _MIN_COMPETING_SHARE or evidence.is_thin:
-        return None
-    fastest_first = sorted(rates, key=rates.__getitem__, reverse=True)
-    flows_text = ", ".join(f"{name} {rates[name]:.2f}" for name in fastest_first[:3])
-    more_text = f" and {len(rates) - 3} more" if len(rates) > 3 else ""
-    return Cause(
-        "competition",
-        f"Other flows took {percent_text(share)} of what all got while it ran: "
-        f"{flows_text}{more_text} Mbit/s.",
-        share,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.explanation import (
     acks,
     cells,
+    competition,
     hosts,
     path,
     queues,
@@ -42,7 +43,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         ),
         *(acks.delayed_acks, acks.spurious_timeouts),
         *(cells.handovers, cells.link_failures),
-        *(path.random_loss, path.radio_loss, path.aqm, path.competition, queues.queue),
+        *(path.random_loss, path.radio_loss, path.aqm, competition.competition, queues.queue),
         *(startup.start_up, startup.early_exit, unused.probe_rtt),
         *(sender.idle_restart, sender.slow_start, sender.time_outs),
         sender.reordering,
