@@ -111,3 +111,16 @@ def test_a_wait_for_a_doubled_time_out_is_not_answered_by_a_lower_minimum() -> N
     remedies = [remedy.options for remedy in ExplainedComparison(result).remedies]
     assert any("tcp.rto_max" in options for options in remedies)
     assert not any("tcp.min_rto" in options for options in remedies)
+
+
+@pytest.mark.parametrize("cycle_ms", [160, 320, 640])
+def test_data_for_a_phone_that_sleeps_waits_for_it_and_in_no_queue(cycle_ms: int) -> None:
+    drx = {"inactivity": "100ms", "long_cycle": f"{cycle_ms}ms", "on_duration": "10ms"}
+    workload = {"kind": "frames", "size": "500B", "interval": "1s", "deadline": f"{cycle_ms / 2}ms"}
+    changes = {"radio.drx": drx, "flows": [{"workload": workload}]}
+    result = ct.compare("static/mid-cell", "cubic", 2, duration="30s", set=changes)
+    found = texts(ExplainedComparison(result).ccas[0])
+    assert "queue" not in found
+    assert found["sleep"].endswith(f"when data may wait for up to {cycle_ms} ms.")
+    assert "waited for the phone to wake up (DRX)" in found["slow_units"]
+    assert "other reasons" not in found["slow_units"]

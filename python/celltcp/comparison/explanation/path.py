@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause, number_text, percent_text, times_text
+from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.law import law_text
-from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
@@ -41,10 +40,6 @@ _MIN_LOSS_SHARE = 5e-4
 _MIN_UNUSED_BY_LOSS = 0.1
 #: Minimum share of the time limited by the congestion window at which losses cost time.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
-#: Minimum share of the units of work that begin after a sleep of DRX at which the sleep is a cause.
-_MIN_SLEEP_SHARE = 0.1
-#: Kinds of workloads whose units of work begin with a request.
-_REQUEST_WORKLOADS = ("request-response", "page")
 
 
 def shallow_buffer(evidence: Evidence) -> Cause | None:
@@ -160,40 +155,6 @@ def intervals_overlap_outages(
     intervals = list(zip(rows["run"], starts, ends, strict=True))
     return np.array(
         [any(outage.overlaps(*interval) for outage in outages) for interval in intervals], bool
-    )
-
-
-def sleep(evidence: Evidence) -> Cause | None:
-    """Units of work began after a pause longer than the inactivity timer of DRX.
-
-    The phone may then sleep until its next cycle. At least {_MIN_SLEEP_SHARE:.0%} of the units began
-    after such a pause. A phone that sent a request stays awake until the answer, if the answer comes
-    before the timer expires.
-    """
-    drx = (evidence.scenario.get("radio") or {}).get("drx")
-    if not drx or evidence.units is None or not evidence.is_thin:
-        return None
-    inactivity_s, cycle_s, on_s = (
-        in_unit(drx[name], "s") or 0.0 for name in ("inactivity", "long_cycle", "on_duration")
-    )
-    # The grant for a request starts the timer, as new data do (TS 36.321 clause 5.7).
-    is_awake = evidence.mean("rtt_min_ms") / 1e3 < inactivity_s
-    if evidence.workload.get("kind") in _REQUEST_WORKLOADS and is_awake and not evidence.is_upload:
-        return None
-    units = evidence.units.sort_values(["run", "connection", "start_s"])
-    previous_ends = units.groupby(["run", "connection"])["end_s"].shift()
-    units_after_sleep = units[units["start_s"] - previous_ends > inactivity_s]
-    total_s = float(units["duration_s"].sum())
-    if len(units_after_sleep) < _MIN_SLEEP_SHARE * len(units) or not total_s > 0:
-        return None
-    # Mean wait of a packet that comes at a random time of the cycle.
-    mean_wait_s = (cycle_s - on_s) ** 2 / (2 * cycle_s)
-    return Cause(
-        "sleep",
-        f"The phone slept (DRX): {number_text(len(units_after_sleep))} of {number_text(len(units))} "
-        f"{UNITS[str(units['unit'].iloc[0])].noun} began after a pause of over "
-        f"{1e3 * inactivity_s:g} ms, when data may wait for up to {1e3 * cycle_s:g} ms.",
-        min(mean_wait_s * len(units_after_sleep) / total_s, 1.0),
     )
 
 

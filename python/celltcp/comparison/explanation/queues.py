@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
+from celltcp.comparison.explanation.sleep import sleep
 from celltcp.present.quantities import rate_text
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ def queue(evidence: Evidence) -> Cause | None:
     excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
     wait_ms = evidence.queue_wait_ms
     if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
+        return None
+    # The data of a phone that sleeps waits without a queue, unless other flows fill one.
+    if sleep(evidence) and all(map(evidence.is_thin_flow, evidence.competing_mbps)):
         return None
     if evidence.is_split:
         return Cause(

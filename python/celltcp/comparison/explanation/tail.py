@@ -9,6 +9,7 @@ import numpy as np
 
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.scenarios.frames import constant_frames
@@ -179,6 +180,7 @@ _REASONS = (
     RECOVERY,
     NAGLE,
     BEHIND,
+    ASLEEP,
     IN_QUEUE,
     PEER_TIME_OUT,
     OPENS_CONNECTION,
@@ -189,6 +191,7 @@ _REASONS = (
     "waited for a fast recovery",
     "waited for ACKs (Nagle's algorithm)",
     "waited behind earlier ones",
+    "waited for the phone to wake up (DRX)",
     "waited in a queue",
     "waited for a time-out of the other end",
     "opened their connection",
@@ -211,7 +214,7 @@ def _count_reasons(
     is_behind = _wait_behind_earlier(units)
     queued_ms = MIN_QUEUED_RTTS * evidence.mean("rtt_min_ms")
     counts: collections.Counter[str] = collections.Counter()
-    is_first = _are_first(units)
+    is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
     # A unit that never ends overlaps all events after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
@@ -224,6 +227,8 @@ def _count_reasons(
             reason = BEHIND
         if evidence.is_held_by_nagle and reason in (None, BEHIND) and not is_first[index]:
             reason = NAGLE
+        if reason is None and index in slept:
+            reason = ASLEEP
         if reason is None and evidence.mean_rtt_ms(run, start_s, end_s) >= queued_ms:
             reason = IN_QUEUE
         if reason is None and is_first[index]:
