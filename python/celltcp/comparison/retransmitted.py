@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.results.columns import rows_of
+
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.tested import FlowUnderTest
@@ -11,7 +13,12 @@ if TYPE_CHECKING:
 
 def retransmitted_share(comparison: Comparison, flow: FlowUnderTest, cca: str) -> float:
     """Returns the retransmissions of a flow under a CCA as a share of its segments; 0 without any."""
-    runs = comparison.runs.loc[comparison.runs["cca"] == cca, "run"]
-    rows = comparison.flows[comparison.flows["run"].isin(runs)]
-    rows = rows[flow.has(rows["name"])]
-    return float(rows["retransmissions"].sum() / max(rows["segments"].sum(), 1))
+    tables = comparison.results.tables
+    runs = {run for run, name in rows_of(tables["runs"], "run", "cca") if name == cca}
+    columns = rows_of(tables["flows"], "run", "name", "retransmissions", "segments")
+    counts = [
+        (retransmissions or 0, segments or 0)
+        for run, name, retransmissions, segments in columns
+        if run in runs and flow.includes(name)
+    ]
+    return sum(retransmitted for retransmitted, _ in counts) / max(sum(sent for _, sent in counts), 1)
