@@ -145,3 +145,33 @@ def test_a_window_that_limits_each_cca_is_to_be_enlarged_before_one_is_set() -> 
     assert explained.settings == []
     (note,) = explained.notes
     assert note.startswith("the send buffer limits the flow under every congestion control")
+
+
+def test_a_sweep_of_one_window_has_advice_that_raises_the_others_too(tmp_path: Path) -> None:
+    changes = {**_FAST, "path.rtt": "50ms", "tcp.send_buffer_max": "1MiB"}
+    vary = {"tcp.receive_window_max": ["100kB", "2MB"]}
+    folder = tmp_path / "windows"
+    ct.sweep("steady-20-68", vary, "cubic", 1, duration="3s", set=changes, out=folder)
+    (command, *others) = ct.explain(folder).remedy_commands(folder)
+    assert "--set tcp.send_buffer_max=" in command
+    assert "--set tcp.receive_window_max=" in command
+    assert "# 100kB, 2MB" in command
+    assert not any("tcp.send_buffer_max" in other for other in others)
+
+
+@pytest.mark.parametrize(
+    ("changes", "window"),
+    [
+        ({"tcp.receive_window_max": "100kB"}, 100e3),
+        ({"tcp.receive_window_max": "1MB", "tcp.receive_buffer_max": "150kB"}, 100e3),
+        ({"tcp.window_scale": "false"}, 65_535),
+    ],
+)
+def test_the_rate_that_a_window_gives_is_that_of_the_smallest_limit(
+    changes: dict[str, str], window: float
+) -> None:
+    path = {**_FAST, "path.rtt": "80ms", **changes}
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="6s", set=path))
+    (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "receive_window")
+    rate = float(cause.text.split("in flight give at most ")[1].split(" ")[0])
+    assert rate == pytest.approx(8e-3 * window / 80, rel=0.06)

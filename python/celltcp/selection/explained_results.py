@@ -76,11 +76,11 @@ class Explanations:
         groups: dict[tuple[object, ...], dict[str, ProposedRemedy]] = {}
         for name in filter(folders.__contains__, self.comparisons):
             for candidate in self.comparisons[name].remedies:
-                # A sweep has tried changes of its own fields already.
+                # A sweep has tried changes of its own fields already, but not beside others.
                 fields = {change.partition("=")[0] for change in candidate.remedy.changes}
-                if fields.isdisjoint(layout.axes):
-                    # Computed values differ from comparison to comparison.
-                    key = candidate.cause, *candidate.remedy.changed_fields
+                if not fields or not fields.issubset(layout.axes):
+                    # Computed values and causes differ from comparison to comparison.
+                    key = candidate.remedy.changed_fields
                     groups.setdefault(key, {}).setdefault(name, candidate)
         by_count = sorted(groups.values(), key=lambda group: -len(group))
         return [self._remedy_command(group, folders) for group in by_count[:MAX_REMEDIES]]

@@ -9,7 +9,7 @@ from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
-from celltcp.present.quantities import size_text, three_digits
+from celltcp.present.quantities import rate_text, size_text, three_digits
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MIN_UNUSED_SHARE = 0.1
 #: Minimum share of the time without data to send or in flight at which a text names it.
 _MIN_IDLE_SHARE = 0.005
+#: Minimum share of a cap of the receive window that is in flight if the cap limits the flow.
+_MIN_CAP_SHARE = 0.9
 #: Minimum share of the time in which the capacity is below the bitrate of a video, for a cause.
 _MIN_SLOW_LINK_SHARE = 0.05
 
@@ -224,20 +226,19 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
             full_share,
         )
     rtt_ms = evidence.mean("rtt_min_ms")
-    window = in_unit(tcp.get("receive_window_max"), "B") if limit == "receive_window" else None
-    # The maximum in flight lasts only for a moment, so that the text has the mean.
+    # The maximum in flight of a send buffer lasts only for a moment, so that the text has the mean.
     mean_in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss
-    in_flight = mean_in_flight if limit == "send_buffer" else evidence.max_window(limit)
-    result_text = offer_text(evidence, name.split()[-1], window or in_flight)
+    window = mean_in_flight if limit == "send_buffer" else _receive_window(evidence)
+    result_text = offer_text(evidence, name.split()[-1], window)
     detail = ""
     if result_text:
         result_text = f": {result_text}"
     else:
         result_text = f", and {percent_text(evidence.unused_share)} of the capacity stayed unused"
-        if window:
-            detail = (
-                f"; that gives at most {8e-3 * window / rtt_ms:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
-            )
+        detail = (
+            f"; {size_text(window)} in flight give at most {rate_text(8e-3 * window / rtt_ms)} at an "
+            f"RTT of {rtt_ms:.1f} ms"
+        )
     if limit == "send_buffer":
         in_flight_text = size_text(mean_in_flight)
         detail = f"; it counts memory, not data, so that {in_flight_text} were in flight on average"
@@ -254,6 +255,14 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         # Whatever limits the flow in the rest of the time, at most one window passes per RTT.
         min(max(cost, 1 - evidence.max_window(limit) / evidence.bdp), evidence.unused_share),
     )
+
+
+def _receive_window(evidence: Evidence) -> float:
+    """Returns the receive window that limits a flow, bytes: its cap, or else the maximum in flight."""
+    in_flight = evidence.max_window("receive_window")
+    cap = in_unit(evidence.value_at("tcp.receive_window_max"), "B") or 0.0
+    # The cap is no whole number of segments; a smaller buffer limits the window to less.
+    return cap if in_flight >= _MIN_CAP_SHARE * cap > 0 else in_flight
 
 
 def _split_buffers(evidence: Evidence) -> list[str]:
