@@ -30,14 +30,14 @@ def test_a_buffer_has_the_value_of_its_option_and_its_bound(
     draw = random.Random(field)
     for size in (draw.randint(10_000, _DEFAULT_MAX), draw.randint(_DEFAULT_MAX + 1, 10**8)):
         (text,) = socket_option_texts([f"{field}={ratio * size}B"])
-        assert f"{option} itself ignores these lines: it needs {size} there" in text
+        assert f"{option} itself ignores these lines: remove the option, or set {size} there" in text
         assert (f"sysctl -w {sysctl}={size}" in text) == (size > _DEFAULT_MAX)
 
 
 def test_the_larger_of_two_needs_counts_and_other_fields_have_no_option() -> None:
     changes = ["tcp.receive_window_max=100kB", "tcp.receive_buffer_max=300kB", "tcp.tso=1"]
     (text,) = socket_option_texts(changes)
-    assert "needs 150000 there" in text
+    assert "set 150000 there" in text
     assert socket_option_texts(["tcp.window_scale=true", "path.rtt=10ms"]) == []
 
 
@@ -47,7 +47,7 @@ def test_the_larger_of_two_needs_counts_and_other_fields_have_no_option() -> Non
 def test_advice_against_a_full_window_names_the_option(cause: str, option: str) -> None:
     explained = ExplainedComparison(compared_with(cause, 1))
     text = next(each.text for each in explained.remedies if each.cause == cause)
-    assert f"a program that sets {option} itself ignores these lines: it needs" in text
+    assert f"a program that sets {option} itself ignores these lines: remove the option" in text
 
 
 def test_twice_the_value_of_the_option_is_the_buffer_that_passes_it_in_each_round_trip() -> None:
@@ -64,5 +64,5 @@ def test_twice_the_value_of_the_option_is_the_buffer_that_passes_it_in_each_roun
     by_option = 8e-3 * option / rtt_ms
     assert 0.9 * by_option < goodput < 1.5 * by_option
     after = socket_option_texts(ExplainedComparison(result).remedies[0].remedy.changes)
-    assert float(after[0].split("needs ")[1].split(" ")[0]) > option
+    assert float(after[0].split("or set ")[1].split(" ")[0]) > option
     assert in_unit(changes["tcp.receive_buffer_max"], "B") == 2 * option

@@ -58,7 +58,7 @@ def socket_option_texts(changes: Sequence[str]) -> list[str]:
         if max(sizes) > _DEFAULT_MAX_BYTES:
             raised = f", after sysctl -w {option.max_sysctl}={size}"
         texts.append(
-            f"{option.host}: a program that sets {option.name} itself ignores these lines: it needs "
-            f"{size} there{raised} (Linux doubles it)"
+            f"{option.host}: a program that sets {option.name} itself ignores these lines: remove the "
+            f"option, or set {size} there{raised} (Linux doubles it)"
         )
     return texts
