@@ -199,6 +199,17 @@ def delayed_acks(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield from _nodelay(evidence)
 
 
+def grants(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Configured grants, or more opportunities to request one."""
+    against = "data that wait for a grant of the uplink"
+    yield Remedy(
+        against,
+        ("radio.uplink.access=configured",),
+        network="base station: configured grants (NR) or semi-persistent scheduling (LTE)",
+    )
+    yield Remedy(against, ("radio.uplink.sr_period=5ms",), network="base station: period of SR")
+
+
 def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A longer inactivity timer of DRX, or shorter cycles."""
     against = "data that wait for the phone to wake up"
@@ -496,7 +507,7 @@ def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     rule.__name__: rule
     for rule in (
-        *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
+        *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, grants, sleep, policer),
         *(handovers, link_failures, random_loss, radio_loss, aqm, competition, queue, early_exit),
         *(idle_restart, slow_start, time_outs, slow_units, start_up, probe_rtt, slow_growth, outage),
         *(overload, slow_link, round_trips, delayed_acks, video),

@@ -250,7 +250,12 @@ def _values_of(metric: str, metrics: Mapping[str, list[float]]) -> list[float] |
 
 
 def _mean_of(metric: str) -> str:
-    """Returns the metric of the mean for a metric of a percentile or maximum; others unchanged."""
+    """Returns the metric of the mean for a metric of a percentile, maximum or share of late frames.
+
+    Others are their own.
+    """
+    if metric == _LATE_SHARE:
+        return "frame_delay_ms"
     return re.sub(r"_(p\d+|max)(?=_)", "", metric)
 
 

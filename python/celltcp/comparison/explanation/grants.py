@@ -1,0 +1,45 @@
+"""Rule about the grants of a cell's uplink, for which requests and frames of a phone wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.sleep import sleep
+from celltcp.present.quantities import three_digits
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Minimum median delay in the cell, in ms and as a share of the delay with that of the wired hops.
+_MIN_DELAY_MS, _MIN_DELAY_SHARE = 10.0, 0.2
+
+
+def grants(evidence: Evidence) -> Cause | None:
+    """A flow sends little over an uplink with grants, so that each unit of work waits for one.
+
+    In the median slot, the cell adds at least {_MIN_DELAY_MS:.0f} ms and {_MIN_DELAY_SHARE:.0%} to the
+    delay of the wired hops. No bulk flow fills a queue, and the phone does not sleep meanwhile.
+    """
+    uplink = (evidence.scenario.get("radio") or {}).get("uplink") or {}
+    others = [*evidence.competing_mbps, *evidence.reverse_mbps]
+    if not evidence.scenario.get("radio") or uplink.get("access", "granted") != "granted":
+        return None
+    if not evidence.is_thin or sleep(evidence) or not all(map(evidence.is_thin_flow, others)):
+        return None
+    wired_ms = in_unit(str(evidence.value_at("path.rtt") or "40ms"), "ms") or 0.0
+    column, noun = "rtt_mean_ms", "requests and ACKs"
+    if evidence.is_upload:
+        column, noun, wired_ms = "owd_mean_ms", "data of the phone", wired_ms / 2
+    total_ms = float(evidence.slots[column].median())
+    delay_ms = total_ms - wired_ms
+    if not delay_ms >= max(_MIN_DELAY_MS, _MIN_DELAY_SHARE * total_ms):
+        return None
+    return Cause(
+        "grants",
+        f"The cell adds {three_digits(delay_ms)} ms to the {three_digits(wired_ms)} ms of the wired "
+        f"hops, in the median: {noun} wait for a grant, which the phone requests every "
+        f"{uplink.get('sr_period', '10ms')} at most.",
+        delay_ms / total_ms,
+    )
