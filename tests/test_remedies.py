@@ -14,7 +14,8 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first
-from celltcp.comparison.explanation.remedies import REMEDIES, Remedy
+from celltcp.comparison.explanation.remedies import REMEDIES
+from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
 from drawn_causes import CAUSES, GAME, Changes, Path, compared_with
@@ -101,7 +102,7 @@ def test_frames_behind_earlier_ones_are_dropped_and_random_losses_are_repaired_n
     frames = {**GAME, "size": "16kB", "interval": "33ms"}
     changes: Changes = {"path.loss": 0.003, "path.rtt": "100ms", "flows.0.workload": frames}
     result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
-    options = [each.options for each in ExplainedComparison(result).remedies]
+    options = [each.options for each in ExplainedComparison(result)._all_remedies]
     assert "--cca cubic --set flows.0.workload.backlog=newest --set tcp.notsent_lowat=16kB" in options
     assert "--cca cubic --middlebox none,split" in options
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from celltcp.comparison.min_differences import min_difference
-from celltcp.present.section import INFINITE
+from celltcp.present.section import INFINITE, value_text
 from celltcp.results.statistics import Estimate, Verdict, verdict
 from celltcp.scenarios.cca_mix import single_flow_mixes
 
@@ -51,7 +51,7 @@ class MetricText(NamedTuple):
 
     def number(self, value: float) -> str:
         """Returns a value with its digits; `no value` for NaN."""
-        return "no value" if math.isnan(value) else f"{value:.{self.digits}f}"
+        return "no value" if math.isnan(value) else value_text(value, self.digits)
 
     def value_text(self, value: float) -> str:
         """Returns a value with its digits and unit; `no value` for NaN."""

@@ -23,28 +23,29 @@ def fit_table(
     """Returns a table in the width of the console, and the headings of the columns left out for that.
 
     No word and no number is cut. First, headings and texts are wrapped. If that is not enough, columns
-    without a number and then droppable ones are left out; with `keeps_all` a table of their own has
-    them. Then numbers are wrapped before their intervals. At last the columns are spread over several
-    tables, each with the first columns of texts.
+    without a number and then droppable ones are left out; with `keeps_all` a table of their own has the
+    droppable ones. Then numbers are wrapped before their intervals. At last the columns are spread over
+    several tables, each with the first columns of texts.
     """
     # By default rich measures nothing as wider than the console.
     options = console.options.update(max_width=10_000)
     names = [column.name or column.title for column in table.columns]
     left_out: list[str] = []
     rest = table
-    for name in dict.fromkeys((*_empty_columns(table), *table.droppable)):
+    empty = _empty_columns(table)
+    for name in dict.fromkeys((*empty, *table.droppable)):
         if _min_width(console, options, _rich_table(rest)) <= console.width:
             break
         if name in names:
             left_out.append(name)
             rest = rest.without((name,))
     tables = [rest]
-    if keeps_all and left_out:
+    if keeps_all and not set(left_out) <= set(empty):
         texts = _leading_texts(rest)
         kept = [rest.columns[index].name or rest.columns[index].title for index in texts]
-        others = [name for name in names if name not in kept and name not in left_out]
-        tables.append(replace(table.without(others), title=""))
-        left_out = []
+        kept += [name for name in left_out if name not in empty]
+        tables.append(replace(table.without(set(names) - set(kept)), title=""))
+        left_out = [name for name in left_out if name not in kept]
     parts = [part for each in tables for part in _parts(console, options, each)]
     for part in parts:
         _set_widths(console, options, part)

@@ -40,4 +40,6 @@ class Terminal(Console):
         if left_out:
             names = ", ".join(left_out)
             hint = "a wider terminal, a pipe such as | cat, or --json has them"
+            if not self.is_terminal:
+                hint = "no row has a value"
             self.print(f"Columns omitted ({hint}): {names}", style="dim")

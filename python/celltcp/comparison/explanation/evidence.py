@@ -223,10 +223,10 @@ class Evidence:
 
     @property
     def unit_key(self) -> str:
-        """Kind of the units of work and flow, such as `response:game`; empty without units."""
+        """Kind of the units of work, transfers last, and flow, as `response:game`; empty for none."""
         if self.units is None or self.units.empty:
             return ""
-        return f"{self.units['unit'].iloc[0]}:{self.flow_name}"
+        return f"{min(self.units['unit'].unique(), key='completion'.__eq__)}:{self.flow_name}"
 
     @property
     def frames_due(self) -> int:

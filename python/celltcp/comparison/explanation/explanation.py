@@ -30,6 +30,7 @@ from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
 from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -75,6 +76,8 @@ class ExplainedCca(NamedTuple):
     used_share: float
     #: Whether other flows took a share of the capacity.
     is_shared: bool
+    #: Rate of the frames of the application, Mbit/s; None for other applications.
+    frames_mbps: float | None
     standing: Standing
     #: Share of the time under each limit; empty for results of earlier versions.
     limits: dict[str, float]
@@ -235,6 +238,7 @@ class ExplainedComparison:
             rtt,
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
+            min_frame_mbps(evidence.workload),
             standing_of(self.comparison, cca, application),
             dict(evidence.limit_shares),
             evidence.unit_key,
@@ -292,7 +296,9 @@ class ExplainedComparison:
                 plot = _PLOTS.get(cause.name, "time-series")
                 metric = f" --metric {explained.unit_key}" if plot == "units" else ""
                 options[f"--plot {plot}{metric}"] += 1
-        return [option for option, _ in options.most_common()]
+        # The buffer and the stalls of a video are in a plot of their own.
+        first = ["--plot video"] if self.ccas[0].unit_key.startswith("fetch:") else []
+        return [*first, *(option for option, _ in options.most_common())]
 
     @property
     def distinct_ccas(self) -> list[ExplainedCca]:
@@ -342,6 +348,10 @@ class ExplainedComparison:
         metric_texts = [standing.metric_text] if standing.metric_text else []
         if math.isnan(explained.goodput_mbps):
             metric_texts.append("no data arrived")
+        elif explained.frames_mbps is not None:
+            if explained.goodput_mbps < MAX_FRAME_SHARE * explained.frames_mbps:
+                rates = map(rate_text, (explained.goodput_mbps, explained.frames_mbps))
+                metric_texts.append(f"{' of the '.join(rates)} of its frames")
         elif not explained.is_intermittent:
             share_text = ""
             if not math.isnan(explained.used_share):

@@ -92,11 +92,13 @@ def overload(evidence: Evidence) -> Cause | None:
 def slow_link(evidence: Evidence) -> Cause | None:
     """For at least {_MIN_SLOW_LINK_SHARE:.0%} of the time the link carried less than the frames need.
 
-    The link carries them on average, but {MAX_FRAME_SHARE:.0%} of its median rate of a second does not.
-    For an encoder that follows the rate, the size of the smallest frames counts.
+    No other flow fills the link. The link carries them on average, but {MAX_FRAME_SHARE:.0%} of its
+    median rate of a second does not. For an encoder that follows the rate, the size of the smallest
+    frames counts.
     """
     frames_mbps = min_frame_mbps(evidence.workload)
-    if frames_mbps is None or overload(evidence):
+    are_all_thin = all(map(evidence.is_thin_flow, evidence.competing_mbps))
+    if frames_mbps is None or overload(evidence) or not are_all_thin:
         return None
     rates = evidence.capacities_1s_mbps
     share = float((rates < frames_mbps / MAX_FRAME_SHARE).mean()) if len(rates) else 0.0

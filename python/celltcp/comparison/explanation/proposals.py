@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from celltcp._core import Scenario
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
-    from celltcp.comparison.explanation.remedies import Remedy
+    from celltcp.comparison.explanation.remedy import Remedy
 
 #: Maximum number of remedies in the explanation of a comparison.
 MAX_REMEDIES = 3

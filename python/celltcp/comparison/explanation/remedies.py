@@ -6,11 +6,21 @@ scenario cannot have, or already has; `proposals` leaves them out.
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
-from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.application_remedies import (
+    fitting_frames,
+    newest_frame,
+    one_connection,
+    overload,
+    slow_link,
+    transfer_time,
+    video,
+)
+from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.tail import (
     BEHIND,
     IN_QUEUE,
@@ -21,9 +31,9 @@ from celltcp.comparison.explanation.tail import (
     TIME_OUT,
 )
 from celltcp.comparison.explanation.window_demand import window_demand
-from celltcp.present.quantities import size_text, three_digits
+from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import has_several_flows
-from celltcp.scenarios.frames import constant_frames
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -63,37 +73,6 @@ _MIN_WINDOW_LIMITED_SHARE = 0.2
 _MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
-#: Maximum share of the capacity for frames, so that queues empty between them.
-_MAX_FRAME_CAPACITY_SHARE = 0.8
-
-
-class Remedy(NamedTuple):
-    """A change to try against a cause."""
-
-    #: Text that names the effect to avoid.
-    against: str
-    #: Changes of fields of the scenario, as `field=value`.
-    changes: tuple[str, ...] = ()
-    #: Congestion control to use instead; empty to keep it.
-    cca: str = ""
-    #: Parameter to set for the congestion control, as `name=value`; empty for none.
-    parameter: str = ""
-    #: Argument of the option --middlebox, as `none,split`; empty for none.
-    middlebox: str = ""
-    #: Text with the Linux setting, if that is no field of the scenario; else empty.
-    linux: str = ""
-    #: Text with the setting of the network, such as of a base station; else empty.
-    network: str = ""
-    #: Text with the possible cost, shown if there is no trial; empty if unknown.
-    price: str = ""
-    #: Whether the remedy is another value of an earlier one; shown only if a trial of it is better.
-    is_variant: bool = False
-
-    @property
-    def changed_fields(self) -> tuple[object, ...]:
-        """Fields, CCA, parameter and middlebox that the remedy changes; variants have the same ones."""
-        fields = tuple(sorted(change.partition("=")[0] for change in self.changes))
-        return fields, self.cca, self.parameter, self.middlebox
 
 
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -178,20 +157,6 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     elif evidence.has_data_on_ack_path:
         yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
         yield from _bbr_for(evidence, _filler(evidence.reverse_mbps))
-
-
-def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A buffer of twice the length, or segments that are abandoned when they take too long."""
-    workload = f"flows.{evidence.flow_index}.workload"
-    buffer_s = in_unit(str(evidence.workload.get("max_buffer", "30s")), "s") or 0.0
-    # The buffer of a live stream is no longer than its latency.
-    if "latency" not in evidence.workload:
-        yield Remedy(
-            "stalls while the link is slower than the video",
-            (f"{workload}.max_buffer={2 * buffer_s:g}s",),
-        )
-    if evidence.workload.get("abandon") is False:
-        yield Remedy("segments that take longer than the buffer lasts", (f"{workload}.abandon=true",))
 
 
 def delayed_acks(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -421,55 +386,19 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         elif reason == NAGLE:
             yield from _nodelay(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
-            yield _newest_frame(evidence)
+            yield newest_frame(evidence)
+            frames_mbps = min_frame_mbps(evidence.workload) or 0.0
+            # The remedies of `overload` are for a link that is too slow for the frames.
+            if evidence.goodput_mbps < MAX_FRAME_SHARE * frames_mbps < evidence.capacity_mbps:
+                yield from itertools.islice(fitting_frames(evidence, evidence.goodput_mbps), 1)
         elif reason == IN_QUEUE:
             yield from queue(evidence, cause)
-
-
-def _newest_frame(evidence: Evidence) -> Remedy:
-    field = f"flows.{evidence.flow_index}.workload.backlog"
-    return Remedy("frames behind earlier ones", (f"{field}=newest", "tcp.notsent_lowat=16kB"))
-
-
-def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Smaller frames, which the path can carry, or an encoder that may make such frames."""
-    yield from _fitting_frames(evidence, evidence.capacity_mbps)
-
-
-def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
-    low_mbps = float(evidence.capacities_1s_mbps.quantile(0.1))
-    yield from reversed(list(_fitting_frames(evidence, low_mbps)))
-    yield _newest_frame(evidence)
-
-
-def _fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy]:
-    """Yields smaller frames, then an encoder that may make them, for a capacity."""
-    frames = constant_frames(evidence.workload)
-    if frames is None:
-        return
-    workload = f"flows.{evidence.flow_index}.workload"
-    size, interval_s = frames
-    max_mbps = _MAX_FRAME_CAPACITY_SHARE * capacity_mbps
-    # Encoders take their bitrate in kbit/s.
-    against = (
-        f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "
-        f"{three_digits(1 / interval_s)} frames a second)"
-    )
-    max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
-    encoder = evidence.workload.get("encoder")
-    if encoder is None and max_size:
-        yield Remedy(against, (f"{workload}.size={max_size}B",))
-    lowest = math.floor(100 * max_size / size) / 100
-    if lowest and (encoder is None or encoder["lowest"] > lowest):
-        yield Remedy(against, (f"{workload}.encoder={{ lowest = {lowest} }}",))
 
 
 def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Parallel requests over one connection, and a larger initial window."""
     against = "round trips for one object after another"
-    if not evidence.workload.get("multiplexed"):
-        yield Remedy(against, (f"flows.{evidence.flow_index}.workload.multiplexed=true",))
+    yield from one_connection(evidence, against)
     yield _initial_window(against)
 
 
@@ -510,7 +439,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, grants, sleep, policer),
         *(handovers, link_failures, random_loss, radio_loss, aqm, competition, queue, early_exit),
         *(idle_restart, slow_start, time_outs, slow_units, start_up, probe_rtt, slow_growth, outage),
-        *(overload, slow_link, round_trips, delayed_acks, video),
+        *(overload, slow_link, round_trips, transfer_time, delayed_acks, video),
     )
 }
 

@@ -19,6 +19,7 @@ from celltcp.comparison.explanation import (
     sleep,
     startup,
     tail,
+    transfer,
     unused,
 )
 
@@ -50,7 +51,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         *(startup.start_up, startup.early_exit, unused.probe_rtt),
         *(sender.idle_restart, sender.slow_start, sender.time_outs),
         sender.reordering,
-        *(tail.slow_units, tail.round_trips),
+        *(tail.slow_units, tail.round_trips, transfer.transfer_time),
     )
 }
 

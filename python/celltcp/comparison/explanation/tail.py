@@ -10,8 +10,14 @@ import numpy as np
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.sleep import units_after_sleep
+from celltcp.comparison.explanation.unit_windows import (
+    IN_PROBE_RTT,
+    LOW_PACING,
+    SMALL_WINDOW,
+    UnitWindows,
+)
 from celltcp.comparison.units_of_work import UNITS
-from celltcp.present.quantities import size_text
+from celltcp.present.quantities import size_text, time_text
 from celltcp.scenarios.frames import constant_frames
 
 if TYPE_CHECKING:
@@ -41,7 +47,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
     Frames with a deadline are slow if they came after it. Some slow units overlap an outage, time-out,
     loss probe or fast recovery. Others waited behind earlier units for most of their time, or in a
     queue, where the mean RTT is at least {MIN_QUEUED_RTTS} times the lowest one. Further ones opened
-    their connection, or the peer had time-outs.
+    their connection, the peer had time-outs, or losses or PROBE_RTT left them a low window.
     """
     if evidence.units is None:
         return None
@@ -54,14 +60,14 @@ def slow_units(evidence: Evidence) -> Cause | None:
         bound_text = f"took over {_MIN_SLOW_MEDIANS} times the median of {median_s:.3f} s"
         deadline_s, dropped_count = evidence.deadline_s, 0
         if deadline_s is not None and (units["duration_s"] > deadline_s).any():
-            min_slow_s, bound_text = deadline_s, f"came after their deadline of {1e3 * deadline_s:g} ms"
+            min_slow_s, bound_text = deadline_s, f"came after their deadline of {time_text(deadline_s)}"
             dropped_count = evidence.dropped_frames
         path_ms = evidence.mean("owd_min_ms")
         if deadline_s is not None and len(units) and 1e3 * deadline_s < path_ms:
             return Cause(
                 "slow_units",
                 f"All {number_text(len(units))} {UNITS[name].noun} came after their deadline of "
-                f"{1e3 * deadline_s:g} ms or never: the path alone takes {path_ms:.0f} ms, so that no "
+                f"{time_text(deadline_s)} or never: the path alone takes {path_ms:.0f} ms, so that no "
                 "CCA and no setting keeps it.",
                 1.0,
             )
@@ -184,6 +190,9 @@ _REASONS = (
     IN_QUEUE,
     PEER_TIME_OUT,
     OPENS_CONNECTION,
+    _,
+    _,
+    _,
 ) = (
     "met an outage",
     "waited for a time-out",
@@ -195,6 +204,9 @@ _REASONS = (
     "waited in a queue",
     "waited for a time-out of the other end",
     "opened their connection",
+    IN_PROBE_RTT,
+    LOW_PACING,
+    SMALL_WINDOW,
 )
 
 
@@ -216,6 +228,8 @@ def _count_reasons(
     counts: collections.Counter[str] = collections.Counter()
     is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
+    # A page has several connections, each with a window of its own.
+    windows = UnitWindows(evidence) if len(keys) > 1 else None
     # A unit that never ends overlaps all events after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for index, run, connection, start_s, end_s in columns.itertuples(name=None):
@@ -236,6 +250,8 @@ def _count_reasons(
         if reason is None and peer_timeouts[key] > 0:
             reason = PEER_TIME_OUT
             peer_timeouts[key] -= 1
+        if reason is None and windows is not None:
+            reason = windows.reason(run, start_s, end_s)
         if reason is not None:
             counts[reason] += 1
     return counts

@@ -41,6 +41,8 @@ _MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.2)
 #: For the metric of complete transfers that of transfers which a run cut off, and the reverse.
 _CUT_OFF = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
+#: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
+_SHOWN_WITH = {"qoe": ["stalled_s"], "late_share": ["frame_delay_p95_ms"]}
 #: Metric of retransmissions, and their minimum number per run for a price.
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metric of frames after their deadline.
@@ -236,12 +238,12 @@ class Trials:
 
 
 def _metrics_of(application: Application, cca: str) -> list[str]:
-    """Returns the metrics of a trial: the ranking metric, its mean, and the share of late frames."""
+    """Returns the metrics of a trial: the share of late frames, the ranking one, its mean, others."""
     ranking = application.ranking.metric
     late_shares = application.metrics[cca].get(_LATE_SHARE, [])
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
     late = [_LATE_SHARE] if any(late_shares) else []
-    return list(dict.fromkeys([*late, ranking, _mean_of(ranking)]))
+    return list(dict.fromkeys([*late, ranking, _mean_of(ranking), *_SHOWN_WITH.get(ranking, ())]))
 
 
 def _values_of(metric: str, metrics: Mapping[str, list[float]]) -> list[float] | None:

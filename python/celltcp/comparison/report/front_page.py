@@ -184,8 +184,9 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     They are those for the needs of all flows with a ranking metric, or else for the first need.
     """
     needs_of: dict[str, list[str]] = {}
+    will_any_do = bool(needs_of_any(comparison))
     for index, choice in enumerate(choices_of(comparison)):
-        if needs_of and index >= len(comparison.ranked_stakes):
+        if (needs_of or will_any_do) and index >= len(comparison.ranked_stakes):
             break
         cca = _cca_to_set(comparison, choice)
         if cca is None:

@@ -1,0 +1,92 @@
+"""Remedies of causes in applications: frames, videos and pages that suit the path."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.present.quantities import three_digits
+from celltcp.scenarios.frames import constant_frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from celltcp.comparison.explanation.cause import Cause
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Maximum share of the capacity for frames, so that queues empty between them.
+_MAX_FRAME_CAPACITY_SHARE = 0.8
+
+
+def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A buffer of twice the length, or segments that are abandoned when they take too long."""
+    workload = f"flows.{evidence.flow_index}.workload"
+    buffer_s = in_unit(str(evidence.workload.get("max_buffer", "30s")), "s") or 0.0
+    # The buffer of a live stream is no longer than its latency.
+    if "latency" not in evidence.workload:
+        yield Remedy(
+            "stalls while the link is slower than the video",
+            (f"{workload}.max_buffer={2 * buffer_s:g}s",),
+        )
+    if evidence.workload.get("abandon") is False:
+        yield Remedy("segments that take longer than the buffer lasts", (f"{workload}.abandon=true",))
+
+
+def newest_frame(evidence: Evidence) -> Remedy:
+    """Returns a send buffer in which only the newest frame waits."""
+    field = f"flows.{evidence.flow_index}.workload.backlog"
+    return Remedy("frames behind earlier ones", (f"{field}=newest", "tcp.notsent_lowat=16kB"))
+
+
+def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Smaller frames, which the path can carry, or an encoder that may make such frames."""
+    yield from fitting_frames(evidence, evidence.capacity_mbps)
+
+
+def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
+    low_mbps = float(evidence.capacities_1s_mbps.quantile(0.1))
+    yield from reversed(list(fitting_frames(evidence, low_mbps)))
+    yield newest_frame(evidence)
+
+
+def fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy]:
+    """Yields smaller frames, then an encoder that may make them, for a capacity."""
+    frames = constant_frames(evidence.workload)
+    if frames is None:
+        return
+    workload = f"flows.{evidence.flow_index}.workload"
+    size, interval_s = frames
+    max_mbps = _MAX_FRAME_CAPACITY_SHARE * capacity_mbps
+    # Encoders take their bitrate in kbit/s.
+    against = (
+        f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "
+        f"{three_digits(1 / interval_s)} frames a second)"
+    )
+    max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
+    encoder = evidence.workload.get("encoder")
+    if encoder is None and max_size:
+        yield Remedy(against, (f"{workload}.size={max_size}B",))
+    lowest = math.floor(100 * max_size / size) / 100
+    if lowest and (encoder is None or encoder["lowest"] > lowest):
+        yield Remedy(against, (f"{workload}.encoder={{ lowest = {lowest} }}",))
+
+
+def one_connection(evidence: Evidence, against: str) -> Iterator[Remedy]:
+    """Yields the requests of a page over one connection, unless they are."""
+    if not evidence.workload.get("multiplexed"):
+        yield Remedy(against, (f"flows.{evidence.flow_index}.workload.multiplexed=true",))
+
+
+def transfer_time(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Half the objects of a page, or one connection, whose window overflows the buffer less often."""
+    if evidence.workload.get("kind") != "page":
+        return
+    objects = int(evidence.workload.get("objects", 70))
+    if objects > 1:
+        field = f"flows.{evidence.flow_index}.workload.objects"
+        yield Remedy("bytes that the link needs long for", (f"{field}={objects // 2}",))
+        yield from one_connection(evidence, "connections that fill the buffer together")

@@ -1,0 +1,34 @@
+"""Remedy: a change of a setting, CCA or middlebox to try against a cause."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Remedy(NamedTuple):
+    """A change to try against a cause."""
+
+    #: Text that names the effect to avoid.
+    against: str
+    #: Changes of fields of the scenario, as `field=value`.
+    changes: tuple[str, ...] = ()
+    #: Congestion control to use instead; empty to keep it.
+    cca: str = ""
+    #: Parameter to set for the congestion control, as `name=value`; empty for none.
+    parameter: str = ""
+    #: Argument of the option --middlebox, as `none,split`; empty for none.
+    middlebox: str = ""
+    #: Text with the Linux setting, if that is no field of the scenario; else empty.
+    linux: str = ""
+    #: Text with the setting of the network, such as of a base station; else empty.
+    network: str = ""
+    #: Text with the possible cost, shown if there is no trial; empty if unknown.
+    price: str = ""
+    #: Whether the remedy is another value of an earlier one; shown only if a trial of it is better.
+    is_variant: bool = False
+
+    @property
+    def changed_fields(self) -> tuple[object, ...]:
+        """Fields, CCA, parameter and middlebox that the remedy changes; variants have the same ones."""
+        fields = tuple(sorted(change.partition("=")[0] for change in self.changes))
+        return fields, self.cca, self.parameter, self.middlebox

@@ -1,0 +1,56 @@
+"""Windows and pacing rates of slow units of work, against those of the whole flow."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Maximum window of a slow unit, as a share of the flow's median, at which it is a reason.
+_MAX_WINDOW_SHARE = 0.7
+#: Maximum data in flight, as a share of the window, at which the pacing rate holds data back.
+_MAX_PACED_FLIGHT = 0.5
+#: Window of BBR in PROBE_RTT, segments.
+_PROBE_RTT_WINDOW = 4
+
+#: Reasons of slow units.
+IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
+    "met BBR's PROBE_RTT",
+    "had a low pacing rate after losses",
+    "had a small window after losses",
+)
+
+
+class UnitWindows:
+    """Windows of a flow while it sends, by time."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        """Takes the evidence of a flow with one connection at a time."""
+        self._evidence = evidence
+
+    @functools.cached_property
+    def _sending(self) -> pd.DataFrame:
+        """Slots in which data was in flight."""
+        slots = self._evidence.slots
+        return slots[slots["inflight"] > 0]
+
+    @functools.cached_property
+    def _median_window(self) -> float:
+        return float(self._sending["cwnd"].median())
+
+    def reason(self, run: int, start_s: float, end_s: float) -> str | None:
+        """Returns why a unit of a run was slow, one of the reasons above; None for another reason."""
+        evidence, slots = self._evidence, self._sending
+        slots = slots[slots["run"] == run]
+        slots = slots[(slots["t_s"] < end_s) & (slots["t_s"] + evidence.slot_s > start_s)]
+        window = float(slots["cwnd"].mean())
+        if evidence.cca.startswith("bbr") and slots["cwnd"].min() <= _PROBE_RTT_WINDOW:
+            return IN_PROBE_RTT
+        if evidence.time_share("pacing") > evidence.time_share("congestion_window", "startup"):
+            is_paced = float(slots["inflight"].mean()) < _MAX_PACED_FLIGHT * window
+            return LOW_PACING if is_paced else None
+        return SMALL_WINDOW if window < _MAX_WINDOW_SHARE * self._median_window else None

@@ -1,0 +1,129 @@
+"""Explanations of applications: what the link needs for bytes, what frames get, and what is tried."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+
+
+def _explained(result: ct.Comparison) -> tuple[ExplainedComparison, str]:
+    explained = ExplainedComparison(result)
+    return explained, " ".join(" ".join(explained.texts(each)) for each in explained.ccas)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pages_of_a_slow_link_have_the_time_of_their_bytes(seed: int) -> None:
+    draw = random.Random(f"slow page {seed}")
+    rate, size = draw.uniform(0.8, 3.0), draw.randint(20, 60)
+    objects = draw.randint(20, 60)
+    page = {"kind": "page", "objects": objects, "object": f"{size}kB", "gap": "1s"}
+    changes = {"path.down.rate": f"{rate:.2f}Mbit/s", "path.rtt": "80ms", "flows.0.workload": page}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
+    explained, text = _explained(result)
+    (cause,) = (each for each in explained.ccas[0].causes if each.name == "transfer_time")
+    needed_s = 8e-3 * (30 + size * objects) / rate
+    assert float(re.search(r"The link needs ([\d.]+) s", text)[1]) == pytest.approx(needed_s, rel=0.15)
+    assert explained.ccas[0].causes[0] == cause
+    # The picture of the units is that of pages, not of their connections.
+    assert explained.ccas[0].unit_key.startswith("page_load:")
+    explained.try_remedies(TrialBudget())
+    (fewer,) = (each for each in explained.remedies if f"objects={objects // 2}" in each.options)
+    assert "page load mean" in fewer.trial
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pages_of_a_fast_link_do_not_wait_for_their_bytes(seed: int) -> None:
+    draw = random.Random(f"fast page {seed}")
+    changes = {
+        "path.down.rate": f"{draw.randint(40, 100)}Mbit/s",
+        "path.rtt": f"{draw.randint(60, 200)}ms",
+        "flows.0.workload": {"kind": "page"},
+    }
+    explained, _ = _explained(ct.compare("steady-20-68", "cubic", 1, duration="30s", set=changes))
+    assert "transfer_time" not in {each.name for each in explained.ccas[0].causes}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_beside_a_bulk_flow_have_no_slow_link(seed: int) -> None:
+    """The link is fast enough for the call; the queue of the backup delays it."""
+    draw = random.Random(f"call {seed}")
+    interval_ms = draw.choice([20, 33, 40])
+    changes = {
+        "path.down.rate": f"{draw.randint(4, 8)}Mbit/s",
+        "path.buffer": "600packets",
+        "flows": [
+            {"name": "backup"},
+            {
+                "name": "call",
+                "workload": {"kind": "frames", "size": "4kB", "interval": f"{interval_ms}ms"},
+            },
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="20s", set=changes)
+    explained, _ = _explained(result)
+    names = {cause.name for each in explained.ccas if each.flow == "call" for cause in each.causes}
+    assert "slow_link" not in names
+    assert "queue" in names
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_that_a_window_holds_back_have_their_rates_and_smaller_frames(seed: int) -> None:
+    draw = random.Random(f"live {seed}")
+    rate_mbps = draw.uniform(5, 8)
+    size = round(rate_mbps * 1e6 / 8 / 30)
+    frames = {"kind": "frames", "size": f"{size}B", "interval": "33.3ms", "deadline": "2s"}
+    changes = {
+        "path.down.rate": "20Mbit/s",
+        "path.rtt": "80ms",
+        "path.loss": draw.uniform(0.008, 0.015),
+        "flows.0.workload": frames,
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 2, duration="30s", set=changes)
+    explained, text = _explained(result)
+    assert re.search(r"[\d.]+ Mbit/s of the [\d.]+ Mbit/s of its frames", text), text
+    assert "deadline of 2 s" in text
+    explained.try_remedies(TrialBudget())
+    smaller = next(each for each in explained.remedies if "workload.size=" in each.options)
+    # The share of late frames is tried and shown, by which a sender of frames is judged.
+    assert "share of late frames" in smaller.trial
+
+
+def _slow_units(changes: dict[str, Any], duration: str) -> dict[str, str]:
+    """Returns the sentence on slow units by CCA."""
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 3, duration=duration, set=changes)
+    explained, _ = _explained(result)
+    return {
+        each.cca: " ".join(cause.text for cause in each.causes if cause.name == "slow_units")
+        for each in explained.ccas
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_in_probe_rtt_have_it_as_their_reason(seed: int) -> None:
+    draw = random.Random(f"probe {seed}")
+    frames = {"kind": "frames", "size": f"{draw.randint(22, 27)}kB", "interval": "33ms"}
+    changes = {"path.rtt": f"{draw.randint(60, 90)}ms", "flows.0.workload": frames}
+    slow = _slow_units(changes, "60s")
+    assert "met BBR's PROBE_RTT" in slow["bbr"]
+    assert "PROBE_RTT" not in slow["cubic"]
+
+
+def test_responses_after_losses_have_a_small_window_or_a_low_pacing_rate() -> None:
+    answers = {"kind": "request-response", "response": "20kB", "gap": "500ms"}
+    changes = {
+        "path.rtt": "70ms",
+        "path.down.rate": "12Mbit/s",
+        "path.loss": 0.01,
+        "flows.0.workload": answers,
+    }
+    slow = _slow_units(changes, "120s")
+    assert "had a small window after losses" in slow["cubic"]
+    assert "had a low pacing rate after losses" in slow["bbr"]
+    assert not any("other reasons" in text for text in slow.values()), slow
