@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from celltcp.present.quantities import size_text, three_digits, time_text
+from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 
 @pytest.mark.parametrize("exponent", range(-6, 9))

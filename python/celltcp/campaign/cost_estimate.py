@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp.campaign.jobs import Job, Jobs
-from celltcp.present.quantities import digits_text, three_digits
+from celltcp.scenarios.quantity_texts import digits_text, three_digits
 
 #: Maximum number of trial runs of an estimate.
 _MAX_TRIALS = 8

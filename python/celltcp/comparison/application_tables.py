@@ -13,12 +13,12 @@ from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, ratio_text, table_by_point
-from celltcp.present.quantities import rate_text
 from celltcp.present.section import Column, Table, mean_text, runs_text, value_text
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.demand import offered_mbps
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application

@@ -8,12 +8,12 @@ from typing import Any
 
 from celltcp.comparison.runs import flow_goodput, weighted_mean
 from celltcp.comparison.windows import windows_of
-from celltcp.present.quantities import rate_text, size_text
 from celltcp.present.section import value_text
 from celltcp.results.columns import records
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
+from celltcp.scenarios.quantity_texts import rate_text, size_text
 
 _Rows = Sequence[Mapping[str, Any]]
 

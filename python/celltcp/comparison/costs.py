@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
-from celltcp.present.quantities import digits_text, three_digits
 from celltcp.results.statistics import MARGIN, Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.quantity_texts import digits_text, three_digits
 
 #: Loss of goodput or time, as a share, above which it is a cost of a verdict.
 MIN_COST = 0.2

@@ -27,8 +27,8 @@ from celltcp.logs.plausibility import (
 )
 from celltcp.logs.source import Source
 from celltcp.logs.summaries import LIKE_DEMAND, NO_CAPACITY, SEPARATOR
-from celltcp.present.quantities import three_digits
 from celltcp.scenarios.cca_mix import count_text
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

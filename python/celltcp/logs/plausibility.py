@@ -8,7 +8,7 @@ import numpy as np
 
 from celltcp._core import CelltcpError
 from celltcp.logs.blocks import map_blocks, sample
-from celltcp.present.quantities import three_digits
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,8 +19,8 @@ from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound,
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
-from celltcp.present.quantities import digits_text
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, UNSEEN_OVERFLOW
+from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
 _HEADERS = 52

@@ -11,7 +11,7 @@ from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
-from celltcp.present.quantities import ms_text, size_text, three_digits
+from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.present.quantities import three_digits
 from celltcp.scenarios.frames import constant_frames
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.cell_changes import MIN_WAIT_S, losing_change
 from celltcp.comparison.explanation.path import timeout_text
-from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import count_text
+from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

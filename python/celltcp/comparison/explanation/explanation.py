@@ -24,13 +24,13 @@ from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
-from celltcp.present.quantities import rate_text, size_text, three_digits
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application

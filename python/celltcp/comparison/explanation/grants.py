@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.sleep import sleep
-from celltcp.present.quantities import three_digits
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence

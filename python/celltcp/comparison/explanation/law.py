@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.present.quantities import rate_text
 from celltcp.results.steady_state import random_loss_rate, steady_state_of
 from celltcp.results.warnings.few_losses import MAX_LOSS_RATE
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence

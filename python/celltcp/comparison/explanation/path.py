@@ -10,7 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.law import law_text
-from celltcp.present.quantities import size_text
+from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

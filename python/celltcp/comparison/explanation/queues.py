@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.sleep import sleep
-from celltcp.present.quantities import rate_text
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

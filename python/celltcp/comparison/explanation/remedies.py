@@ -31,9 +31,9 @@ from celltcp.comparison.explanation.tail import (
     TIME_OUT,
 )
 from celltcp.comparison.explanation.window_demand import window_demand
-from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

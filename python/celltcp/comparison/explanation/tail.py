@@ -17,8 +17,8 @@ from celltcp.comparison.explanation.unit_windows import (
     UnitWindows,
 )
 from celltcp.comparison.units_of_work import UNITS
-from celltcp.present.quantities import size_text, time_text
 from celltcp.scenarios.frames import constant_frames
+from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
-from celltcp.present.quantities import rate_text, size_text, time_text
 from celltcp.results.statistics import estimate
+from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence

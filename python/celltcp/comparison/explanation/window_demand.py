@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError
-from celltcp.present.quantities import rate_text, size_text
 from celltcp.scenarios.demand import Demand, demand, offered_mbps
+from celltcp.scenarios.quantity_texts import rate_text, size_text
 from celltcp.scenarios.scenario_files import read_scenario
 
 if TYPE_CHECKING:

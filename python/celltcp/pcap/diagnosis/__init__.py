@@ -14,7 +14,7 @@ from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import queue_filler
-from celltcp.present.quantities import size_text
+from celltcp.scenarios.quantity_texts import size_text
 
 __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode, find_episodes
-from celltcp.present.quantities import three_digits
+from celltcp.scenarios.quantity_texts import three_digits
 
 #: Length of an interval, s.
 INTERVAL_S = 0.1

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from celltcp.pcap.diagnosis.evidence import Evidence, plural
-from celltcp.present.quantities import ms_text, size_text, time_text
+from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
 #: Minimum pause after which a device in between may have forgotten a connection, s.
 _MIN_PAUSE_S = 60.0

@@ -8,7 +8,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, plural
-from celltcp.present.quantities import three_digits, time_text
+from celltcp.scenarios.quantity_texts import three_digits, time_text
 
 #: Minimum number of lost segments of an overshoot of slow start.
 _MIN_OVERSHOOT = 10

@@ -10,7 +10,7 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.waits import late_application
-from celltcp.present.quantities import ms_text, size_text, time_text
+from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
 #: Beginning of the sentence about a send buffer, or an application, that limits the rate.
 OWN_LIMIT = "the send buffer of the "

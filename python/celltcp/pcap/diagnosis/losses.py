@@ -14,7 +14,7 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segmen
 from celltcp.pcap.diagnosis.full_buffers import full_buffer_text, overshoot_fills_buffer
 from celltcp.pcap.diagnosis.hypotheses import are_below_rate, has_queue, p_value_of_high_rtts
 from celltcp.pcap.diagnosis.policing import policer
-from celltcp.present.quantities import ms_text, size_text, time_text
+from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
 #: Beginning of the sentence about a queue whose buffer overflows.
 FULL_QUEUE = "a full queue on the path"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
-from celltcp.present.quantities import three_digits
+from celltcp.scenarios.quantity_texts import three_digits
 
 #: Minimum number of losses without a queue, and of steps between them.
 _MIN_LOSSES = 20

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
-from celltcp.present.quantities import ms_text, size_text
+from celltcp.scenarios.quantity_texts import ms_text, size_text
 
 #: Beginning of the sentence about a standing queue.
 QUEUE = "a queue stands"

@@ -17,7 +17,7 @@ from celltcp.pcap.diagnosis.evidence import (
     times_text,
 )
 from celltcp.pcap.shared_queue import longest_rtt_ms
-from celltcp.present.quantities import ms_text, time_text
+from celltcp.scenarios.quantity_texts import ms_text, time_text
 
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
 _MIN_COUNT = 3

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
-from celltcp.present.quantities import three_digits
 from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows, windows_that_share
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_coverage, no_delivery
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, in_unit
-from celltcp.present.quantities import three_digits
 from celltcp.results.columns import records, rows_of
 from celltcp.scenarios.cca_mix import count_text, labels
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results

@@ -5,11 +5,11 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
-from celltcp.present.quantities import rate_text
 from celltcp.results.steady_state import random_loss_rate, steady_state_of
 from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest, is_endless, joined_slots
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.present.quantities import three_digits
 from celltcp.results.columns import rows_of
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
