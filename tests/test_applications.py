@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.applications import shown_metrics
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
@@ -82,6 +84,57 @@ def test_a_group_has_the_mean_and_the_longest_of_its_transfers(compared: ct.Comp
             # A handshake and a way of 20 ms: the request goes with the last segment of the handshake.
             assert (begun >= 0.06 - 1e-9).all()
             assert (begun < rows).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_percentiles_and_the_longest_time_of_transfers_are_of_the_same_ones(seed: int) -> None:
+    """Few or many sessions, of which the end of the run cuts some, most or none."""
+    draw = random.Random(seed)
+    changes = {
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{draw.randint(200, 900)}kB"},
+        "flows.0.count": draw.randint(2, 12),
+        "flows.0.start_spread": "2s",
+    }
+    result = ct.compare("steady-20-68", "cubic", runs=2, duration=f"{draw.randint(2, 4)}s", set=changes)
+    (application,) = result.applications
+    metrics = application.metrics["cubic"]
+    for place in range(2):
+        names = [f"completion_{each}_s" for each in ("p50", "p95", "p99", "max")]
+        times = [metrics[name][place] for name in names]
+        assert times == sorted(times) or math.isnan(times[0])
+
+
+def test_the_time_to_the_first_byte_is_left_out_where_it_is_that_of_the_whole() -> None:
+    def shown(size: str) -> list[str]:
+        workload = {"kind": "request-response", "response": size, "think": "0ms", "gap": "100ms"}
+        result = ct.compare("steady-20-68", runs=1, duration="3s", set={"flows.0.workload": workload})
+        return shown_metrics(result.applications)
+
+    assert "response_first_byte_s" not in shown("100B")
+    assert "response_first_byte_s" in shown("100kB")
+
+
+@pytest.mark.parametrize("workload", [GAME, "{ kind = 'frames', size = '2kB', interval = '20ms' }"])
+def test_the_goodput_of_what_does_not_compete_is_shown_on_request(
+    celltcp: Celltcp, tmp_path: Path, workload: str
+) -> None:
+    result = ct.compare(
+        *("steady-20-68", "cubic"),
+        runs=2,
+        duration="4s",
+        set={"flows.0.workload": workload},
+        out=tmp_path / "r",
+    )
+    usual = celltcp("show", "r", "--columns", "rtt").stdout
+    assert "goodput" not in usual
+    asked = celltcp("show", "r", "--columns", "goodput,capacity").stdout.split()
+    rate = statistics.fmean(result.values("cubic", "goodput_mbps"))
+    sums = result.slots.groupby("run")[["goodput_mbps", "capacity_mbps"]].sum()
+    share = (sums["goodput_mbps"] / sums["capacity_mbps"]).mean()
+    row = asked[asked.index("cubic") :]
+    numbers = [float(each) for each in row if each.replace(".", "").isdigit()]
+    assert numbers[0] == pytest.approx(rate, abs=0.006)
+    assert share in (pytest.approx(each, abs=0.0006) for each in numbers[1:])
 
 
 def test_less_time_is_better(compared: ct.Comparison) -> None:

@@ -54,6 +54,19 @@ def test_quantities_are_numbers_in_a_unit(text: object, unit: str, value: float 
     assert in_unit(text, unit) == (None if value is None else pytest.approx(value))
 
 
+@pytest.mark.parametrize(
+    ("mix", "label"),
+    [
+        ("bbr+bbr+bbr+bbr+bbr", "bbr x5"),
+        ("cubic+reno+reno+reno", "cubic+reno x3"),
+        ("cubic+cubic", "cubic+cubic"),
+        ("cubic:hystart=off+cubic:hystart=off+cubic:hystart=off@split", "cubic:hystart=off x3@split"),
+    ],
+)
+def test_labels_count_flows_in_a_row_that_have_the_same_cca(mix: str, label: str) -> None:
+    assert labels([mix, "reno"]) == {mix: label, "reno": "reno"}
+
+
 def test_plus_signs_of_hystart_are_none_of_a_line_up() -> None:
     """CCAs with HyStart++ were left out of verdicts, as if several flows ran."""
     one = ("reno:slow_start=hystart++", "reno:slow_start=hystart++@split", "cubic")

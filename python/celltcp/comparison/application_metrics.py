@@ -153,12 +153,22 @@ def _transfer_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
     shares = {
         run: [len(complete[run]) / len(all_times)] for run, all_times in times.items() if all_times
     }
+    with_unfinished = _with_unfinished(by_kind, complete)
+    are_several = any(len(all_times) > 1 for all_times in times.values())
     return {
         **({"first_byte_s": _per_run(first_bytes, runs, _mean)} if first_bytes else {}),
         "transfers": _per_run(times, runs, len),
         "completion_s": _per_run(complete, runs, _mean),
-        **_completion_percentiles(by_kind, complete, runs),
-        "completion_max_s": _per_run(complete, runs, max),
+        **(
+            {
+                name: _per_run(with_unfinished, runs, _statistic(metric))
+                for name, metric in TRANSFERS.items()
+                if metric.percentile is not None
+            }
+            if are_several
+            else {}
+        ),
+        "completion_max_s": _per_run(with_unfinished if are_several else complete, runs, max),
         "completion_sd_s": _per_run(complete, runs, _deviation),
         **(
             {"completion_least_s": times_so_far}
@@ -169,23 +179,16 @@ def _transfer_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
     }
 
 
-def _completion_percentiles(
-    by_kind: _Values, complete: Mapping[int, list[float]], runs: Sequence[int]
-) -> MetricValues:
-    """Returns percentiles of the completion times; empty if no run has several transfers."""
-    if all(len(times) < 2 for times in by_kind[_COMPLETION].values()):
-        return {}
-    with_unfinished = {
+def _with_unfinished(
+    by_kind: _Values, complete: Mapping[int, Sequence[float]]
+) -> dict[int, list[float]]:
+    """Returns completion times by run, and times so far that exceed each of them."""
+    return {
         run: [
             *times,
             *(lasted for lasted in by_kind[_TIME_SO_FAR][run] if lasted > max(times, default=0.0)),
         ]
         for run, times in complete.items()
-    }
-    return {
-        name: _per_run(with_unfinished, runs, _statistic(metric))
-        for name, metric in TRANSFERS.items()
-        if metric.percentile is not None
     }
 
 

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.comparison.application import MAX_LATE_SHARE
-from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, best_by_metric
+from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, AppMetric, best_by_metric
 from celltcp.results.statistics import Verdict, estimate
 
 if TYPE_CHECKING:
     from celltcp.comparison.application_metrics import MetricValues
+
+
+#: Mean time to the first byte of a unit of work, with the mean time of the whole unit.
+_FIRST_BYTES = {
+    "response_first_byte_s": "response_s",
+    "page_first_byte_s": "page_load_s",
+    "first_byte_s": "completion_s",
+}
 
 
 class RankingMetric(NamedTuple):
@@ -105,7 +113,21 @@ def shown_metrics(applications: Sequence[Application]) -> list[str]:
     names = {name for application in applications for name in application.names}
     if all(application.has_single_transfers for application in applications):
         names -= {"completion_max_s", "transfers"}
+    for first_byte, mean in _FIRST_BYTES.items():
+        if {first_byte, mean} <= names and _are_alike(applications, first_byte, mean):
+            names.discard(first_byte)
     return [name for name, metric in APP_METRICS.items() if name in names and not metric.is_spread]
+
+
+def _are_alike(applications: Sequence[Application], first: str, second: str) -> bool:
+    """Returns whether two metrics have the same digits in all tables."""
+    digits = APP_METRICS[second].digits
+    return all(
+        f"{one:.{digits}f}" == f"{other:.{digits}f}"
+        for application in applications
+        for values in application.metrics.values()
+        for one, other in zip(values.get(first, ()), values.get(second, ()), strict=True)
+    )
 
 
 def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
@@ -119,8 +141,13 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     if percentile in (None, 50, 100):
         return False
     group = next(application for application in APPLICATIONS if name in application)
-    counts = next((metrics[key] for key in group if group[key].is_count and key in metrics), None)
+    counts = next((metrics[key] for key in group if _is_number(group, key) and key in metrics), None)
     return counts is not None and estimate(counts).mean * (100 - percentile) < 100
+
+
+def _is_number(group: Mapping[str, AppMetric], key: str) -> bool:
+    """Returns whether a metric is the number of values of the others."""
+    return group[key].is_count or key == "transfers"
 
 
 def applications_of(

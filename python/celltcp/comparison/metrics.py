@@ -13,6 +13,9 @@ from celltcp.scenarios.cca_mix import single_flow_mixes
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
+#: Goodput as a share of the capacity that other flows leave; CCAs do not rank by it.
+USED_CAPACITY = "capacity_share"
+
 #: Jain's index of all flows of a run, and the goodput of a flow while all run.
 JAIN, SHARE = "fairness", "share_mbps"
 
@@ -71,6 +74,7 @@ _NETWORK_TEXTS = {
     "pm_delay": MetricText("PM delay", "", 3),
     CWND_MEAN: MetricText("mean cwnd", "segments", 1),
     CWND_MAX: MetricText("largest cwnd", "segments", 1),
+    USED_CAPACITY: MetricText("share of the capacity used", "", 3),
     JAIN: MetricText("Jain's index", "", 3),
     SHARE: MetricText("share", "Mbit/s", 2),
 }
@@ -226,7 +230,9 @@ TRANSFERS = {
         )
         for percentile, short, long in _PERCENTILES
     },
-    "completion_max_s": AppMetric("completion\nmax s", 3, "Longest of these times, s."),
+    "completion_max_s": AppMetric(
+        "completion\nmax s", 3, "Longest of the times of the percentiles, s."
+    ),
     "completion_sd_s": _spread("completion\nsd s", 3, "completion times, s"),
     "completion_least_s": AppMetric(
         "completion\nor end s",

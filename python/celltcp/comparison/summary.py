@@ -8,21 +8,29 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, JAIN, RANKED, SHARE, WINDOWS, words_of
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    GOODPUT,
+    JAIN,
+    RANKED,
+    SHARE,
+    USED_CAPACITY,
+    WINDOWS,
+    words_of,
+)
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
+from celltcp.comparison.used_capacity import used_capacity
 from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.rounding import column_texts, rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
-
-if TYPE_CHECKING:
-    from celltcp.results.tested import FlowUnderTest
 
 
 class _Heading(NamedTuple):
@@ -47,6 +55,8 @@ _RIVAL_METRICS = ("goodput_mbps", "rtt_mean_ms")
 
 #: Names of metrics in options.
 _OPTION_NAMES = {JAIN: "jain", SHARE: "share"}
+#: Metrics of flows that do not compete, and of others beside their goodput, on request.
+_MINOR_METRICS = (GOODPUT, USED_CAPACITY)
 
 #: Statistics over the runs that tables have on request.
 STATISTICS = ("median", "sd")
@@ -78,11 +88,13 @@ class MetricSummary:
     #: Median and standard deviation over the runs; NaN without them.
     median: float
     sd: float
+    #: Whether the metric says little on its own: goodput of a flow that does not compete.
+    is_minor: bool = False
 
     @property
     def is_on_request(self) -> bool:
         """Whether tables have the metric on request only; the CSV always has it."""
-        return self.is_spread or self.metric.partition(":")[0] in WINDOWS
+        return self.is_minor or self.is_spread or self.metric.partition(":")[0] in WINDOWS
 
     @property
     def is_spread(self) -> bool:
@@ -275,7 +287,11 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
     def add_flow_metric(name: str, key: str, flow: FlowUnderTest, of_flow: str) -> None:
         words = words_of(name)
         headings[key] = _Heading(f"{words.with_unit(words.name)}{of_flow}", words.digits)
-        values[key] = {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
+        values[key] = (
+            used_capacity(comparison, flow)
+            if name == USED_CAPACITY
+            else {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
+        )
 
     are_several = len(comparison.applications) > 1
     for application in comparison.applications:
@@ -303,9 +319,22 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
         words = words_of(JAIN)
         headings[JAIN] = _Heading(words.name, words.digits)
         values[JAIN] = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
-    verdicts = {metric: _verdict(comparison, metric) for metric in headings}
+    minor = set()
+    all_flows = FlowUnderTest.each(comparison.results.about)
+    for flow in all_flows:
+        for name in _MINOR_METRICS:
+            key = f"{name}:{flow.name}" if len(all_flows) > 1 else name
+            if {key, name if flow == comparison.tested else key}.isdisjoint(headings):
+                minor.add(key)
+                add_flow_metric(name, key, flow, f" ({flow.name})" if len(all_flows) > 1 else "")
+    verdicts = {
+        metric: None if metric in minor else _verdict(comparison, metric) for metric in headings
+    }
     return [
-        _summary(point, cca, comparison, metric, heading, values[metric], verdicts[metric])
+        replace(
+            _summary(point, cca, comparison, metric, heading, values[metric], verdicts[metric]),
+            is_minor=metric in minor,
+        )
         for cca in comparison.ccas
         for metric, heading in headings.items()
         if not all(map(math.isnan, values[metric].get(cca, ())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from rich.table import Column
 
     from celltcp.present.section import Table
+
+
+#: Maximum characters of a label on a line, before it is broken at plus signs.
+_MAX_LABEL = 30
 
 
 def fit_table(
@@ -106,8 +111,24 @@ def _rich_table(table: Table) -> RichTable:
         )
     for index, row in enumerate(table.rows):
         style = "bold" if index in table.bold else ""
-        rich_table.add_row(*row, style=style, end_section=index in table.group_ends)
+        cells = [
+            _with_breaks(cell) if column.folds else cell
+            for column, cell in zip(table.columns, row, strict=True)
+        ]
+        rich_table.add_row(*cells, style=style, end_section=index in table.group_ends)
     return rich_table
+
+
+def _with_breaks(text: str) -> str:
+    """Returns a long text of parts that plus signs join, such as a line-up, on several lines."""
+    if len(text) <= _MAX_LABEL or "+" not in text:
+        return text
+    lines = [""]
+    for part in re.split(r"(?<=[+])(?=[^+])", text):
+        if lines[-1] and len(lines[-1]) + len(part) > _MAX_LABEL:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _min_width(console: Console, options: ConsoleOptions, table: RichTable) -> int:

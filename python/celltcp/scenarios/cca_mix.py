@@ -7,6 +7,7 @@ Labels are short names of selectors in tables, legends and messages; data files 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
@@ -16,6 +17,9 @@ from celltcp._core import auto_parameters, lineup_parts
 
 #: Name of a selector in place of a congestion control.
 AUTO = "auto"
+
+#: Number of flows in a row with the same congestion control from which on a label counts them.
+_MIN_REPEATS = 3
 
 #: Default parameters of `auto`.
 _DEFAULTS = {name: default for name, _, default in auto_parameters()}
@@ -81,7 +85,8 @@ def labels(ccas: Iterable[str]) -> dict[str, str]:
     """Returns a label for each congestion control or mix.
 
     The label of `auto:policy=rules,requirement=delay` is `auto rules delay`; a file is named without
-    folder and ending. Mixes without selectors, or with the same label, keep their full text.
+    folder and ending, and `bbr x5` stands for `bbr+bbr+bbr+bbr+bbr`. Mixes with the same label keep
+    their full text.
     """
     label_of = {cca: _mix_label(cca) for cca in ccas}
     uses = Counter(label_of.values())
@@ -103,7 +108,12 @@ def join_names(names: Sequence[str], max_names: int) -> str:
 def _mix_label(text: str) -> str:
     mix = parse_mix(text)
     middleboxes = f"@{mix.middleboxes}" if mix.middleboxes else ""
-    return "+".join(_flow_label(flow) for flow in mix.flows) + middleboxes
+    groups = [(label, len([*group])) for label, group in itertools.groupby(map(_flow_label, mix.flows))]
+    texts = [
+        f"{label} x{count}" if count >= _MIN_REPEATS else "+".join([label] * count)
+        for label, count in groups
+    ]
+    return "+".join(texts) + middleboxes
 
 
 def _flow_label(cca: FlowCca) -> str:

@@ -224,12 +224,10 @@ class ExplainedComparison:
 
     def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
-        goodput, rtt = evidence.goodput_mbps, evidence.mean("rtt_mean_ms")
-        if application is None or evidence.flow_name == self.comparison.tested.name:
-            goodput, rtt = (
-                estimate(self.comparison.values_of(evidence.flow, cca, name)).mean
-                for name in ("goodput_mbps", "rtt_mean_ms")
-            )
+        goodput, rtt = (
+            estimate(self.comparison.values_of(evidence.flow, cca, name)).mean
+            for name in ("goodput_mbps", "rtt_mean_ms")
+        )
         return ExplainedCca(
             cca,
             evidence.flow_name,
