@@ -141,3 +141,41 @@ def test_compare_warns_of_the_log_of_a_sender(tmp_path: Path) -> None:
     warnings = CliRunner().invoke(commands, ["compare", str(file), *options, *upload]).stderr
     assert "is of an upload" not in warnings
     assert "warning: the uplink's log does not show the capacity" in warnings
+
+
+def _sent(again: int, *, parallel: bool = False) -> str:
+    """Returns a sender's log of 7 and 4 Mbit/s in turns, of one stream or of two with their sum."""
+    lines = ["Connecting to host 10.0.0.2, port 5201"]
+    for second in range(20):
+        rate = 7.3 if second % 2 else 3.7
+        head = f"{second}.00-{second + 1}.00   sec   445 KBytes"
+        count = again if second == 9 else 0
+        if parallel:
+            for stream in (5, 7):
+                lines.append(f"[  {stream}]   {head}  {rate / 2:.2f} Mbits/sec    0   30.1 KBytes")
+            lines.append(f"[SUM]   {head}  {rate:.2f} Mbits/sec    {count}             ")
+        else:
+            lines.append(f"[  5]   {head}  {rate:.2f} Mbits/sec    {count}   30.1 KBytes")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("again", [0, 1, 93])
+def test_a_sender_that_lost_segments_may_show_its_congestion_control(
+    again: int, parallel: bool, tmp_path: Path
+) -> None:
+    log = read(tmp_path, _sent(again, parallel=parallel), "up.txt")
+    reason = log.held_back_reason or ""
+    assert "what the sender wrote into its send buffer" in reason
+    assert (f"sent {again} segment" in reason) == (again > 0)
+    assert ("the congestion control" in reason or "held TCP back" in reason) == (again > 0)
+
+
+@pytest.mark.parametrize(("rates", "is_told"), [([7.3, 3.7] * 10, True), ([7.3, 7.2] * 10, False)])
+def test_what_arrived_from_a_sender_that_lost_segments_is_a_capacity_if_it_is_steady(
+    rates: list[float], is_told: bool, tmp_path: Path
+) -> None:
+    received = _text([(rate, "") for rate in rates], "Accepted connection from 10.0.0.1, port 9")
+    log = read(tmp_path, f"{_sent(93)}\nServer output:\n{received}", "up.txt")
+    assert log.bps[0] == 7_300_000
+    assert ("the sender sent 93 segments again" in (log.held_back_reason or "")) == is_told

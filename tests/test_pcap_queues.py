@@ -10,6 +10,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.diagnosis.losses import _has_constant_rate
 from made_up_evidence import evidence, limit, loss
 
 #: Losses of a queue that is full at 80 ms, spread over the transfer.
@@ -165,3 +166,14 @@ def test_an_even_rate_in_between_is_one_where_bursts_leave_no_queue() -> None:
     assert "either the send buffer, the application or a CCA" in limit(own)
     queued = evidence((), bursts, **between, near_rtt_p50_ms=45.0, far_rtt_p50_ms=80.0)
     assert "either the send buffer" not in limit(queued)
+
+
+@pytest.mark.parametrize(("rate_mbps", "is_queue"), [(10.0, True), (0.2, False)])
+def test_a_queue_stands_from_a_delay_on_that_depends_on_the_rate_and_not_on_the_rtt(
+    rate_mbps: float, is_queue: bool
+) -> None:
+    """On a long path 40 ms are a queue, whose rate varies here; at 0.2 Mbit/s they are one segment."""
+    path = {"rtt_min_ms": 3000.0, "far_rtt_min_ms": 3000.0, "goodput_peak_mbps": rate_mbps}
+    own = evidence((), [3190.0] * 200, **path)
+    own.intervals["bytes"] *= 1 + own.intervals.index // 50
+    assert _has_constant_rate(own) != is_queue

@@ -23,6 +23,7 @@ from celltcp.logs.plausibility import (
     check_steps,
     demand_reason,
     held_back_reason,
+    retransmissions_reason,
     unused_radio_reason,
 )
 from celltcp.logs.source import Source
@@ -123,7 +124,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         has_both=recording.has_both,
         imputed_share=_imputed_share(intervals, is_mean=recording.is_volume),
         demand_reason=demand,
-        held_back_reason="; ".join(filter(None, (held_back, recording.no_capacity))) or None,
+        held_back_reason="; ".join(filter(None, (held_back, _no_capacity(recording)))) or None,
         long_rtt_reason=_long_rtt_reason(recording),
         other_direction=_other_direction(recording, options, side),
     )
@@ -281,9 +282,15 @@ def _summary(
         parts.append(f"no data in {_percent(shares.idle)} of the time, as in outages of the link")
     if demand:
         parts.append(f"{LIKE_DEMAND}{demand}")
-    if recording.no_capacity:
-        parts.append(f"{NO_CAPACITY}{recording.no_capacity}")
+    if reason := _no_capacity(recording):
+        parts.append(f"{NO_CAPACITY}{reason}")
     return SEPARATOR.join([*parts, *recording.notes])
+
+
+def _no_capacity(recording: Recording) -> str | None:
+    """Returns the reasons why a format shows that rates are no capacity; None without one."""
+    again = None if held_back_reason(recording) else retransmissions_reason(recording)
+    return "; ".join(filter(None, (recording.no_capacity, again))) or None
 
 
 def _equal_times_text(recording: Recording) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp._core import CelltcpError
 from celltcp.logs.blocks import map_blocks, sample
+from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
@@ -196,6 +197,28 @@ def held_back_reason(recording: Recording) -> str | None:
         f"its RTT stayed near the lowest ({median:.0f} against {lowest:.0f} ms), so that no queue "
         f"stood, and {cause} may have held TCP back, unless it was BBR. iperf3 with -P 8 or -u shows "
         "what the link carries"
+    )
+
+
+def retransmissions_reason(recording: Recording) -> str | None:
+    """Returns the reason why the rates of a sender may be those of its congestion control: losses.
+
+    None without retransmissions, or where RTTs show the queue of a link that is full. What arrived at a
+    steady rate is that of a full link, too.
+    """
+    rtt, retransmissions = recording.rtt_ms, recording.retransmissions
+    if retransmissions is None or not retransmissions.sum():
+        return None
+    known = np.array([]) if rtt is None else rtt[np.isfinite(rtt)]
+    if len(known) and np.median(known) > MIN_QUEUE_RTT_RATIO * np.percentile(known, 5):
+        return None
+    low, high = np.percentile(recording.values, [10, 90])
+    if recording.no_capacity is None and high < _MIN_VARIABLE_RATIO * low:
+        return None
+    return (
+        f"the sender sent {count_text(round(retransmissions.sum()), 'segment')} again: where no full queue lost them, "
+        "its rate is what the congestion control allowed, and not what the link carries, which iperf3 "
+        "with -P 8 or -u shows"
     )
 
 

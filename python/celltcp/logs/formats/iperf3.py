@@ -25,6 +25,8 @@ _LINE = re.compile(
 )
 #: Retransmissions and window, which a sender of iperf3 reports.
 _SENDER = re.compile(r"\s+(?P<again>\d+)\s+(?P<cwnd>[\d.]+)\s+(?P<prefix>[KMG]?)Bytes")
+#: Columns of a sender after the rate: retransmissions, and the window except in sums.
+_SENT = re.compile(r"\s+(?P<again>\d+)(?:\s+[\d.]+ [KMG]?Bytes)?\s*$")
 #: Ports of a stream, which give the direction of its lines.
 _PORTS = re.compile(
     r"\[\s*(?P<id>\d+)\] local \S+ port (?P<local>\d+) connected \w+ \S+ port (?P<remote>\d+)"
@@ -61,7 +63,13 @@ def of_text(text: str, requested: Direction) -> Recording:
         # The client sends, and the receiver's intervals are those of the server.
         recording = of_text(output, requested)
         kind = f"{recording.kind}, intervals of the receiver"
-        return dataclasses.replace(recording, kind=kind, direction="up", has_both=False)
+        return dataclasses.replace(
+            recording,
+            kind=kind,
+            direction="up",
+            has_both=False,
+            retransmissions=of_text(head, requested).retransmissions if _LINE.search(head) else None,
+        )
     text = head if found else text
     ports = [(match["local"], match["remote"]) for match in _PORTS.finditer(text)]
     # A port that is local to some streams and remote to others: iperf2 tests both directions.
@@ -111,12 +119,16 @@ def of_text(text: str, requested: Direction) -> Recording:
     # A receiver has neither column, and sums have no window.
     if len(senders) == len(intervals) > 0:
         rates = np.array([interval.bps for interval in intervals])
-        known["retransmissions"] = np.array([float(sender["again"]) for sender in senders])
         known["window_rtt_ms"] = 1e3 * np.divide(
             windows, rates, out=np.full(len(rates), np.nan), where=rates > 0
         )
+    is_udp = not senders and "Total Datagrams" in text
+    sums = [row for row in lines if row.stream == "SUM"] or lines
+    counts = [row.retransmissions for row in sums if row.is_sent]
+    # Datagrams of UDP stand where segments of TCP do.
+    if len(counts) == len(intervals) > 0 and not is_udp:
+        known["retransmissions"] = np.array(counts)
     if sends and intervals:
-        is_udp = not senders and "Total Datagrams" in text
         # The sum of parallel streams is the last.
         mean = received[-1] if received and not is_server else None
         writes = Writes(intervals, float(windows.max(initial=0.0)), mean, is_udp)
@@ -140,7 +152,13 @@ class _Row(NamedTuple):
         """Whether a sender wrote the line: it has retransmissions or datagrams after the rate."""
         if self.role:
             return self.role.startswith("TX")
-        return re.match(r"\s+\d+(?:\s+[\d.]+ [KMG]?Bytes)?\s*$", self.rest) is not None
+        return _SENT.match(self.rest) is not None
+
+    @property
+    def retransmissions(self) -> float:
+        """Segments that the sender of the line sent again, `Retr`; 0 without that column."""
+        match = _SENT.match(self.rest)
+        return float(match["again"]) if match else 0.0
 
 
 def _bits_of(sender: re.Match[str]) -> float:

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.logs.errors import quoted_names
@@ -188,22 +189,23 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         direction, who = requested, f"both directions (--bidir), the {requested}link"
     if sends and not has_both and (output := _of_receiver(document, requested)) is not None:
         kind = f"iperf3 -J, {who}, intervals of the receiver"
-        return dataclasses.replace(output, kind=kind, direction=direction)
-    intervals, rtts, retransmissions, in_flight = [], [], [], 0.0
+        return dataclasses.replace(
+            output,
+            kind=kind,
+            direction=direction,
+            retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
+        )
+    intervals, rtts, in_flight = [], [], 0.0
     for of_sum, streams in sums:
         bps = of_sum["bits_per_second" if "bits_per_second" in of_sum else "throughput-bits"]
         begin, end = (round(float(of_sum[name]) * 1e9) for name in ("start", "end"))
         intervals.append(Interval(begin, end, float(bps)))
         known = [stream.get("rtt") for stream in streams if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
-        retransmissions.append(float(of_sum.get("retransmits", np.nan)))
         in_flight = max(in_flight, 8 * sum(float(stream.get("snd_cwnd") or 0) for stream in streams))
     if not intervals and document.get("error"):
         raise CelltcpError(f"iperf3 reported an error: {document['error']}")
     end_of = document.get("end") or {}
-    # BBR fills a link without a queue.
-    used = str(end_of.get("sender_tcp_congestion", ""))
-    is_known = np.isfinite(retransmissions).any() and not used.startswith("bbr")
     no_capacity = None
     if sends and intervals:
         is_back = has_both and (requested == "down") != is_server
@@ -222,11 +224,25 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         rtt_ms=np.array(rtts),
         is_load_test=True,
         lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
-        retransmissions=np.nan_to_num(retransmissions) if is_known else None,
+        retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
         direction=direction,
         has_both=has_both,
         no_capacity=no_capacity,
     )
+
+
+def _retransmissions(
+    document: dict[str, Any], sums: list[dict[str, Any]]
+) -> NDArray[np.float64] | None:
+    """Returns the retransmissions of each interval; None if they are not reported, or under BBR.
+
+    BBR fills a link without a queue.
+    """
+    counts = [float(of_sum.get("retransmits", np.nan)) for of_sum in sums]
+    used = str((document.get("end") or {}).get("sender_tcp_congestion", ""))
+    if not np.isfinite(counts).any() or used.startswith("bbr"):
+        return None
+    return np.nan_to_num(counts)
 
 
 def _sums(

@@ -45,8 +45,13 @@ def p_value_of_high_rtts(evidence: Evidence, episodes: list[Episode]) -> float:
 
 def has_queue(evidence: Evidence, delays_ms: pd.Series) -> bool:
     """Returns whether half of the delays exceed the time of two segments at the highest rate."""
+    return bool(delays_ms.median() >= shortest_queue_ms(evidence))
+
+
+def shortest_queue_ms(evidence: Evidence) -> float:
+    """Returns the time of two segments at the highest rate, which a queue exceeds."""
     segment_ms = 8e-3 * evidence.segment_bytes / float(evidence.row["goodput_peak_mbps"])
-    return bool(delays_ms.median() >= _MIN_QUEUE_SEGMENTS * segment_ms)
+    return _MIN_QUEUE_SEGMENTS * segment_ms
 
 
 def are_below_rate(evidence: Evidence, episodes: list[Episode]) -> bool:

@@ -12,7 +12,12 @@ import pandas as pd
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.full_buffers import full_buffer_text, overshoot_fills_buffer
-from celltcp.pcap.diagnosis.hypotheses import are_below_rate, has_queue, p_value_of_high_rtts
+from celltcp.pcap.diagnosis.hypotheses import (
+    are_below_rate,
+    has_queue,
+    p_value_of_high_rtts,
+    shortest_queue_ms,
+)
 from celltcp.pcap.diagnosis.policing import policer
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
@@ -37,6 +42,8 @@ _MAX_USUAL_SHARE = 0.8
 _MIN_SPREAD_SHARE = 0.2
 #: Minimum share of the intervals with a queue at which it stands.
 _MIN_STANDING_SHARE = 0.5
+#: Minimum delay of a standing queue, which no jitter makes, ms.
+_MIN_STANDING_MS = 5.0
 #: Minimum delay at which queue disciplines drop, ms: the target of CoDel (RFC 8289, section 4.2).
 _MIN_AQM_MS = 5.0
 #: Minimum place in the queue, from 0 to 1, at which it is full for sure.
@@ -405,7 +412,9 @@ def _has_constant_rate(evidence: Evidence) -> bool:
     rtts_ms, lowest_ms = own["rtt_min_ms"], row["far_rtt_min_ms"]
     if row["place"] == "receiver":
         rtts_ms, lowest_ms = own["near_rtt_mean_ms"], row["near_rtt_min_ms"]
-    min_rtt_ms = lowest_ms * (1 + _MAX_JITTER_SHARE) + max(_MAX_JITTER_MS, evidence.block)
+    # Delays of fewer segments are those of delayed ACKs and pacing.
+    min_delay_ms = max(_MIN_STANDING_MS, shortest_queue_ms(evidence))
+    min_rtt_ms = lowest_ms * (1 + _MAX_JITTER_SHARE) + min_delay_ms
     rates = (
         own["bytes"].rolling(evidence.block, min_periods=1).mean()[rtts_ms > min_rtt_ms] / INTERVAL_S
     )
