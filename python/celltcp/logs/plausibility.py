@@ -215,9 +215,10 @@ def retransmissions_reason(recording: Recording) -> str | None:
     low, high = np.percentile(recording.values, [10, 90])
     if recording.no_capacity is None and high < _MIN_VARIABLE_RATIO * low:
         return None
+    count = count_text(round(retransmissions.sum()), "segment")
     return (
-        f"the sender sent {count_text(round(retransmissions.sum()), 'segment')} again: where no full queue lost them, "
-        "its rate is what the congestion control allowed, and not what the link carries, which iperf3 "
+        f"the sender sent {count} again: where no full queue lost them, its "
+        "rate is what the congestion control allowed, and not what the link carries, which iperf3 "
         "with -P 8 or -u shows"
     )
 

@@ -111,6 +111,8 @@ def no_delivery(results: Results) -> list[str]:
 def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
     """Returns why a connection delivered nothing, by its counters."""
     left_s = about["duration_s"] - flow["start_s"]
+    from celltcp.present.quantities import three_digits
+
     later_text = f"{three_digits(left_s)} s later"
     if flow["segments"] > 0:
         text = f"none of the segments that it sent had arrived at the end, {later_text}"
