@@ -135,8 +135,6 @@ def _has_hints(cca: str) -> bool:
 
 def _repeated_traces(about: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each recorded trace that is shorter than a run."""
-    from celltcp.present.quantities import three_digits
-
     run_s = about.get("duration_s", 0.0)
     warnings = []
     for trace in about.get("traces", []):
