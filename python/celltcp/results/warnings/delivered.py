@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError, in_unit
 from celltcp.results.columns import records, rows_of
 from celltcp.scenarios.cca_mix import count_text, labels
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -110,7 +111,6 @@ def no_delivery(results: Results) -> list[str]:
 def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
     """Returns why a connection delivered nothing, by its counters."""
     left_s = about["duration_s"] - flow["start_s"]
-
     later_text = f"{three_digits(left_s)} s later"
     if flow["segments"] > 0:
         text = f"none of the segments that it sent had arrived at the end, {later_text}"
