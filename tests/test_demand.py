@@ -175,3 +175,41 @@ def test_the_rate_that_a_window_gives_is_that_of_the_smallest_limit(
     (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "receive_window")
     rate = float(cause.text.split("in flight give at most ")[1].split(" ")[0])
     assert rate == pytest.approx(8e-3 * window / 80, rel=0.06)
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_sessions_share_the_path_and_more_of_them_fill_it(seed: int) -> None:
+    draw = random.Random(f"sessions {seed}")
+    rtt_ms, sessions = draw.choice([60, 80, 100]), draw.randint(4, 8)
+    needed = draw.uniform(1.3, 1.6) * sessions
+    changes = {
+        "path.down.rate": f"{needed * 8e-3 * 65_536 / rtt_ms:.2f}Mbit/s",
+        "path.rtt": f"{rtt_ms}ms",
+        "tcp.receive_window_max": "64KiB",
+        "flows.0.count": sessions,
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=changes)
+    explained = ExplainedComparison(result)
+    (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "receive_window")
+    assert f"65.5 kB in flight for each of {sessions} sessions give at most" in cause.text
+    explained.try_remedies(TrialBudget())
+    options = " ".join(each.options for each in explained.remedies)
+    count = int(options.split("flows.0.count=")[1].split(" ")[0])
+    assert needed - 1 <= count <= needed + 1
+    for each in explained.remedies:
+        for change in each.remedy.changes:
+            if change.startswith("tcp.receive_window_max="):
+                # The BDP is that of all sessions.
+                window = in_unit(change.split("=")[1], "B") or 0.0
+                assert window < 2.2 * needed * 65_536 / sessions
+
+
+def test_advice_of_one_family_is_shown_once() -> None:
+    """With one BDP the send buffer suffices, with two it does not: two sets of fields."""
+    changes = {"path.down.rate": "100Mbit/s", "path.rtt": "100ms", "tcp.window_scale": "false"}
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="15s", set=changes))
+    sets = {each.remedy.changes for each in explained._all_remedies if each.cause == "receive_window"}
+    assert len(sets) == 2
+    explained.try_remedies(TrialBudget())
+    shown = [each for each in explained.remedies if each.cause == "receive_window"]
+    assert len(shown) == 1

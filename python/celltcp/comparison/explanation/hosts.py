@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
-from celltcp.comparison.explanation.window_demand import offer_text
+from celltcp.comparison.explanation.window_demand import offer_text, sessions_of
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
@@ -230,16 +230,19 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     rtt_ms = evidence.mean("rtt_min_ms")
     # The maximum in flight of a send buffer lasts only for a moment, so that the text has the mean.
     mean_in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss
-    window = mean_in_flight if limit == "send_buffer" else _receive_window(evidence)
+    sessions = sessions_of(evidence)
+    window = mean_in_flight / sessions if limit == "send_buffer" else _receive_window(evidence)
     result_text = offer_text(evidence, name.split()[-1], window)
     detail = ""
     if result_text:
         result_text = f": {result_text}"
     else:
         result_text = f", and {percent_text(evidence.unused_share)} of the capacity stayed unused"
+        rate = rate_text(8e-3 * sessions * window / rtt_ms)
+        each_text = f" for each of {sessions} sessions" if sessions > 1 else ""
         detail = (
-            f"; {size_text(window)} in flight give at most {rate_text(8e-3 * window / rtt_ms)} at an "
-            f"RTT of {rtt_ms:.1f} ms"
+            f"; {size_text(window)} in flight{each_text} give at most {rate} at an RTT of "
+            f"{rtt_ms:.1f} ms"
         )
     if limit == "send_buffer":
         in_flight_text = size_text(mean_in_flight)
@@ -260,8 +263,8 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
 
 
 def _receive_window(evidence: Evidence) -> float:
-    """Returns the receive window that limits a flow, bytes: its cap, or else the maximum in flight."""
-    in_flight = evidence.max_window("receive_window")
+    """Returns the window that limits a session, bytes: its cap, or else the maximum in flight."""
+    in_flight = evidence.max_window("receive_window") / sessions_of(evidence)
     cap = in_unit(evidence.value_at("tcp.receive_window_max"), "B") or 0.0
     # The cap is no whole number of segments; a smaller buffer limits the window to less.
     return cap if in_flight >= _MIN_CAP_SHARE * cap > 0 else in_flight

@@ -30,10 +30,14 @@ from celltcp.comparison.explanation.tail import (
     RECOVERY,
     TIME_OUT,
 )
-from celltcp.comparison.explanation.window_demand import window_demand
+from celltcp.comparison.explanation.window_remedies import (
+    WINDOW_BDPS,
+    receive_window,
+    rounded_size,
+    send_buffer,
+)
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
-from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,10 +47,6 @@ if TYPE_CHECKING:
 
 #: Maximum base RTT for the defaults of an AQM, ms (RFC 8289 section 4.4).
 _MAX_AQM_RTT_MS = 150.0
-#: Windows that fill a path, BDPs. Two BDPs still fill it right after a loss; one BDP leaves no queue.
-_WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
-#: Ratios of receive and send buffer to the window, as Linux counts the memory of packets.
-_RECEIVE_BUFFER_RATIO, _SEND_BUFFER_RATIO = 2, 3
 #: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
 _BUFFER_BDPS = 1
 #: Minimum share of the slow units that have a reason which gets remedies.
@@ -73,38 +73,6 @@ _MIN_WINDOW_LIMITED_SHARE = 0.2
 _MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
-
-
-def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Windows and buffers for two BDPs, or for one BDP; those of the receiver come first."""
-    yield from _windows(evidence, "a full receive window", (_receiver_changes, _sender_changes))
-
-
-def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Windows and buffers for two BDPs, or for one BDP; those of the sender come first."""
-    yield from _windows(evidence, "a full send buffer", (_sender_changes, _receiver_changes))
-
-
-def _windows(
-    evidence: Evidence,
-    against: str,
-    changes_of_hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...],
-) -> Iterator[Remedy]:
-    needed = window_demand(evidence)
-    for factor in (_WINDOW_BDPS, _SMALL_WINDOW_BDPS):
-        window, amount = factor * evidence.bdp, f"{factor} BDP"
-        if needed is not None:
-            window = min(window, needed.bytes if needed.is_whole else factor * needed.bytes)
-            amount = f"{size_text(window)} of {needed.noun}"
-        changes = tuple(change for rule in changes_of_hosts for change in rule(evidence, window))
-        reason = f" ({amount} in flight)"
-        if any("buffer" in change for change in changes):
-            reason = (
-                f" ({amount} in flight need {_SEND_BUFFER_RATIO} times that to send, "
-                f"{_RECEIVE_BUFFER_RATIO} to receive)"
-            )
-        if changes:
-            yield Remedy(f"{against}{reason}", changes, is_variant=factor != _WINDOW_BDPS)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -208,7 +176,7 @@ def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy("drops of a policer", cca="bbr")
     for field, settings in evidence.policers.items():
         if (in_unit(settings["burst"], "B") or 0.0) < evidence.bdp:
-            burst = _size(_WINDOW_BDPS * evidence.bdp)
+            burst = rounded_size(WINDOW_BDPS * evidence.bdp)
             yield Remedy("a burst of the policer below a BDP", (f"{field}.burst={burst}",))
     yield _pacing("bursts that a policer drops")
 
@@ -295,8 +263,8 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     if evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.mean("rtt_min_ms"):
         return
     yield Remedy(
-        f"a standing queue (a window of {_WINDOW_BDPS} BDP leaves one of a BDP at most)",
-        (f"tcp.receive_window_max={_size(_WINDOW_BDPS * evidence.bdp)}",),
+        f"a standing queue (a window of {WINDOW_BDPS} BDP leaves one of a BDP at most)",
+        (f"tcp.receive_window_max={rounded_size(WINDOW_BDPS * evidence.bdp)}",),
         linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
         price="goodput where rate or RTT grow",
     )
@@ -457,29 +425,6 @@ def _is_short_rto_useful(evidence: Evidence) -> bool:
     return not is_queued and (evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s)
 
 
-def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
-    """Yields the changes that the receiver needs for a window, bytes."""
-    tcp = evidence.scenario.get("tcp", {})
-    if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE_BUFFER_RATIO * window:
-        yield f"tcp.receive_buffer_max={_size(_RECEIVE_BUFFER_RATIO * window)}"
-    if "receive_window_max" in tcp and _bytes(tcp, "receive_window_max", "0B") < window:
-        yield f"tcp.receive_window_max={_size(window)}"
-    if tcp.get("window_scale", True) is not True:
-        yield "tcp.window_scale=true"
-
-
-def _sender_changes(evidence: Evidence, window: float) -> Iterator[str]:
-    """Yields the changes that the sender needs for a window, bytes."""
-    size = _SEND_BUFFER_RATIO * window
-    if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", "4MiB") < size:
-        yield f"tcp.send_buffer_max={_size(size)}"
-
-
-def _bytes(tcp: Mapping[str, object], field: str, default: str) -> float:
-    """Returns a size in the table `tcp` of a scenario, bytes."""
-    return in_unit(str(tcp.get(field, default)), "B") or 0.0
-
-
 def _pacing(against: str, further_changes: tuple[str, ...] = ()) -> Remedy:
     price = "a paced window grows and shrinks otherwise, which can cost goodput"
     return Remedy(against, (*further_changes, "tcp.pacing=true"), price=price)
@@ -522,9 +467,3 @@ def _parameters(name: str) -> dict[str, str]:
     except CelltcpError:
         return {}
     return {str(parameter["name"]): str(parameter["default"]).lower() for parameter in parameters}
-
-
-def _size(value: float) -> str:
-    """Returns a size in bytes as text, rounded up to two digits."""
-    step = 10 ** max(math.floor(math.log10(max(value, 1.0))) - 1, 3)
-    return f"{math.ceil(value / step) * step // 1000}kB"

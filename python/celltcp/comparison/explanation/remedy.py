@@ -26,9 +26,13 @@ class Remedy(NamedTuple):
     price: str = ""
     #: Whether the remedy is another value of an earlier one; shown only if a trial of it is better.
     is_variant: bool = False
+    #: Name of remedies with one purpose and several sets of fields, of which one is shown; or empty.
+    family: str = ""
 
     @property
     def changed_fields(self) -> tuple[object, ...]:
         """Fields, CCA, parameter and middlebox that the remedy changes; variants have the same ones."""
+        if self.family:
+            return (self.family,)
         fields = tuple(sorted(change.partition("=")[0] for change in self.changes))
         return fields, self.cca, self.parameter, self.middlebox

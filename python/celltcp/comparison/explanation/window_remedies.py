@@ -1,0 +1,104 @@
+"""Remedies of full windows: sizes of windows and buffers that hold what a path or application needs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.window_demand import sessions_of, window_demand
+from celltcp.results.tested import is_endless
+from celltcp.scenarios.quantity_texts import size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from celltcp.comparison.explanation.cause import Cause
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Windows that fill a path, BDPs. Two BDPs still fill it right after a loss; one BDP leaves no queue.
+WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
+#: Ratios of receive and send buffer to the window, as Linux counts the memory of packets.
+_RECEIVE_BUFFER_RATIO, _SEND_BUFFER_RATIO = 2, 3
+#: Family of the remedies that enlarge windows of the hosts.
+_FAMILY = "windows of the hosts"
+
+
+def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Windows and buffers for two BDPs, or for one BDP; those of the receiver come first.
+
+    Several sessions of a flow share the BDP. A flow with some of them may have more of them instead.
+    """
+    changes = (_receiver_changes, _sender_changes)
+    yield from _windows(evidence, "receive_window", "a full receive window", changes)
+
+
+def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Windows and buffers for two BDPs, or for one BDP; those of the sender come first.
+
+    Several sessions of a flow share the BDP. A flow with some of them may have more of them instead.
+    """
+    changes = (_sender_changes, _receiver_changes)
+    yield from _windows(evidence, "send_buffer", "a full send buffer", changes)
+
+
+def _windows(
+    evidence: Evidence,
+    limit: str,
+    against: str,
+    changes_of_hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...],
+) -> Iterator[Remedy]:
+    needed = window_demand(evidence)
+    sessions = sessions_of(evidence)
+    for factor in (WINDOW_BDPS, _SMALL_WINDOW_BDPS):
+        window, amount = factor * evidence.bdp / sessions, f"{factor} BDP"
+        if sessions > 1:
+            amount += f" of {sessions} sessions"
+        if needed is not None:
+            window = min(window, needed.bytes if needed.is_whole else factor * needed.bytes)
+            amount = f"{size_text(window)} of {needed.noun}"
+        changes = tuple(change for rule in changes_of_hosts for change in rule(evidence, window))
+        reason = f" ({amount} in flight)"
+        if any("buffer" in change for change in changes):
+            reason = (
+                f" ({amount} in flight need {_SEND_BUFFER_RATIO} times that to send, "
+                f"{_RECEIVE_BUFFER_RATIO} to receive)"
+            )
+        if changes:
+            is_variant = factor != WINDOW_BDPS
+            yield Remedy(f"{against}{reason}", changes, is_variant=is_variant, family=_FAMILY)
+    in_flight = evidence.max_window(limit)
+    more = math.ceil(sessions * evidence.bdp / in_flight) if in_flight > 0 else 0
+    if sessions > 1 and is_endless(evidence.workload) and more > sessions:
+        changes = (f"flows.{evidence.flow_index}.count={more}",)
+        yield Remedy(f"{against}, by more sessions", changes)
+
+
+def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
+    """Yields the changes that the receiver needs for a window, bytes."""
+    tcp = evidence.scenario.get("tcp", {})
+    if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE_BUFFER_RATIO * window:
+        yield f"tcp.receive_buffer_max={rounded_size(_RECEIVE_BUFFER_RATIO * window)}"
+    if "receive_window_max" in tcp and _bytes(tcp, "receive_window_max", "0B") < window:
+        yield f"tcp.receive_window_max={rounded_size(window)}"
+    if tcp.get("window_scale", True) is not True:
+        yield "tcp.window_scale=true"
+
+
+def _sender_changes(evidence: Evidence, window: float) -> Iterator[str]:
+    """Yields the changes that the sender needs for a window, bytes."""
+    size = _SEND_BUFFER_RATIO * window
+    if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", "4MiB") < size:
+        yield f"tcp.send_buffer_max={rounded_size(size)}"
+
+
+def _bytes(tcp: Mapping[str, object], field: str, default: str) -> float:
+    """Returns a size in the table `tcp` of a scenario, bytes."""
+    return in_unit(str(tcp.get(field, default)), "B") or 0.0
+
+
+def rounded_size(value: float) -> str:
+    """Returns a size in bytes as text, rounded up to two digits."""
+    step = 10 ** max(math.floor(math.log10(max(value, 1.0))) - 1, 3)
+    return f"{math.ceil(value / step) * step // 1000}kB"
