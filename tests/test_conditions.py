@@ -147,5 +147,11 @@ def test_no_picture_of_a_sweep_has_shares_below_zero() -> None:
 )
 def test_a_large_change_that_two_runs_do_not_show_is_undecided(slower: float, direction: str) -> None:
     values = {"0": [1.0, 4.0], "0.1": [slower * 4.0, slower * 1.0]}
-    stake = SimpleNamespace(values=values, is_less_better=True, is_gain=lambda *_: False)
+    stake = SimpleNamespace(
+        values=values, is_less_better=True, is_gain=lambda *_: False, metric="page_load_s"
+    )
     assert _direction(cast("Stake", stake), [*values]) == direction
+    # Of frames, some in ten thousand more or less are nothing.
+    rare = {name: [value * 1e-4 for value in of] for name, of in values.items()}
+    stake = SimpleNamespace(**{**vars(stake), "values": rare, "metric": "late_share"})
+    assert _direction(cast("Stake", stake), [*values]) == "does not change significantly"

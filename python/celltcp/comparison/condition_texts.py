@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import FieldRanking, is_condition
 from celltcp.comparison.metrics import words_of
+from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -95,6 +96,7 @@ def _direction(stake: Stake, values: Sequence[str]) -> str:
         return "falls" if has_gains == stake.is_less_better else "grows"
     means = [abs(estimate(stake.values[value]).mean) for value in values]
     # With wide intervals, an insignificant difference may be large.
-    if max(means) > _MAX_UNDECIDED_RATIO * min(means):
+    is_large = max(means) - min(means) > min_difference(stake.metric)
+    if is_large and max(means) > _MAX_UNDECIDED_RATIO * min(means):
         return "is undecided (more --runs)"
     return "does not change significantly"

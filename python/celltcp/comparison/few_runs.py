@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
+from celltcp.comparison.min_differences import min_difference
 from celltcp.results.statistics import NEXT_RUNS, Estimate, estimate, has_few_runs
 from celltcp.scenarios.cca_mix import count_text
 
@@ -21,7 +22,8 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
     """Returns a warning about too few runs, with a next number; empty if intervals are narrow.
 
     An interval is wide if its width exceeds the mean, and its half width exceeds `_NARROW_SHARE` of the
-    largest mean of the metric. So the interval of a share of 0.001 is narrow if another CCA has 0.9.
+    largest mean of the metric, and what matters of it. So the interval of a share of 0.001 is narrow if
+    another CCA has 0.9.
     """
     estimates: dict[tuple[str, str], list[tuple[Estimate, int]]] = {}
     for comparison in comparisons:
@@ -35,7 +37,8 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
         largest = max((abs(each.mean) for each, _ in finite), default=0.0)
         for each, runs in finite:
             half = each.ci95 or 0.0
-            if has_few_runs(runs) and 2 * half > abs(each.mean) and half > _NARROW_SHARE * largest:
+            min_half = max(_NARROW_SHARE * largest, min_difference(metric))
+            if has_few_runs(runs) and 2 * half > abs(each.mean) and half > min_half:
                 name = " ".join(filter(None, (flow, words_of(metric).name)))
                 widest[name] = max(widest.get(name, (0.0, 0)), (half, runs), key=lambda pair: pair[0])
     if not widest:

@@ -121,6 +121,8 @@ def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     if verdict.is_same:
         return "the same under all"
     tied = ", ".join(names[cca] for cca in verdict.tied)
+    if verdict.are_all_tied and not verdict.cost:
+        return f"no difference ({names[verdict.leader]}, {tied})"
     if not verdict.undecided:
         text = f"{names[verdict.leader]}{f' (tied: {tied})' if tied else ''}"
         return f"{text}, {verdict.cost.short}" if verdict.cost else text

@@ -87,7 +87,8 @@ def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
         texts = (
             "Differences of the means are paired: in run i all CCAs meet the same channel. Tied means "
             "that the 95 % interval includes zero and is within 5 % of the leader's mean, or that all "
-            "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
+            "of it is within 1 % of that mean, or too little to matter. Undecided means that it "
+            "includes zero and is wider.",
         )
         sections.append(Section("How sure", differences, text=texts))
     if comparison.has_shares:

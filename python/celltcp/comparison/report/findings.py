@@ -9,6 +9,7 @@ from typing import NamedTuple
 from celltcp.comparison.applications import Application
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, words_of
+from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.present.palette import colours
 from celltcp.present.section import (
@@ -114,7 +115,7 @@ def _finding(
     comparison: Comparison, ranking: _Ranking, names: Mapping[str, str], shades: Mapping[str, str]
 ) -> Finding:
     question = f"Best for {ranking.need}"
-    values, verdict = ranking.values, ranking.verdict
+    values, verdict, words = ranking.values, ranking.verdict, words_of(ranking.metric)
     if verdict.leader is None:
         return Finding(question, "undecided", "no data was delivered", state="undecided")
     leader = verdict.leader
@@ -135,7 +136,10 @@ def _finding(
     basis = f"paired differences of {runs_text(int(comparison.results.about['runs']))}"
     if not verdict.undecided:
         tied = _listed([names[cca] for cca in verdict.tied])
-        certainty = f"tied with {tied}: within 5 %, by {basis}" if tied else f"by {basis}"
+        bound = (
+            f" or {least:g} {words.unit}".rstrip() if (least := min_difference(ranking.metric)) else ""
+        )
+        certainty = f"tied with {tied}: within 5 %{bound}, by {basis}" if tied else f"by {basis}"
         state = "tied" if tied else "decided"
         cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
         return Finding(question, names[leader], f"{text}{gap}{cost}", certainty, state, shades[leader])
