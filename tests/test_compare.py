@@ -123,3 +123,42 @@ def test_connections_at_the_same_time_add_up() -> None:
     assert len(each) == 4
     assert result.runs["goodput_mbps"].item() == pytest.approx(each.sum(), rel=0.01)
     assert 17 < result.runs["goodput_mbps"].item() < 20
+
+
+@pytest.mark.parametrize(
+    ("own", "compared"),
+    [
+        ("cubic", ["cubic", "bbr", "reno"]),
+        ("cubic:hystart=off", ["cubic:hystart=off", "bbr", "reno"]),
+        ("bbr:cwnd_gain=3", ["cubic", "bbr:cwnd_gain=3", "reno"]),
+        ("vegas", ["vegas", "cubic", "bbr", "reno"]),
+        ("cubic:slow_start=hystart++", ["cubic:slow_start=hystart++", "bbr", "reno"]),
+    ],
+)
+@pytest.mark.parametrize("others", [[], ["cubic"], ["westwood:ssthresh=0.6", "reno"]])
+def test_the_cca_of_the_scenario_is_among_those_compared_by_default(
+    tmp_path: Path, own: str, compared: list[str], others: list[str]
+) -> None:
+    others = [each.partition(":")[0] for each in others]
+    flows = "".join(f'[[flows]]\ncca = "{cca}"\n' for cca in (own, *others))
+    path = 'rtt = "20ms"\ndown = "5Mbit/s"\nup = "5Mbit/s"\n'
+    (tmp_path / "s.toml").write_text(f'name = "s"\nduration = "1s"\n[path]\n{path}{flows}')
+    result = ct.compare(tmp_path / "s.toml", runs=1)
+    assert result.ccas == compared
+    swept = ct.sweep(tmp_path / "s.toml", "path.rtt=20ms,40ms", runs=1)
+    assert swept.ccas == compared
+    # Given ones are those that are given.
+    assert ct.compare(tmp_path / "s.toml", "cubic,bbr,reno", runs=1).ccas == ["cubic", "bbr", "reno"]
+
+
+def test_scenarios_with_ccas_of_their_own_are_compared_by_the_same_ones(tmp_path: Path) -> None:
+    for name, cca in (("a", "vegas"), ("b", "cubic:hystart=off"), ("c", "vegas")):
+        path = 'rtt = "20ms"\ndown = "5Mbit/s"\nup = "5Mbit/s"\n'
+        text = f'name = "{name}"\nduration = "1s"\n[path]\n{path}[[flows]]\ncca = "{cca}"\n'
+        (tmp_path / f"{name}.toml").write_text(text)
+
+    def compared(*names: str) -> list[str]:
+        return ct.compare_all([str(tmp_path / f"{name}.toml") for name in names], runs=1).ccas
+
+    assert compared("a", "b") == ["cubic", "bbr", "reno"]
+    assert compared("a", "c") == ["vegas", "cubic", "bbr", "reno"]

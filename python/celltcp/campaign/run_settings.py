@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ from celltcp._core import NATIVE, CelltcpError, Scenario
 from celltcp.campaign.engines import MAX_SEED, Engine, engine
 from celltcp.campaign.jobs import Campaign
 from celltcp.campaign.run import Workers
-from celltcp.scenarios.ccas import OWN_MIX, select_ccas, with_middleboxes
+from celltcp.scenarios.cca_mix import parse_mix
+from celltcp.scenarios.ccas import DEFAULT_LIST, OWN_MIX, default_ccas, select_ccas, with_middleboxes
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenarios import ScenarioSource
 
@@ -145,6 +146,16 @@ class RunSettings:
             reading=self.reading,
             radio_log=self.radio_log,
         )
+
+    def for_all(self, scenarios: Iterable[Scenario]) -> RunSettings:
+        """Returns settings with the same congestion controls for all scenarios.
+
+        By default these are the ones with that of the scenarios, if all scenarios have the same.
+        """
+        if self.cca != DEFAULT_LIST:
+            return self
+        own = {parse_mix(scenario.lineup).flows[0].text: scenario.lineup for scenario in scenarios}
+        return replace(self, cca=default_ccas(next(iter(own.values())) if len(own) == 1 else None))
 
     def plan(self, scenario: Scenario, engine: Engine, folder: Path | None = None) -> Campaign:
         """Plans the runs of all congestion controls on a scenario.

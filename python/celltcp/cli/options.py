@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from celltcp._core import NATIVE
 from celltcp.campaign.engines import ENGINES, MAX_SEED
 from celltcp.cli.verbosity import note_early
-from celltcp.scenarios.ccas import DEFAULT_CCAS, MIDDLEBOXES
+from celltcp.scenarios.ccas import DEFAULT_CCAS, DEFAULT_LIST, MIDDLEBOXES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -108,10 +108,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Version of the Linux kernel for the kernel engine.  [default: the newest built]",
     },
     "cca": {
-        "default": ",".join(DEFAULT_CCAS),
+        "default": DEFAULT_LIST,
+        "show_default": False,
         "metavar": "LIST",
         "help": "Congestion controls: names (bbr), with parameters (cubic:hystart=off), or for several "
-        "flows at a time (cubic+bbr). all: every CCA of the engine; own: the CCAs of the scenario.",
+        "flows at a time (cubic+bbr). all: every CCA of the engine; own: the CCAs of the scenario.  "
+        f"[default: {','.join(DEFAULT_CCAS)}, with that of the scenario's first flow]",
     },
     "middlebox": {
         "metavar": "LIST",
@@ -191,7 +193,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 def option(setting: str, **other: Any) -> Decorator:
     """Returns the option of a setting; `other` overrides its attributes (default, help and so on)."""
-    attributes = {**_OPTIONS[setting], **other}
+    # A default that is described in the help is not printed twice; another one is.
+    shown = {"show_default": True} if "default" in other else {}
+    attributes = {**_OPTIONS[setting], **shown, **other}
     name = attributes.pop("name", f"--{setting.replace('_', '-')}")
     return click.option(name, setting, **attributes)
 

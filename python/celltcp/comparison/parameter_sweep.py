@@ -24,7 +24,7 @@ from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
 from celltcp.results.tables import Results
 from celltcp.scenarios.cca_mix import count_text
-from celltcp.scenarios.ccas import DEFAULT_CCAS
+from celltcp.scenarios.ccas import DEFAULT_LIST
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.scenario_list import expand_scenarios
@@ -239,7 +239,7 @@ class Sweep:
 def sweep(
     scenario: ScenarioLike | Sequence[str],
     vary: Vary,
-    cca: Sequence[str] | str = DEFAULT_CCAS,
+    cca: Sequence[str] | str = DEFAULT_LIST,
     runs: int = 10,
     seed: int = 1,
     duration: str | float | None = None,
@@ -330,6 +330,7 @@ def sweep_request(
             f"vary: scenarios and values have too many combinations; allowed: up to {MAX_POINTS}"
         )
     settings.check()
+    settings = settings.for_all(source.scenario for source in sources.values())
     engine = settings.find_engine()
     axes = (SCENARIO, *fields)
     # A single scenario is no axis.

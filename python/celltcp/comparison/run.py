@@ -11,7 +11,7 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.scenarios.ccas import DEFAULT_CCAS
+from celltcp.scenarios.ccas import DEFAULT_LIST
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenarios import ScenarioSource
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def compare(
     scenario: ScenarioLike,
-    cca: Sequence[str] | str = DEFAULT_CCAS,
+    cca: Sequence[str] | str = DEFAULT_LIST,
     runs: int = 10,
     seed: int = 1,
     duration: str | float | None = None,
@@ -44,7 +44,7 @@ def compare(
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
         cca: names of congestion controls, with parameters (`"cubic:hystart=off"`) or several flows at
             a time (`"cubic+bbr"`); `"all"` for all that the engine has, `"own"` for that of the
-            scenario itself.
+            scenario itself, `"default"` for CUBIC, BBR and Reno with that of its first flow.
         middlebox: middleboxes that each congestion control is to pass in turn (`"none,split,es"`);
             those of the scenario unless given.
         runs: runs of each; run i, from 0, has `seed + i`.

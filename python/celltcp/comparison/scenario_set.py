@@ -25,7 +25,7 @@ from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import estimate, mean_ratio, relative_difference
 from celltcp.results.tables import Results
-from celltcp.scenarios.ccas import DEFAULT_CCAS
+from celltcp.scenarios.ccas import DEFAULT_LIST
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 
@@ -213,7 +213,7 @@ def _ratio_interval(differences: Sequence[float]) -> RatioInterval:
 
 def compare_all(
     scenarios: str | Sequence[str],
-    cca: Sequence[str] | str = DEFAULT_CCAS,
+    cca: Sequence[str] | str = DEFAULT_LIST,
     runs: int = 10,
     seed: int = 1,
     duration: str | float | None = None,
@@ -270,6 +270,7 @@ def set_request(scenarios: ScenarioList, settings: RunSettings) -> CampaignReque
     engine = settings.find_engine()
     folder = settings.folder
     sources = scenarios.by_name
+    settings = settings.for_all(source.scenario for source in sources.values())
     folders = {name: None if folder is None else folder / folder_name(name) for name in sources}
     if folder is not None:
         for each in (folder, *filter(None, folders.values())):

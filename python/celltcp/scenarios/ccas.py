@@ -26,8 +26,9 @@ NONE = "none"
 #: Allowed words in lists of middleboxes: `"none"` and all kinds.
 MIDDLEBOXES = (NONE, *middlebox_kinds())
 
-#: Congestion controls that are compared by default.
+#: Congestion controls that are compared by default, and the word for them beside that of the scenario.
 DEFAULT_CCAS = ("cubic", "bbr", "reno")
+DEFAULT_LIST = "default"
 #: Hint for a parameter that the given CCA lacks, appended to the name of a CCA that has it. Textbooks
 #: give Reno a threshold.
 _HINTS = {"initial_ssthresh": " (bic:initial_ssthresh=N,low_window=100000 grows as reno does)"}
@@ -96,7 +97,8 @@ def select_ccas(
     Args:
         ccas: a list, or a text with commas. An item is a name with parameters (`"cubic:hystart=off"`),
             or a mix (`"cubic+bbr"`). `"all"` stands for each of `available` in turn, also in a mix:
-            `"cubic+all"` pairs CUBIC with each, `"all+all"` each with itself.
+            `"cubic+all"` pairs CUBIC with each, `"all+all"` each with itself. The text `"default"`
+            alone stands for `default_ccas`.
         available: the congestion controls that `"all"` stands for.
         own: the mix that `"own"` stands for, that of the scenario.
 
@@ -104,6 +106,8 @@ def select_ccas(
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
     """
     text = ccas if isinstance(ccas, str) else ",".join(ccas)
+    if text == DEFAULT_LIST:
+        text = ",".join(default_ccas(own))
     try:
         mixes = lineups(text, list(available), own)
     except CelltcpError as error:
@@ -113,6 +117,22 @@ def select_ccas(
     if not mixes:
         raise CelltcpError("cca: give one congestion control at least")
     return mixes
+
+
+def default_ccas(own: str | None) -> list[str]:
+    """Returns the default congestion controls with that of the first flow of a scenario among them.
+
+    It takes the place of the one with its name, such as `cubic:hystart=off` that of `cubic`, or leads.
+
+    Args:
+        own: the mix of the scenario; None without a scenario.
+    """
+    if own is None:
+        return [*DEFAULT_CCAS]
+    first = parse_mix(own).flows[0]
+    if first.name in DEFAULT_CCAS:
+        return [first.text if name == first.name else name for name in DEFAULT_CCAS]
+    return [first.text, *DEFAULT_CCAS]
 
 
 def _owners_of_parameter(error: str) -> list[str]:

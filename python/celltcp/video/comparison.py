@@ -26,7 +26,7 @@ from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_rows
 from celltcp.results.statistics import Verdict, estimate, paired_gap
 from celltcp.results.tables import Results
-from celltcp.scenarios.ccas import DEFAULT_CCAS
+from celltcp.scenarios.ccas import DEFAULT_LIST
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import QOE
@@ -219,7 +219,7 @@ class VideoComparison:
 def compare_video(
     scenarios: str | Sequence[str] = DEFAULT_SCENARIOS,
     abr: str | Sequence[str] = DEFAULT_ABRS,
-    cca: Sequence[str] | str = DEFAULT_CCAS,
+    cca: Sequence[str] | str = DEFAULT_LIST,
     runs: int = 5,
     seed: int = 1,
     duration: str | float | None = None,
@@ -305,6 +305,7 @@ def video_request(
         for abr, scenario_list in scenarios.items()
         for name, source in scenario_list.by_name.items()
     }
+    settings = settings.for_all(source.scenario for source in sources.values())
     names = dict.fromkeys(name for name, _ in sources)
     keys = [(name, abr) for name in names for abr in scenarios if (name, abr) in sources]
     plans = [
