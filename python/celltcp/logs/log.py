@@ -21,6 +21,7 @@ from celltcp.logs.plausibility import (
     TimeShares,
     check_rates,
     check_steps,
+    constant_window_reason,
     demand_reason,
     held_back_reason,
     retransmissions_reason,
@@ -124,7 +125,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         has_both=recording.has_both,
         imputed_share=_imputed_share(intervals, is_mean=recording.is_volume),
         demand_reason=demand,
-        held_back_reason="; ".join(filter(None, (held_back, _no_capacity(recording)))) or None,
+        held_back_reason="; ".join(filter(None, (held_back, *_no_capacity(recording)))) or None,
         long_rtt_reason=_long_rtt_reason(recording),
         other_direction=_other_direction(recording, options, side),
     )
@@ -282,15 +283,15 @@ def _summary(
         parts.append(f"no data in {_percent(shares.idle)} of the time, as in outages of the link")
     if demand:
         parts.append(f"{LIKE_DEMAND}{demand}")
-    if reason := _no_capacity(recording):
-        parts.append(f"{NO_CAPACITY}{reason}")
+    parts += [f"{NO_CAPACITY}{reason}" for reason in _no_capacity(recording)]
     return SEPARATOR.join([*parts, *recording.notes])
 
 
-def _no_capacity(recording: Recording) -> str | None:
-    """Returns the reasons why a format shows that rates are no capacity; None without one."""
+def _no_capacity(recording: Recording) -> list[str]:
+    """Returns the reasons why a test shows that its rates are no capacity."""
     again = None if held_back_reason(recording) else retransmissions_reason(recording)
-    return "; ".join(filter(None, (recording.no_capacity, again))) or None
+    reasons = (recording.no_capacity, again, constant_window_reason(recording))
+    return [reason for reason in reasons if reason]
 
 
 def _equal_times_text(recording: Recording) -> str:

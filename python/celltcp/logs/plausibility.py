@@ -9,7 +9,7 @@ import numpy as np
 from celltcp._core import CelltcpError
 from celltcp.logs.blocks import map_blocks, sample
 from celltcp.scenarios.cca_mix import count_text
-from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.scenarios.quantity_texts import size_text, three_digits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +42,8 @@ MIN_QUEUE_RTT_RATIO = 1.3
 MAX_ACK_SHARE = 0.05
 #: Minimum ratio of the fastest to the slowest tenth of the rates for a variable link.
 _MIN_VARIABLE_RATIO = 1.3
+#: Minimum rows, and maximum range as a share, of a congestion window that stays.
+_MIN_WINDOW_ROWS, _MAX_WINDOW_RANGE = 5, 0.01
 #: Minimum shares of the time, idle and at the highest rate, of the demand of an application.
 _MIN_IDLE_SHARE = 0.2
 _MIN_CAPPED_SHARE = 0.3
@@ -220,6 +222,24 @@ def retransmissions_reason(recording: Recording) -> str | None:
         f"the sender sent {count} again: where no full queue lost them, its "
         "rate is what the congestion control allowed, and not what the link carries, which iperf3 "
         "with -P 8 or -u shows"
+    )
+
+
+def constant_window_reason(recording: Recording) -> str | None:
+    """Returns the reason why a buffer bounds a test: the congestion window is not used, and stays.
+
+    It grows only while it is the limit. The first row has its growth.
+    """
+    windows, retransmissions = recording.windows, recording.retransmissions
+    if windows is None or retransmissions is None or retransmissions.sum():
+        return None
+    later = windows[1:]
+    if len(later) < _MIN_WINDOW_ROWS or later.max() > (1 + _MAX_WINDOW_RANGE) * later.min():
+        return None
+    return (
+        f"the congestion window stays at {size_text(later[-1])}, and nothing is sent again: a buffer "
+        "of a host bounds what is in flight (send or receive buffer, which net.core.wmem_max and rmem_max "
+        "cap for -w), or the application, not the congestion control"
     )
 
 

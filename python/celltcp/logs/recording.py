@@ -49,6 +49,8 @@ class Recording:
     window_rtt_ms: NDArray[np.float64] | None = None
     #: Retransmissions in each row of a TCP test; None if not reported, or under BBR.
     retransmissions: NDArray[np.float64] | None = None
+    #: Congestion window of each row of a test with one stream, bytes; None if not reported.
+    windows: NDArray[np.float64] | None = None
     #: SINR or RSRP of each row, by name.
     radio: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     #: Direction of the logged transfer; None if unknown.

@@ -119,6 +119,7 @@ def of_text(text: str, requested: Direction) -> Recording:
     # A receiver has neither column, and sums have no window.
     if len(senders) == len(intervals) > 0:
         rates = np.array([interval.bps for interval in intervals])
+        known["windows"] = windows / 8
         known["window_rtt_ms"] = 1e3 * np.divide(
             windows, rates, out=np.full(len(rates), np.nan), where=rates > 0
         )

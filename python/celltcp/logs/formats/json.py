@@ -195,13 +195,14 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
             direction=direction,
             retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
         )
-    intervals, rtts, in_flight = [], [], 0.0
+    intervals, rtts, windows, in_flight = [], [], [], 0.0
     for of_sum, streams in sums:
         bps = of_sum["bits_per_second" if "bits_per_second" in of_sum else "throughput-bits"]
         begin, end = (round(float(of_sum[name]) * 1e9) for name in ("start", "end"))
         intervals.append(Interval(begin, end, float(bps)))
         known = [stream.get("rtt") for stream in streams if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
+        windows.append(float(streams[0].get("snd_cwnd") or 0) if len(streams) == 1 else 0.0)
         in_flight = max(in_flight, 8 * sum(float(stream.get("snd_cwnd") or 0) for stream in streams))
     if not intervals and document.get("error"):
         raise CelltcpError(f"iperf3 reported an error: {document['error']}")
@@ -225,6 +226,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         is_load_test=True,
         lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
         retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
+        windows=np.array(windows) if all(windows) else None,
         direction=direction,
         has_both=has_both,
         no_capacity=no_capacity,
