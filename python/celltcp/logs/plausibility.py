@@ -238,8 +238,8 @@ def constant_window_reason(recording: Recording) -> str | None:
         return None
     return (
         f"the congestion window stays at {size_text(later[-1])}, and nothing is sent again: a buffer "
-        "of a host bounds what is in flight (send or receive buffer, which net.core.wmem_max and rmem_max "
-        "cap for -w), or the application, not the congestion control"
+        "of a host bounds what is in flight (send or receive buffer, which net.core.wmem_max and "
+        "rmem_max cap for -w), or the application, not the congestion control"
     )
 
 
