@@ -13,6 +13,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.report.receive_window import window_limit
 from celltcp.scenarios.demand import demand, offered_mbps
 
 #: A link of which each application uses a small part.
@@ -45,6 +46,10 @@ def test_frames_that_a_window_delays_get_a_window_for_frames_and_the_rates_are_c
     result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=changes)
     (application,) = result.applications
     assert f"of frames of {offered:.2f} Mbit/s" in metrics_table(result, application).title
+    limit = window_limit(result, "cubic")
+    assert limit is not None
+    assert limit.needed_bytes == pytest.approx(max(offered * 125 * rtt_ms, 2 * size), rel=0.01)
+    assert f"To hold frames it has to be {limit.needed_bytes / 1e3:.0f} kB" in limit.text
     explained = ExplainedComparison(result)
     (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "receive_window")
     assert f"the application offers {offered:.2f} Mbit/s, and the window lets" in cause.text

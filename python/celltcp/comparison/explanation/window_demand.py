@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
 from celltcp.scenarios.demand import Demand, demand, offered_mbps
@@ -11,6 +11,8 @@ from celltcp.scenarios.quantity_texts import rate_text, size_text
 from celltcp.scenarios.scenario_files import read_scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from celltcp.comparison.explanation.evidence import Evidence
 
 
@@ -49,13 +51,17 @@ def offer_text(evidence: Evidence, name: str, window: float) -> str:
     return f"the application offers {rate_text(offered)}{encoder_text}, and {passed_text}{burst_text}"
 
 
-def _top_bitrate(evidence: Evidence) -> float | None:
+def top_bitrate(workload: Mapping[str, Any], scenario_text: str, flow_index: int) -> float | None:
     """Returns the rate of the best representation of a video, bit/s; None without one."""
-    if evidence.workload.get("kind") != "video":
+    if workload.get("kind") != "video":
         return None
     try:
-        scenario = read_scenario(evidence.scenario_text, "results", Path())
+        scenario = read_scenario(scenario_text, "results", Path())
     except CelltcpError:
         # The file of segment sizes no longer exists.
         return None
-    return scenario.top_bitrates[evidence.flow_index]
+    return scenario.top_bitrates[flow_index]
+
+
+def _top_bitrate(evidence: Evidence) -> float | None:
+    return top_bitrate(evidence.workload, evidence.scenario_text, evidence.flow_index)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.window_demand import top_bitrate
 from celltcp.present.section import Block
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
+from celltcp.results.tested import FlowUnderTest
+from celltcp.scenarios.demand import Demand, demand
 
 #: Share of the time above which the window counts as the limit of a flow.
 _MIN_SHARE = 0.5
@@ -28,19 +31,29 @@ class WindowLimit(NamedTuple):
     rate_mbps: float
     #: Lowest RTT, ms.
     rtt_ms: float
+    #: Data that the application can have in flight; None if it is more than a BDP.
+    demand: Demand | None = None
 
     @property
     def needed_bytes(self) -> int:
-        """Bandwidth-delay product, bytes: the smallest window that fills the path."""
+        """The smallest window that fills the path (a BDP), or that holds what the application sends."""
+        if self.demand is not None:
+            return round(self.demand.bytes)
         return round(self.rate_mbps * 1e6 / 8 * self.rtt_ms / 1e3)
 
     @property
     def text(self) -> str:
         """Sentences on the limit and on the window that is needed."""
+        purpose, reason = (
+            "fill the path",
+            f"rate x RTT: {self.rate_mbps:.1f} Mbit/s x {self.rtt_ms:.1f} ms",
+        )
+        if self.demand is not None:
+            purpose = f"hold {self.demand.noun}"
+            reason = f"what can be in flight in an RTT of {self.rtt_ms:.1f} ms"
         return (
             f"First the receive window: it was the limit for {100 * self.share:.0f} % of the time. "
-            f"To fill the path it has to be {self.needed_bytes / 1e3:.0f} kB or more "
-            f"(rate x RTT: {self.rate_mbps:.1f} Mbit/s x {self.rtt_ms:.1f} ms)."
+            f"To {purpose} it has to be {self.needed_bytes / 1e3:.0f} kB or more ({reason})."
         )
 
     @property
@@ -72,4 +85,11 @@ def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
     goodput, rtt = (
         estimate(comparison.values(cca, each)).mean for each in ("goodput_mbps", "rtt_min_ms")
     )
-    return WindowLimit(shares[0], rate, rtt) if goodput < _FULL_SHARE * rate and rtt > 0 else None
+    if goodput >= _FULL_SHARE * rate or not rtt > 0:
+        return None
+    text = str(comparison.results.about["scenario"])
+    _, workload = FlowUnderTest.each_with_workload(comparison.results.about)[0]
+    needed = demand(workload, rtt / 1e3, top_bitrate(workload, text, 0))
+    limit = WindowLimit(shares[0], rate, rtt)
+    is_less = needed is not None and needed.bytes < limit.needed_bytes
+    return limit._replace(demand=needed) if is_less else limit
