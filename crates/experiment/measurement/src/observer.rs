@@ -2,10 +2,11 @@
 
 use ::radio::ran::{ConnectionEvent, ControlRecord, TtiRecord, UserId};
 use net::{DropReason, HostId, LinkId, Observer, Packet};
-use results::Ack;
+use results::{Ack, FarLossRow};
 use tcp::Flags;
 use units::Instant;
 
+use crate::segment_outcomes::name_of;
 use crate::{Recorder, radio};
 
 impl Recorder {
@@ -18,6 +19,27 @@ impl Recorder {
         if connection.record.after_reset.is_aborted && packet.destination == connection.receiver {
             connection.record.after_reset.suppressed += u64::from(segment.len);
         }
+    }
+
+    /// Records a dropped packet of the handshake, or with payload of the receiving end, such as a request.
+    fn record_far_loss(&mut self, at: Instant, packet: &Packet, reason: DropReason) {
+        let Some(segment) = packet.segment() else {
+            return;
+        };
+        let connection = &self.connections[packet.flow as usize];
+        let kind = if segment.flags.contains(Flags::SYN) {
+            "handshake"
+        } else if segment.len > 0 && packet.destination == connection.sender {
+            "data"
+        } else {
+            return;
+        };
+        self.tables.far_losses.push(FarLossRow {
+            flow: packet.flow,
+            t_s: at.as_secs_f64(),
+            kind: kind.into(),
+            cause: name_of(reason).into(),
+        });
     }
 
     /// Counts a data segment that was dropped.
@@ -130,6 +152,8 @@ impl Observer for Recorder {
     fn on_dropped(&mut self, at: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
         if reason == DropReason::Reset {
             self.count_suppressed(packet);
+        } else {
+            self.record_far_loss(at, packet, reason);
         }
         if let Some(outcomes) = &mut self.outcomes {
             outcomes.on_dropped(at, packet, reason);

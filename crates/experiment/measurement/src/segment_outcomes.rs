@@ -6,6 +6,19 @@ use net::{DropReason, Packet};
 use results::FateRow;
 use units::Instant;
 
+/// Returns the name of the reason of a drop in the tables.
+pub(crate) const fn name_of(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::Mtu => "mtu",
+        DropReason::Overflow => "overflow",
+        DropReason::Aqm => "aqm",
+        DropReason::Policer => "policer",
+        DropReason::Loss => "loss",
+        DropReason::Reset => "reset",
+        DropReason::Radio => "radio",
+    }
+}
+
 /// Data segments of a run, in the order of sending.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentOutcomes {
@@ -42,16 +55,7 @@ impl SegmentOutcomes {
     }
 
     pub(crate) fn on_dropped(&mut self, at: Instant, packet: &Packet, reason: DropReason) {
-        let fate = match reason {
-            DropReason::Mtu => "mtu",
-            DropReason::Overflow => "overflow",
-            DropReason::Aqm => "aqm",
-            DropReason::Policer => "policer",
-            DropReason::Loss => "loss",
-            DropReason::Reset => "reset",
-            DropReason::Radio => "radio",
-        };
-        self.end(at, packet, fate);
+        self.end(at, packet, name_of(reason));
     }
 
     fn end(&mut self, at: Instant, packet: &Packet, fate: &str) {

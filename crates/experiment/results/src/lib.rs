@@ -18,7 +18,7 @@ pub use metrics::{Weights, jain};
 pub use table::{Column, ColumnInfo, Presence, TableInfo, Value};
 pub use tables::{
     ControlRow, ControlTtis, DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events,
-    FateRow, Fates, FlowRow, Flows, LegRow, Legs, LimitRow, Limits, OutageRow, Recoveries,
-    RecoveryRow, RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis, UplinkRow,
-    Uplinks,
+    FarLossRow, FarLosses, FateRow, Fates, FlowRow, Flows, LegRow, Legs, LimitRow, Limits,
+    OutageRow, Recoveries, RecoveryRow, RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables,
+    TtiRow, Ttis, UplinkRow, Uplinks,
 };

@@ -122,6 +122,15 @@ tables! {
         cause: String = "capacity: a link without capacity; loss: a link that lost all it sent",
     }
 
+    /// One row per dropped packet of a handshake, and per dropped packet with payload of the receiving end, such as a
+    /// request.
+    far_losses: FarLosses of FarLossRow, Optional {
+        flow: u32 = "number of the connection",
+        t_s: f64 = "when it was dropped, s",
+        kind: Cow<'static, str> = "handshake: a SYN or SYN-ACK; data: payload of the receiving end",
+        cause: Cow<'static, str> = "overflow or aqm (of a queue), policer, loss (random, or in a blackout), radio or mtu",
+    }
+
     /// One row per connection and time slot in which it was alive.
     slots: Slots of SlotRow, Required {
         flow: u32 = "number of the connection",

@@ -14,6 +14,7 @@ import pandas as pd
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.cell_changes import CHANGE_KINDS, changes_of
+from celltcp.comparison.explanation.far_losses import far_losses_of
 from celltcp.comparison.metrics import FRAMES
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
@@ -147,6 +148,8 @@ class Evidence:
         self.recoveries = self._recoveries(comparison)
         tables = comparison.results.tables
         self._outages, self._events = tables.get("outages"), tables.get("events")
+        #: Dropped packets of handshakes, and of the receiving end with payload, such as requests.
+        self.far_losses = far_losses_of(comparison.results, self._keys)
         self._flow_names = [each.name for each in FlowUnderTest.each(metadata)]
         #: Index of the flow in the scenario.
         self.flow_index = self._flow_names.index(flow.name)
@@ -255,12 +258,6 @@ class Evidence:
         """Times at which an endpoint aborted a connection after no answer, sorted, s."""
         aborts = self._events_of(TIMED_OUT).groupby(["run", "flow"])["t_ns"].min()
         return sorted(t_ns * 1e-9 for t_ns in aborts.astype(float))
-
-    def mean_rtt_ms(self, run: int, start_s: float, end_s: float) -> float:
-        """Returns the mean RTT of the flow in a part of a run, ms; NaN without a sample."""
-        slots = self.slots[self.slots["run"] == run]
-        slots = slots[(slots["t_s"] < end_s) & (slots["t_s"] + self.slot_s > start_s)]
-        return float(slots["rtt_mean_ms"].mean())
 
     @property
     def is_bulk(self) -> bool:

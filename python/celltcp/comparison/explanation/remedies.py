@@ -21,13 +21,16 @@ from celltcp.comparison.explanation.application_remedies import (
     video,
 )
 from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.tail import (
+from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
+from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     IN_QUEUE,
     MIN_QUEUED_RTTS,
     NAGLE,
+    PEER_TIME_OUT,
     PROBE,
     RECOVERY,
+    REQUEST_LOST,
     TIME_OUT,
 )
 from celltcp.comparison.explanation.window_remedies import (
@@ -76,7 +79,7 @@ _PACKET_BYTES = 1500
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Pacing, BBR, or a buffer of one BDP.
+    """Pacing, BBR, a buffer of one BDP, or a cap of the sender's rate below that of the link.
 
     Where a burst of segmentation offload does not fit into the buffer, segments are sent one by one.
     That is the only remedy if the CCA is BBR.
@@ -96,10 +99,11 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield _pacing(against)
     yield Remedy("a shallow buffer", no_tso, cca="bbr")
     yield _buffer(evidence, _BUFFER_BDPS, "a shallow buffer")
+    yield from capped_sender(evidence, against)
 
 
 def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """HyStart++, pacing, or a buffer of two BDPs, unless other flows fill the queue."""
+    """HyStart++, pacing, a buffer of two BDPs, or a cap, unless other flows fill the queue."""
     if evidence.competing_mbps:
         return
     against = "losses at the end of slow start"
@@ -113,6 +117,7 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if not name.startswith("bbr"):
         # BBR's window follows the rate that it measures.
         yield _buffer(evidence, 2 * _BUFFER_BDPS, against)
+        yield from capped_sender(evidence, against)
 
 
 def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -182,10 +187,12 @@ def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """BBR, or a split host before the lossy link, unless the flow sends little."""
+    """BBR, parallel connections, or a split host before the lossy link, for flows that send much."""
     if evidence.is_thin and not _is_window_limited(evidence):
         return
-    yield Remedy("a window that random losses keep small", cca="bbr")
+    against = "a window that random losses keep small"
+    yield Remedy(against, cca="bbr")
+    yield from parallel_connections(evidence, against)
     loss = evidence.scenario.get("path", {}).get("loss")
     if loss and not isinstance(loss, dict):
         yield Remedy("repairs of random losses over the whole path", middlebox="none,split")
@@ -347,7 +354,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     for reason, count in sorted(cause.reasons.items(), key=lambda item: -item[1]):
         if count < min_count:
             return
-        if reason in (PROBE, TIME_OUT):
+        if reason in (PROBE, TIME_OUT, REQUEST_LOST, PEER_TIME_OUT):
             yield from _nodelay(evidence)
             if _is_short_rto_useful(evidence):
                 yield _min_rto()

@@ -39,10 +39,16 @@ _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
 _MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 #: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time.
 _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.2)
+#: Share of complete transfers, and their time, which counts the time of incomplete ones so far.
+_COMPLETED_SHARE, _CUT_OFF_COMPLETION = "completed_share", "completion_least_s"
 #: For the metric of complete transfers that of transfers which a run cut off, and the reverse.
 _CUT_OFF = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
 _SHOWN_WITH = {"qoe": ["stalled_s"], "late_share": ["frame_delay_p95_ms"]}
+#: Completion of the last of several transfers.
+_LAST_COMPLETION = "completion_max_s"
+#: Causes of a few slow units of work.
+_TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
 #: Metric of retransmissions, and their minimum number per run for a price.
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metric of frames after their deadline.
@@ -134,7 +140,7 @@ class Trials:
         helped_ccas, texts, total_gains = [], [], []
         names = labels([*proposed.ccas, *after.ccas])
         for cca, replacement in zip(proposed.ccas, proposed.replacement_ccas, strict=True):
-            metrics = list(self._metric_changes(cca, replacement, after))
+            metrics = list(self._metric_changes(proposed, cca, replacement, after))
             changed = [metric for metric in metrics if metric.before != metric.after]
             # Metrics of applications decide if there are any; the others only show the price.
             app_metrics = [metric for metric in changed if metric.metric in APP_METRICS]
@@ -202,7 +208,9 @@ class Trials:
         campaign = settings.plan(scenario, engine(NATIVE, None))
         return CampaignRequest([campaign], settings, lambda results: Comparison(results[0])).run()
 
-    def _metric_changes(self, cca: str, replacement: str, after: Comparison) -> Iterator[_MetricChange]:
+    def _metric_changes(
+        self, proposed: ProposedRemedy, cca: str, replacement: str, after: Comparison
+    ) -> Iterator[_MetricChange]:
         """Yields the metrics of applications and bulk flows before and after, on the same seeds."""
         before = self._comparison
         flow, seed_count = before.tested.name, len(after.values(replacement, GOODPUT))
@@ -213,10 +221,11 @@ class Trials:
         applications_after = {application.flow: application for application in after.applications}
         for application in before.applications:
             # A remedy may help most units of work, but not the slowest, such as the first one.
-            for metric in _metrics_of(application, cca):
+            for metric in _metrics_of(application, cca, proposed.cause):
                 if application.flow not in applications_after or metric not in APP_METRICS:
                     continue
-                new = _values_of(metric, applications_after[application.flow].metrics[replacement])
+                new_metrics = applications_after[application.flow].metrics[replacement]
+                new = _values_of(metric, new_metrics, is_divided=proposed.divides_transfer)
                 if new is not None:
                     yield change(application.flow, metric, application.values(metric)[cca], new)
         if before.is_competing and not before.is_finite:
@@ -237,17 +246,31 @@ class Trials:
                 )
 
 
-def _metrics_of(application: Application, cca: str) -> list[str]:
-    """Returns the metrics of a trial: the share of late frames, the ranking one, its mean, others."""
-    ranking = application.ranking.metric
-    late_shares = application.metrics[cca].get(_LATE_SHARE, [])
+def _metrics_of(application: Application, cca: str, cause: str) -> list[str]:
+    """Returns the metrics of a trial: the ranking metric, its mean, and the share of late frames.
+
+    For slow units of work, whose share may be small, the 99th percentile is another one. For the share
+    of complete transfers it is their time.
+    """
+    ranking, metrics = application.ranking.metric, application.metrics[cca]
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
-    late = [_LATE_SHARE] if any(late_shares) else []
-    return list(dict.fromkeys([*late, ranking, _mean_of(ranking), *_SHOWN_WITH.get(ranking, ())]))
+    late = [_LATE_SHARE] if any(metrics.get(_LATE_SHARE, [])) else []
+    high_percentile = re.sub(r"_p\d+(?=_)", "_p99", ranking)
+    tail = [high_percentile] if cause in _TAIL_CAUSES and high_percentile in metrics else []
+    times = [_CUT_OFF_COMPLETION] if ranking == _COMPLETED_SHARE else []
+    shown = _SHOWN_WITH.get(ranking, ())
+    return list(dict.fromkeys([*late, ranking, *times, *tail, _mean_of(ranking), *shown]))
 
 
-def _values_of(metric: str, metrics: Mapping[str, list[float]]) -> list[float] | None:
-    """Returns the values of a metric, or of its counterpart in `_CUT_OFF`; None without both."""
+def _values_of(
+    metric: str, metrics: Mapping[str, list[float]], *, is_divided: bool
+) -> list[float] | None:
+    """Returns the values of a metric, or of its counterpart in `_CUT_OFF`; None without both.
+
+    A transfer that is divided among connections is complete with the last of them.
+    """
+    if is_divided and metric in _CUT_OFF:
+        return metrics.get(_LAST_COMPLETION)
     return metrics.get(metric, metrics.get(_CUT_OFF.get(metric, "")))
 
 

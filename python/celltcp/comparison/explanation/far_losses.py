@@ -1,0 +1,93 @@
+"""Rules about packets that the direction of the ACKs loses: requests, and those of handshakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.units_of_work import UNITS
+from celltcp.results.tables import frame
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.results.tables import Results
+
+#: Kinds of packets in the table `far_losses`.
+DATA, HANDSHAKE = "data", "handshake"
+#: Minimum number of lost requests, and minimum share of the units of work, at which they are a cause.
+_MIN_REQUESTS, _MIN_REQUEST_SHARE = 2, 5e-4
+#: Minimum share of the time of connections that a repeated handshake takes to be a cause.
+_MIN_HANDSHAKE_SHARE = 0.02
+#: Words for the causes of drops.
+_WORDS = {
+    "overflow": "a full queue",
+    "aqm": "a queue discipline",
+    "policer": "a policer",
+    "loss": "random loss",
+    "radio": "the radio",
+    "mtu": "the MTU",
+}
+
+
+def far_losses_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of some connections in the table `far_losses`; none without that table."""
+    table = results.tables.get("far_losses")
+    if table is None:
+        return pd.DataFrame(columns=["run", "flow", "t_s", "kind", "cause"])
+    return frame(table).merge(connections[["run", "flow"]], on=["run", "flow"])
+
+
+def lost_requests(evidence: Evidence) -> Cause | None:
+    """Packets with requests were lost on their way, and the other end repeated them.
+
+    There are at least {_MIN_REQUESTS} of them, and {_MIN_REQUEST_SHARE:.2%} of the units of work.
+    """
+    rows = evidence.far_losses
+    rows = rows[rows["kind"] == DATA]
+    if evidence.units is None or len(rows) < _MIN_REQUESTS:
+        return None
+    share = len(rows) / max(len(evidence.units), 1)
+    if share < _MIN_REQUEST_SHARE:
+        return None
+    cause_text = _causes_text(rows)
+    return Cause(
+        "lost_requests",
+        f"{cause_text[:1].upper()}{cause_text[1:]}{evidence.ack_link_text} took "
+        f"{evidence.mean_count_text(len(rows))} packets with requests{evidence.per_run_text}, for "
+        f"{evidence.mean_count_text(len(evidence.units))} "
+        f"{UNITS[str(evidence.units['unit'].iloc[0])].noun}: the other end repeated them after a loss "
+        "probe or a time-out.",
+        min(share, 1.0),
+    )
+
+
+def lost_handshake(evidence: Evidence) -> Cause | None:
+    """The handshake of a connection lost a SYN or SYN-ACK, which a time-out of a second repeats.
+
+    The waits for the first data take at least {_MIN_HANDSHAKE_SHARE:.0%} of the time of connections.
+    """
+    rows = evidence.far_losses
+    rows = rows[rows["kind"] == HANDSHAKE]
+    connections = evidence.connections
+    lost = connections.merge(rows[["run", "flow"]].drop_duplicates(), on=["run", "flow"])
+    waits_s = lost["first_data_s"] - lost["start_s"]
+    total_s = (connections["first_data_s"] - connections["start_s"] + connections["duration_s"]).sum()
+    if not len(lost) or not waits_s.sum() >= _MIN_HANDSHAKE_SHARE * total_s:
+        return None
+    return Cause(
+        "lost_handshake",
+        f"{number_text(len(lost))} of {number_text(len(connections))} connections "
+        f"({percent_text(len(lost) / len(connections))}) lost a SYN or SYN-ACK to "
+        f"{_causes_text(rows)}, and had their first data up to {waits_s.max():.1f} s after the "
+        "request.",
+        min(float(waits_s.sum() / total_s), 1.0),
+    )
+
+
+def _causes_text(rows: pd.DataFrame) -> str:
+    """Returns what dropped packets as text, the most frequent cause first."""
+    return " and ".join(
+        _WORDS.get(str(cause), str(cause)) for cause in rows["cause"].value_counts().index
+    )

@@ -1,0 +1,84 @@
+"""Remedies of a sending program: parallel connections, and a cap of its rate."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.remedy import Remedy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Number of parallel connections.
+_CONNECTIONS = 5
+#: Minimum part of a transfer for each of them, bytes.
+_MIN_PART_BYTES = 100_000
+#: Cap of the rate of a sender as a share of the rate of the link after it, with headers, so that the
+#: link has no queue.
+_CAP_SHARE = 0.98
+#: Minimum share of the mean capacity that a link has nearly always, for a cap to suit it.
+_MIN_STEADY_SHARE = 0.95
+
+
+def parallel_connections(evidence: Evidence, against: str) -> Iterator[Remedy]:
+    """Yields parallel connections that divide a transfer; each of them has a window of its own."""
+    flow = f"flows.{evidence.flow_index}"
+    if not _is_one_transfer(evidence):
+        return
+    changes = [f"{flow}.count={_CONNECTIONS}"]
+    total = in_unit(str(evidence.workload.get("bytes", "")) or None, "B")
+    if total is not None:
+        part = math.ceil(total / _CONNECTIONS)
+        if part < _MIN_PART_BYTES:
+            return
+        changes.append(f"{flow}.workload.bytes={_with_prefix(part, ('B', 'kB', 'MB', 'GB'))}")
+    yield Remedy(
+        f"{against}: {_CONNECTIONS} parallel connections",
+        tuple(changes),
+        linux=f"sender: a program with {_CONNECTIONS} connections, as iperf3 -P {_CONNECTIONS}",
+        price="more than a fair share beside other flows",
+    )
+
+
+def capped_sender(evidence: Evidence, against: str) -> Iterator[Remedy]:
+    """Yields a cap of the pacing rate below the rate of a steady link that no other flow shares."""
+    field = f"flows.{evidence.flow_index}.max_pacing_rate"
+    rates = evidence.capacities_1s_mbps
+    is_steady = len(rates) and rates.quantile(0.05) >= _MIN_STEADY_SHARE * evidence.capacity_mbps
+    if (
+        not _is_one_transfer(evidence)
+        or evidence.competing_mbps
+        or not is_steady
+        or evidence.value_at(field) is not None
+    ):
+        return
+    kbps = math.floor(1e3 * _CAP_SHARE * evidence.capacity_mbps)
+    step = 10 ** max(len(str(kbps)) - 2, 0)
+    rate = _with_prefix(kbps // step * step, ("kbit", "Mbit", "Gbit"))
+    yield Remedy(
+        f"{against}: a cap of the rate below that of the link",
+        (f"{field}={rate}/s",),
+        linux=(
+            "sender: the socket option SO_MAX_PACING_RATE, or tc qdisc replace dev INTERFACE root fq "
+            f"maxrate {rate.lower()}"
+        ),
+        price="goodput if the link becomes faster",
+    )
+
+
+def _is_one_transfer(evidence: Evidence) -> bool:
+    """Returns whether a flow is a bulk transfer over one connection, whose CCA is not BBR."""
+    count = evidence.value_at(f"flows.{evidence.flow_index}.count")
+    return evidence.is_bulk and not evidence.cca.startswith("bbr") and count in (None, 1)
+
+
+def _with_prefix(value: int, units: Sequence[str]) -> str:
+    """Returns a whole number with the largest of some units, each a thousand times the one before."""
+    index = 0
+    while value and value % 1000 == 0 and index + 1 < len(units):
+        value, index = value // 1000, index + 1
+    return f"{value}{units[index]}"

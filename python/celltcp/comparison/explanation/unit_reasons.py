@@ -1,0 +1,213 @@
+"""Reasons of slow units of work: what each of them waited for."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
+from celltcp.comparison.explanation.sleep import units_after_sleep
+from celltcp.comparison.explanation.unit_windows import (
+    IN_PROBE_RTT,
+    LOW_PACING,
+    SMALL_WINDOW,
+    UnitWindows,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Minimum share of the time of a unit behind earlier ones for which a recovery is its reason. Also the
+#: minimum share of units that open a connection at which opening is the usual case.
+MAJORITY = 0.5
+#: Minimum mean RTT, in lowest RTTs, at which packets waited in a queue.
+MIN_QUEUED_RTTS = 1.5
+
+#: Reasons of slow units.
+REASONS = (
+    OUTAGE,
+    TIME_OUT,
+    PROBE,
+    RECOVERY,
+    REQUEST_LOST,
+    NAGLE,
+    BEHIND,
+    ASLEEP,
+    IN_QUEUE,
+    HANDSHAKE_LOST,
+    PEER_TIME_OUT,
+    OPENS_CONNECTION,
+    _,
+    _,
+    _,
+) = (
+    "met an outage",
+    "waited for a time-out",
+    "waited for a loss probe",
+    "waited for a fast recovery",
+    "lost their request",
+    "waited for ACKs (Nagle's algorithm)",
+    "waited behind earlier ones",
+    "waited for the phone to wake up (DRX)",
+    "waited in a queue",
+    "lost a packet of their handshake",
+    "waited for a time-out of the other end",
+    "opened their connection",
+    IN_PROBE_RTT,
+    LOW_PACING,
+    SMALL_WINDOW,
+)
+
+
+def count_reasons(
+    evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame
+) -> collections.Counter[str]:
+    """Returns the number of slow units by reason, without those that have none.
+
+    Args:
+        evidence: evidence of the flow.
+        units: all units of the kind.
+        slow: slow units of the kind.
+    """
+    # The objects of a page come over several connections.
+    keys = ["run"] if (slow["unit"] == "page_load").any() else ["run", "flow"]
+    by_connection = dict(tuple(evidence.recoveries.groupby(keys))) if len(evidence.recoveries) else {}
+    is_behind = _wait_behind_earlier(units)
+    queued_ms = MIN_QUEUED_RTTS * evidence.mean("rtt_min_ms")
+    counts: collections.Counter[str] = collections.Counter()
+    is_first, slept = _are_first(units), units_after_sleep(evidence)
+    peer_timeouts = _peer_timeouts(evidence, keys)
+    far_losses = {kind: _drop_times(evidence, kind, keys) for kind in (DATA, HANDSHAKE)}
+    rtts_ms = _SlotRtts(evidence)
+    # A page has several connections, each with a window of its own.
+    windows = UnitWindows(evidence) if len(keys) > 1 else None
+    # A unit that never ends overlaps all events after its start.
+    columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
+    for index, run, connection, start_s, end_s in columns.itertuples(name=None):
+        key = (run, connection)[: len(keys)]
+        reason, overlap_s = _overlap(evidence, by_connection.get(key), run, start_s, end_s)
+        # The repair of a loss takes only a small part of the time for which a backlog waits.
+        is_mostly_behind = overlap_s < MAJORITY * (end_s - start_s) < np.inf
+        if is_behind[index] and (reason is None or is_mostly_behind):
+            reason = BEHIND
+        if reason is None and _has_drop(far_losses[DATA].get(key), start_s, end_s):
+            reason = REQUEST_LOST
+        if evidence.is_held_by_nagle and reason in (None, BEHIND) and not is_first[index]:
+            reason = NAGLE
+        if reason is None and index in slept:
+            reason = ASLEEP
+        if reason is None and _has_drop(far_losses[HANDSHAKE].get(key), start_s, end_s):
+            reason = HANDSHAKE_LOST
+        if reason is None and rtts_ms.mean(run, start_s, end_s) >= queued_ms:
+            reason = IN_QUEUE
+        if reason is None and is_first[index]:
+            reason = OPENS_CONNECTION
+        if reason is None and peer_timeouts[key] > 0:
+            reason = PEER_TIME_OUT
+            peer_timeouts[key] -= 1
+        if reason is None and windows is not None:
+            reason = windows.reason(run, start_s, end_s)
+        if reason is not None:
+            counts[reason] += 1
+    return counts
+
+
+class _SlotRtts:
+    """RTTs of the packets of each slot; without a sample, those that their one-way delays show."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        # The last data of a unit arrive in it, but their ACK, with the sample of the RTT, comes later.
+        min_ack_delay_ms = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
+        slots = evidence.slots
+        rtts_ms = slots["rtt_mean_ms"].fillna(slots["owd_mean_ms"] + min_ack_delay_ms)
+        rows = slots[["run", "t_s"]].assign(rtt_ms=rtts_ms).dropna()
+        self._by_run = dict(tuple(rows.groupby("run")))
+        self._slot_s = evidence.slot_s
+
+    def mean(self, run: int, start_s: float, end_s: float) -> float:
+        """Returns the mean over the slots of a part of a run, ms; NaN without any."""
+        rows = self._by_run.get(run)
+        if rows is None:
+            return float("nan")
+        overlaps = (rows["t_s"] < end_s) & (rows["t_s"] + self._slot_s > start_s)
+        return float(rows.loc[overlaps, "rtt_ms"].mean())
+
+
+def _drop_times(
+    evidence: Evidence, kind: str, keys: list[str]
+) -> dict[tuple[int, ...], NDArray[np.float64]]:
+    """Returns the times of the drops of one kind in the table `far_losses` by `keys`, s."""
+    rows = evidence.far_losses
+    rows = rows[rows["kind"] == kind]
+    times: collections.defaultdict[tuple[int, ...], list[float]] = collections.defaultdict(list)
+    for *key, t_s in rows[[*keys, "t_s"]].itertuples(index=False, name=None):
+        times[tuple(map(int, key))].append(float(t_s))
+    return {key: np.array(values) for key, values in times.items()}
+
+
+def _has_drop(times_s: NDArray[np.float64] | None, start_s: float, end_s: float) -> bool:
+    """Returns whether a packet was dropped in an interval."""
+    return times_s is not None and bool(((times_s >= start_s) & (times_s <= end_s)).any())
+
+
+class _Overlap(NamedTuple):
+    """Outages or loss recoveries that overlap a slow unit."""
+
+    #: `OUTAGE`, `TIME_OUT`, `PROBE` or `RECOVERY`; None if nothing overlaps.
+    reason: str | None
+    #: Time of the unit in recoveries, s; infinite for an outage.
+    overlap_s: float
+
+
+def _overlap(
+    evidence: Evidence, recoveries: pd.DataFrame | None, run: int, start_s: float, end_s: float
+) -> _Overlap:
+    """Returns the outages or loss recoveries that overlap the time of a unit."""
+    if any(gap.overlaps(run, start_s, end_s) for gap in (*evidence.outages, *evidence.ack_outages)):
+        # The outage is the reason even if the unit waits for the time-out after it.
+        return _Overlap(OUTAGE, np.inf)
+    if recoveries is None:
+        return _Overlap(None, 0.0)
+    starts = recoveries[["dropped_s", "t_s"]].min(axis=1).to_numpy()
+    ends = recoveries["end_s"].fillna(np.inf).to_numpy()
+    is_overlapping = (starts <= end_s) & (ends >= start_s)
+    overlapping = recoveries[is_overlapping]
+    if not len(overlapping):
+        return _Overlap(None, 0.0)
+    overlap_s = float((np.minimum(ends, end_s) - np.maximum(starts, start_s))[is_overlapping].sum())
+    if (overlapping["timeouts"] > 0).any():
+        return _Overlap(TIME_OUT, overlap_s)
+    has_probes = (overlapping["loss_probes"] > 0).any()
+    return _Overlap(PROBE if has_probes else RECOVERY, overlap_s)
+
+
+def _wait_behind_earlier(units: pd.DataFrame) -> pd.Series:
+    """Returns for each unit whether an earlier one of its connection arrived after its earliest end."""
+    ordered = units.sort_values(["run", "connection", "start_s"], kind="stable")
+    connections = [ordered["run"], ordered["connection"]]
+    by_connection = ordered["end_s"].fillna(np.inf).groupby(connections)
+    latest_end_s = by_connection.transform(lambda ends: ends.shift().cummax())
+    shortest_s = (ordered["end_s"] - ordered["start_s"]).groupby(connections).transform("min")
+    return latest_end_s > ordered["start_s"] + shortest_s.fillna(0.0)
+
+
+def _are_first(units: pd.DataFrame) -> pd.Series:
+    """Returns for each unit whether it is the first of its connection; False if most units are."""
+    starts = units.groupby(["run", "connection"])["start_s"].transform("min")
+    is_first = units["start_s"] == starts
+    return is_first & (is_first.mean() < MAJORITY)
+
+
+def _peer_timeouts(evidence: Evidence, keys: list[str]) -> collections.Counter[tuple[int, ...]]:
+    """Returns the number of time-outs of the peer by `keys`; no table has their times."""
+    counts: collections.Counter[tuple[int, ...]] = collections.Counter()
+    if "far_timeouts" in evidence.connections:
+        rows = evidence.connections[[*keys, "far_timeouts"]].fillna(0)
+        for *key, count in rows.itertuples(index=False, name=None):
+            counts[tuple(key)] += int(count)
+    return counts

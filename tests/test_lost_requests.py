@@ -1,0 +1,110 @@
+"""Losses in the direction of the ACKs: requests and handshakes are reasons and causes of their own."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.unit_reasons import (
+    HANDSHAKE_LOST,
+    IN_QUEUE,
+    PROBE,
+    REQUEST_LOST,
+    TIME_OUT,
+)
+
+Changes = dict[str, Any]
+
+#: Answers of a game.
+_GAME = {
+    "kind": "request-response",
+    "request": "60B",
+    "response": "120B",
+    "gap": {"kind": "uniform", "min": "20ms", "max": "300ms"},
+}
+
+
+def _causes(changes: Changes, ccas: str = "cubic", duration: str = "60s") -> dict[str, Cause]:
+    """Returns the causes of the last flow by name."""
+    result = ct.compare("steady-20-68", ccas, 3, duration=duration, set=changes)
+    return {cause.name: cause for cause in ExplainedComparison(result).ccas[-1].causes}
+
+
+def _others(cause: Cause) -> int:
+    """Returns the number of slow units with other reasons."""
+    found = re.search(r"(\d[\d ]*) had other reasons", cause.text)
+    return int(found[1].replace(" ", "")) if found else 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_slow_responses_have_the_losses_of_both_directions_as_reasons(seed: int) -> None:
+    draw = random.Random(seed)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(30, 200)}ms",
+        "path.loss": round(draw.uniform(0.003, 0.02), 4),
+        "path.uplink_loss": round(draw.uniform(0.005, 0.03), 4),
+        "flows.0.workload": _GAME,
+    }
+    causes = _causes(changes)
+    slow, lost = causes["slow_units"], causes["lost_requests"]
+    assert slow.reasons[REQUEST_LOST] > 0
+    assert slow.reasons[PROBE] + slow.reasons.get(TIME_OUT, 0) > 0
+    assert _others(slow) < 0.1 * sum(slow.reasons.values())
+    assert lost.text.startswith("Random loss on the uplink took")
+    # The share of the requests that are lost is that of the path.
+    assert lost.weight == pytest.approx(changes["path.uplink_loss"], rel=0.5)
+    without = _causes({**changes, "path.uplink_loss": 0.0})
+    assert "lost_requests" not in without
+    assert REQUEST_LOST not in without["slow_units"].reasons
+
+
+def test_requests_that_a_full_queue_drops_are_named_with_it() -> None:
+    upload = {"name": "upload", "from": "phone", "to": "server", "opens": "from"}
+    changes: Changes = {
+        "path.up": "2Mbit/s",
+        "path.uplink_buffer": "30packets",
+        "flows": [upload, {"name": "game", "cca": "cubic", "workload": _GAME}],
+    }
+    causes = _causes(changes)
+    assert causes["lost_requests"].text.startswith("A full queue on the uplink")
+
+
+@pytest.mark.parametrize("size", ["2kB", "10kB"])
+def test_a_short_transfer_has_its_lost_handshake_as_a_cause(size: str) -> None:
+    changes: Changes = {
+        "path.uplink_loss": {"kind": "list", "packets": [1]},
+        "flows.0.workload": {"kind": "bulk", "bytes": size},
+    }
+    lost = _causes(changes, duration="5s")["lost_handshake"]
+    assert lost.text.startswith("3 of 3 connections (100 %) lost a SYN or SYN-ACK to random loss")
+    assert lost.weight > 0.5
+    assert "lost_handshake" not in _causes({**changes, "path.uplink_loss": 0.0}, duration="5s")
+
+
+def test_a_first_response_has_its_lost_handshake_as_the_reason() -> None:
+    changes: Changes = {
+        "path.uplink_loss": {"kind": "list", "packets": [1]},
+        "flows.0.workload": _GAME,
+    }
+    assert _causes(changes, duration="20s")["slow_units"].reasons == {HANDSHAKE_LOST: 3}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_wait_in_a_queue_needs_no_sample_of_the_rtt_while_it_lasts(seed: int) -> None:
+    """The ACK of the only packet of a response may come in a later slot than the response."""
+    draw = random.Random(seed)
+    steps = [{"at": f"{at}s", "rate": f"{draw.choice([4, 8, 30, 60])}Mbit/s"} for at in range(0, 60, 2)]
+    changes: Changes = {
+        "path.down.steps": steps,
+        "path.buffer": f"{draw.choice([1, 2])}MB",
+        "flows": [{"name": "bulk"}, {"name": "game", "cca": "cubic", "workload": _GAME}],
+    }
+    slow = _causes(changes)["slow_units"]
+    assert slow.reasons[IN_QUEUE] > 10
+    assert _others(slow) <= 0.02 * sum(slow.reasons.values())

@@ -1,0 +1,105 @@
+"""Remedies at a sender: a lower RTO for slow answers, parallel connections, and a cap of the rate."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials import TrialBudget
+
+Changes = dict[str, Any]
+
+
+def _tried(result: ct.Comparison) -> list[ProposedRemedy]:
+    """Returns the remedies of a comparison after their trials."""
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    return explained.remedies
+
+
+def _change(remedies: list[ProposedRemedy], field: str) -> ProposedRemedy:
+    """Returns the remedy that changes a field."""
+    return next(each for each in remedies if any(field in change for change in each.remedy.changes))
+
+
+@pytest.mark.parametrize("direction", ["loss", "uplink_loss"])
+@pytest.mark.parametrize("seed", range(2))
+def test_answers_that_wait_for_probes_of_either_end_have_a_lower_rto(direction: str, seed: int) -> None:
+    draw = random.Random(f"{direction} {seed}")
+    game = {
+        "kind": "request-response",
+        "request": "20B",
+        "response": "120B",
+        "gap": {"kind": "uniform", "min": "25ms", "max": f"{draw.randint(200, 400)}ms"},
+    }
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(40, 120)}ms",
+        f"path.{direction}": round(draw.uniform(0.015, 0.03), 3),
+        "flows.0.workload": game,
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="120s", set=changes)
+    lower = _change(_tried(result), "tcp.min_rto=")
+    gain = re.search(r"response p99 [\d.]+ to [\d.]+ s \(-(\d+) %\)", lower.trial)
+    assert gain is not None, lower.trial
+    assert int(gain[1]) > 15
+    assert "rto_min" in lower.text
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_large_transfer_over_a_long_lossy_path_is_divided_among_connections(seed: int) -> None:
+    draw = random.Random(seed)
+    size = draw.randint(5, 12)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(200, 500)}ms",
+        "path.down.rate": f"{draw.randint(10, 20)}Mbit/s",
+        "path.loss": round(draw.uniform(0.002, 0.006), 4),
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{size}MB"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="300s", set=changes)
+    divided = _change(_tried(result), "flows.0.count=5")
+    (part,) = (each.partition("=")[2] for each in divided.remedy.changes if "bytes" in each)
+    assert in_unit(part, "B") == pytest.approx(size * 1e6 / 5)
+    before = result.applications[0].means("completion_s")[0]
+    more = dict(each.split("=", 1) for each in divided.remedy.changes)
+    after = ct.compare("steady-20-68", "cubic", 2, duration="300s", set={**changes, **more})
+    # The whole is complete with its last part.
+    last = after.applications[0].means("completion_max_s")[0]
+    assert last < 0.8 * before
+    assert f"to {last:.3f} s" in divided.trial
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_buffer_that_bursts_overflow_has_a_cap_below_the_link_as_a_remedy(seed: int) -> None:
+    draw = random.Random(seed)
+    rate, rtt = draw.choice([20, 40, 60]), draw.choice([80, 120, 160])
+    changes: Changes = {
+        "path.rtt": f"{rtt}ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.buffer": f"{draw.uniform(0.04, 0.1):.2f}bdp",
+        "path.wired": [{"name": "nic", "rate": "1Gbit/s", "buffer": "10000packets"}],
+    }
+    result = ct.compare("steady-20-68", "reno", 2, duration="30s", set=changes)
+    remedies = _tried(result)
+    capped = _change(remedies, "flows.0.max_pacing_rate=")
+    assert remedies[0].gain >= capped.gain > 0.05
+    assert "SO_MAX_PACING_RATE, or tc qdisc replace dev INTERFACE root fq maxrate" in capped.text
+    (cap,) = (each.partition("=")[2] for each in capped.remedy.changes)
+    assert 0.85 * rate < (in_unit(cap, "Mbit/s") or 0) < rate
+
+
+def test_a_link_whose_rate_varies_has_no_cap() -> None:
+    changes: Changes = {
+        "path.rtt": "120ms",
+        "path.down.steps": [{"at": "0s", "rate": "40Mbit/s"}, {"at": "10s", "rate": "25Mbit/s"}],
+        "path.buffer": "60kB",
+    }
+    result = ct.compare("steady-20-68", "reno", 1, duration="20s", set=changes)
+    fields = [change for each in ExplainedComparison(result).remedies for change in each.remedy.changes]
+    assert not any("max_pacing_rate" in field for field in fields)
