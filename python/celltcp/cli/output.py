@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -87,8 +88,20 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
 
 def print_assumptions(source: ScenarioSource) -> None:
     """Prints on stderr the assumed settings of the path, which neither trace nor options give."""
+    _print_left_out_uplink(source)
     if assumed := source.assumptions:
         note(f"assumed, as the trace has none of it (--set): {assumed}")
+
+
+def _print_left_out_uplink(source: ScenarioSource, prefix: str = "") -> None:
+    """Prints on stderr a warning if the uplink rates of a log are left out."""
+    if reason := source.left_out_uplink:
+        up = tomllib.loads(source.scenario.to_toml())["path"]["up"]["rate"]
+        click.echo(
+            f"warning: {prefix}the uplink's log looks like a demand, not a capacity: {reason}; it is "
+            f"left out, and path.up is {up}. --set path.up.trace={source.name} has it all the same",
+            err=True,
+        )
 
 
 def _log_warnings(scenario: Scenario) -> Iterator[str]:
@@ -123,7 +136,9 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
 def print_load_summary(scenarios: ScenarioList) -> None:
     """Prints on stderr how the traces of scenarios were read, and which files were left out."""
     for source in scenarios.sources:
-        print_trace_summary(source.scenario, is_only_scenario=len(scenarios.sources) == 1)
+        is_only_scenario = len(scenarios.sources) == 1
+        print_trace_summary(source.scenario, is_only_scenario=is_only_scenario)
+        _print_left_out_uplink(source, "" if is_only_scenario else f"{source.scenario.name}: ")
     for reason in scenarios.left_out:
         click.echo(f"warning: left out: {reason}", err=True)
 

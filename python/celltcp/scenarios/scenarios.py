@@ -219,6 +219,23 @@ class ScenarioSource:
         path = tomllib.loads(self.scenario.to_toml())["path"]
         return ", ".join(f"path.{field}={path[field]}" for field in fields)
 
+    @functools.cached_property
+    def left_out_uplink(self) -> str:
+        """Reason why the uplink rates of a log are no capacity and left out; empty if they are not."""
+        if isinstance(self.what, Scenario) or not is_trace(self.name) or self.column or self.direction:
+            return ""
+        facts = dict(self.scenario.log_facts)
+        is_changed = _has_override(override_texts(self.changes), "path.up")
+        if (
+            "down" not in facts
+            or "up" in facts
+            or is_changed
+            or not json.loads(facts["down"])["has_both"]
+        ):
+            return ""
+        file = str(Path(self.name).resolve())
+        return _uplink_demand(_with_uplink_of_log(self.scenario, file, self.reading or {}))
+
     def changed(self, *changes: str) -> ScenarioSource:
         """Returns the source with further fields overridden, as `"field=value"`."""
         return replace(self, changes=[*override_texts(self.changes), *changes])
@@ -260,9 +277,27 @@ def _with_log_facts(
     if facts["base_rtt_ms"] and not _has_override(overrides, "path.rtt"):
         changes.append(f"path.rtt={facts['base_rtt_ms']:.3f}ms")
     is_chosen = options.get("column") or options.get("direction")
-    if facts["has_both"] and not (has_uplink or is_chosen or _has_override(overrides, "path.up")):
-        changes += [f"path.up.trace={file}", *_trace_overrides("path.up", options)]
-    return scenario.with_changes(changes) if changes else scenario
+    with_rtt = scenario.with_changes(changes) if changes else scenario
+    if not facts["has_both"] or has_uplink or is_chosen or _has_override(overrides, "path.up"):
+        return with_rtt
+    with_uplink = _with_uplink_of_log(with_rtt, file, options)
+    return with_rtt if _uplink_demand(with_uplink) else with_uplink
+
+
+def _with_uplink_of_log(scenario: Scenario, file: str, options: Mapping[str, object]) -> Scenario:
+    """Returns the scenario of a log with the uplink rates of the same log."""
+    return scenario.with_changes([f"path.up.trace={file}", *_trace_overrides("path.up", options)])
+
+
+def _uplink_demand(scenario: Scenario) -> str:
+    """Returns the reason why the uplink of a log is a demand and its downlink is none; else empty.
+
+    A test of the downlink has its ACKs as rates of the uplink.
+    """
+    facts = {direction: json.loads(text) for direction, text in scenario.log_facts}
+    if facts["down"]["looks_like_demand"]:
+        return ""
+    return facts["up"]["looks_like_demand"] or ""
 
 
 def _has_override(overrides: Sequence[str], prefix: str) -> bool:

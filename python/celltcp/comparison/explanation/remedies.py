@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
+#: Rate of an uplink in place of that of a log.
+_UPLINK_WITHOUT_LOG = "50Mbit/s"
 #: Maximum base RTT for the defaults of an AQM, ms (RFC 8289 section 4.4).
 _MAX_AQM_RTT_MS = 150.0
 #: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
@@ -123,13 +125,20 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Configured grants on a radio, or fq-codel, which keeps ACKs apart from data.
 
-    A further remedy is BBR for the flow that fills the queue of the ACKs.
+    A further remedy is BBR for the flow that fills the queue of the ACKs. The uplink of a log may be
+    what a test of the downlink sent, its ACKs, so that a constant uplink shows what the log costs.
     """
+    recorded = evidence.value_at("path.up")
     if evidence.scenario.get("radio"):
         yield Remedy("waits for grants of the uplink", ("radio.uplink.access=configured",))
     elif evidence.has_data_on_ack_path:
         yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
         yield from _bbr_for(evidence, _filler(evidence.reverse_mbps))
+    elif not evidence.is_upload and isinstance(recorded, dict) and "trace" in recorded:
+        yield Remedy(
+            "an uplink in the log that is no capacity, but the ACKs of its test",
+            (f"path.up={_UPLINK_WITHOUT_LOG}",),
+        )
 
 
 def delayed_acks(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
