@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from click.testing import CliRunner
 
 from celltcp.cli import celltcp as commands
 from celltcp.logs.log import read_log
+from celltcp.scenarios.scenarios import ScenarioSource
 
 
 def _report(rtts_ms: list[float], retransmits: int, cca: str = "cubic") -> str:
@@ -160,6 +163,37 @@ def test_rows_that_are_not_of_the_load_and_rates_of_acks_are_said(tmp_path: Path
     chosen = read_log(file, {"run": "State=D"}, "down")
     assert chosen.bps.min() > 30e6
     assert "12 of 120 rows left out, as they are not of State=D" in chosen.summary
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_uplink_of_a_log_is_left_out_where_it_has_the_acks_of_the_test(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    rates = [draw.randint(20_000, 60_000) for _ in range(60)]
+    file = tmp_path / "drive.csv"
+
+    def scenario(uplink_share: float, *changes: str) -> ScenarioSource:
+        rows = (
+            f"2024.05.01_10.00.{n:02d},{rate},{round(rate * uplink_share)},D\n"
+            for n, rate in enumerate(rates)
+        )
+        file.write_text("Timestamp,DL_bitrate,UL_bitrate,State\n" + "".join(rows))
+        return ScenarioSource(str(file), changes=changes)
+
+    of_acks = scenario(draw.uniform(0.02, 0.03))
+    assert "as that of the ACKs" in of_acks.left_out_uplink
+    assert tomllib.loads(of_acks.scenario.to_toml())["path"]["up"] == {"rate": "50Mbit/s"}
+    command = ["compare", str(file), "--cca", "cubic", "--runs", "1", "--duration", "2s"]
+    warnings = " ".join(CliRunner().invoke(commands, command).stderr.split())
+    assert "it is left out, and path.up is 50Mbit/s. --set path.up.trace=" in warnings
+    # Who asks for it has it, with the warning.
+    asked = scenario(0.025, f"path.up.trace={file}")
+    assert not asked.left_out_uplink
+    assert dict(asked.scenario.log_facts).keys() == {"down", "up"}
+    # An uplink with rates of its own stays.
+    rates[:] = [draw.choice([draw.randint(5_000, 9_000), rate]) for rate in rates]
+    assert not scenario(0.4).left_out_uplink
 
 
 def test_warnings_of_several_logs_name_the_file(tmp_path: Path) -> None:
