@@ -127,3 +127,51 @@ def test_responses_after_losses_have_a_small_window_or_a_low_pacing_rate() -> No
     assert "had a small window after losses" in slow["cubic"]
     assert "had a low pacing rate after losses" in slow["bbr"]
     assert not any("other reasons" in text for text in slow.values()), slow
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nagle_is_the_cause_of_split_responses_and_of_frames_without_losses(seed: int) -> None:
+    draw = random.Random(f"nagle {seed}")
+    answers = {
+        "kind": "request-response",
+        "response": f"{draw.randint(300, 1400)}B",
+        "writes": draw.randint(2, 3),
+        "gap": "200ms",
+    }
+    frames = {"kind": "frames", "size": "200B", "interval": f"{draw.randint(20, 60)}ms"}
+    workload = answers if seed % 2 else {**frames, "deadline": "400ms"}
+    changes = {
+        "path.rtt": f"{draw.randint(60, 150)}ms",
+        "tcp.nodelay": False,
+        "flows.0.workload": workload,
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=changes)
+    explained, text = _explained(result)
+    assert "Nagle's algorithm held" in text
+    assert {"nagle", "delayed_acks"} & {each.name for each in explained.ccas[0].causes}
+    explained.try_remedies(TrialBudget())
+    (nodelay,) = (each for each in explained.remedies if "flows.0.nodelay=true" in each.options)
+    assert re.search(r"\(-\d\d %\)", nodelay.trial), nodelay.trial
+    has_one_write = any("workload.writes=1" in each.options for each in explained.remedies)
+    assert has_one_write == ("writes" in workload)
+    without = ct.compare(
+        "steady-20-68", "cubic", 1, duration="20s", set={**changes, "tcp.nodelay": True}
+    )
+    assert not {each.name for each in _explained(without)[0].ccas[0].causes} & {"nagle"}
+
+
+def test_pauses_of_a_video_are_no_cost_of_losses() -> None:
+    video = {"kind": "video", "abr": "throughput", "latency": "8s"}
+    changes = {
+        "path.rtt": "60ms",
+        "path.down.rate": "6Mbit/s",
+        "path.loss": 0.005,
+        "flows.0.workload": video,
+    }
+    result = ct.compare("steady-20-68", "bbr", 2, duration="60s", set=changes)
+    explained, text = _explained(result)
+    (cause,) = (each for each in explained.ccas[0].causes if each.name == "random_loss")
+    idle = explained.ccas[0].limits["idle"]
+    unused = 1 - explained.ccas[0].used_share
+    assert idle > 0.1
+    assert cause.weight <= max(unused - idle, 0.0) + 0.01, text

@@ -38,6 +38,8 @@ _MIN_LOSS_SHARE = 5e-4
 #: Minimum share of unused capacity at which a few losses for a reason are a cause, if they are most of
 #: the losses; on a long path a few losses keep the window small.
 _MIN_UNUSED_BY_LOSS = 0.1
+#: Minimum share of the time without data at which a text names the pauses of the application.
+_MIN_IDLE_SHARE = 0.05
 #: Minimum share of the time limited by the congestion window at which losses cost time.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
 
@@ -274,8 +276,12 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     # to a recovery, so that the reason of most lost segments counts.
     is_bbr, drops = evidence.cca.startswith("bbr"), evidence.recoveries["drops"].sum()
     is_minor = lost <= drops / 2 if is_bbr else not _are_most(evidence, losses)
-    cost = 0.0 if evidence.is_thin or is_minor else evidence.unused_share
+    # What stays unused in pauses of the application is not for losses.
+    idle_share = evidence.time_share("idle")
+    cost = 0.0 if evidence.is_thin or is_minor else max(evidence.unused_share - idle_share, 0.0)
     cost_text = f"; {percent_text(cost)} of the capacity stayed unused" if cost >= 0.005 else ""
+    if cost_text and idle_share >= _MIN_IDLE_SHARE:
+        cost_text += " beside the pauses of the application"
     window_share = evidence.time_share("congestion_window", "recovery")
     if evidence.is_thin and window_share >= _MIN_WINDOW_LIMITED_SHARE:
         cost = window_share

@@ -141,6 +141,17 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         )
 
 
+def nagle(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """`TCP_NODELAY`, with which no segment waits for an ACK, or a single write for a response."""
+    yield from _nodelay(evidence)
+    if int(evidence.workload.get("writes", 1)) > 1:
+        yield Remedy(
+            "several writes for a response",
+            (f"flows.{evidence.flow_index}.workload.writes=1",),
+            linux="sender: one write (writev) for header and body, or the socket option TCP_CORK",
+        )
+
+
 def delayed_acks(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """`TCP_NODELAY`, with which no segment waits for an ACK."""
     yield from _nodelay(evidence)
@@ -423,7 +434,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, grants, sleep, policer),
         *(handovers, link_failures, random_loss, radio_loss, aqm, competition, queue, early_exit),
         *(idle_restart, slow_start, time_outs, slow_units, start_up, probe_rtt, slow_growth, outage),
-        *(overload, slow_link, round_trips, transfer_time, delayed_acks, video),
+        *(overload, slow_link, round_trips, transfer_time, nagle, delayed_acks, video),
     )
 }
 
@@ -453,9 +464,9 @@ def _initial_window(against: str) -> Remedy:
 def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
     """Yields `TCP_NODELAY`, so that later segments report a loss before a probe or a time-out."""
     if evidence.is_held_by_nagle:
-        against = (
-            "waits of Nagle's algorithm for ACKs, which leave no later segments that report a loss"
-        )
+        against = "waits of Nagle's algorithm for ACKs"
+        if len(evidence.recoveries):
+            against += ", which leave no later segments that report a loss"
         changes = (f"flows.{evidence.flow_index}.nodelay=true",)
         yield Remedy(against, changes, linux="sender: the socket option TCP_NODELAY")
 
