@@ -107,9 +107,12 @@ def _print_run(single_run: SingleRun) -> None:
     console = Terminal()
     if single_run.applications:
         from celltcp.comparison.application_tables import metrics_text
+        from celltcp.comparison.load_results import comparison_of
 
+        comparison = comparison_of(single_run)
         for application in single_run.applications:
-            console.print(metrics_text(application), soft_wrap=not console.is_terminal)
+            text = metrics_text(application, comparison)
+            console.print(text, soft_wrap=not console.is_terminal)
     for text in connection_texts(single_run.results):
         # A terminal breaks lines between words; files and pipes have a line per flow.
         console.print(text, soft_wrap=not console.is_terminal)

@@ -125,12 +125,13 @@ def _droppable(metrics: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*spreads, *counts, *minor]))
 
 
-def metrics_text(application: Application) -> str:
-    """Returns the metrics of an application in a single run, in a line."""
+def metrics_text(application: Application, comparison: Comparison) -> str:
+    """Returns the metrics of an application in a single run in a line, and the rate of its frames."""
     (metrics,) = application.metrics.values()
     values = ((name, value) for name in shown_metrics([application]) for value in metrics[name])
     texts = (APP_METRICS[name].text(value) for name, value in values if not math.isnan(value))
-    return f"{application.flow}: {', '.join(texts)}"
+    workload_text = _workload_text([comparison], application.flow)
+    return f"{application.flow}: {', '.join(texts)}{workload_text}"
 
 
 def _workload_text(comparisons: Iterable[Comparison], flow: str) -> str:
