@@ -52,6 +52,8 @@ def test_frames_that_a_window_delays_get_a_window_for_frames_and_the_rates_are_c
     assert f"To hold frames it has to be {limit.needed_bytes / 1e3:.0f} kB" in limit.text
     explained = ExplainedComparison(result)
     (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "receive_window")
+    # Nothing was lost.
+    assert not any("after losses" in cause.text for each in explained.ccas for cause in each.causes)
     assert f"the application offers {offered:.2f} Mbit/s, and the window lets" in cause.text
     assert float(cause.text.split("the window lets ")[1].split(" ")[0]) == pytest.approx(
         passed, rel=0.1

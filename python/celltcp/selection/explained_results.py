@@ -82,7 +82,9 @@ class Explanations:
                     # Computed values and causes differ from comparison to comparison.
                     key = candidate.remedy.changed_fields
                     groups.setdefault(key, {}).setdefault(name, candidate)
-        by_count = sorted(groups.values(), key=lambda group: -len(group))
+        by_count = sorted(
+            groups.values(), key=lambda group: (-len(group), -max(each.gain for each in group.values()))
+        )
         return [self._remedy_command(group, folders) for group in by_count[:MAX_REMEDIES]]
 
     def _remedy_command(

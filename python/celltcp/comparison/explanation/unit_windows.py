@@ -50,6 +50,10 @@ class UnitWindows:
         window = float(slots["cwnd"].mean())
         if evidence.cca.startswith("bbr") and slots["cwnd"].min() <= _PROBE_RTT_WINDOW:
             return IN_PROBE_RTT
+        recoveries = evidence.recoveries
+        if not ((recoveries["run"] == run) & (recoveries["t_s"] < end_s)).any():
+            # Without an earlier loss, a small window is the initial one.
+            return None
         if evidence.time_share("pacing") > evidence.time_share("congestion_window", "startup"):
             is_paced = float(slots["inflight"].mean()) < _MAX_PACED_FLIGHT * window
             return LOW_PACING if is_paced else None
