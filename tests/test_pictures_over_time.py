@@ -14,6 +14,7 @@ from celltcp.comparison.plots.series import draw_comparison_series
 from celltcp.comparison.plots.smoothing import window_of, with_pauses
 from celltcp.present.palette import colours, lines, markers
 from celltcp.present.style import dashes, draw_series, figure
+from workloads import DEEP_BUFFER, GAME
 
 LAB = """
 name = "lab"
@@ -78,7 +79,8 @@ def test_a_pause_of_an_application_is_a_gap() -> None:
     window = window_of(table, 0.1)
     draw_comparison_series(upper, lower, runs, table, ["cubic"], None, 0.1, window)
     goodput, rtt = (axes.get_lines()[0].get_ydata() for axes in (upper, lower))
-    assert set(goodput) == {0.0, 8.0}
+    # Means count the pause, in which goodput is zero.
+    assert set(goodput) == {0.0, 4.0, 8.0}
     assert np.isnan(rtt).any()
     assert not upper.get_title(loc="left")
     # Bursts above the capacity are explained.
@@ -133,3 +135,76 @@ def test_means_of_a_long_series_are_joined() -> None:
     times = np.arange(100_000) / 1e3
     draw_series(axes, times, times % 7, drawstyle="steps-post")
     assert axes.get_lines()[0].get_drawstyle() == "default"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_panels_over_time_have_all_curves_up_to_the_end_of_the_longest_flow(seed: int) -> None:
+    """One run ends early, the other one stalls at a drawn time; bursts exceed the capacity."""
+    draw = np.random.default_rng(seed)
+    ends, stall = (draw.integers(20, 60), draw.integers(100, 200)), int(draw.integers(30, 90))
+    burst = draw.uniform(0.5, 2.8)
+    tables = [
+        pd.DataFrame(
+            {
+                "run": run,
+                "t_s": np.arange(end) * 0.1,
+                "goodput_mbps": np.where(np.arange(end) < stall, 10.0 * burst * draw.random(end), 0.0),
+                "capacity_mbps": 10.0,
+                "rtt_mean_ms": 30.0,
+            }
+        )
+        for run, end in enumerate(ends)
+    ]
+    runs = pd.DataFrame({"run": [0, 1], "cca": ["cubic", "bbr"], "seed": [1, 1]})
+    upper, lower = figure(6, 4).subplots(2, 1, sharex=True)
+    draw_comparison_series(upper, lower, runs, pd.concat(tables), ["cubic", "bbr"], None, 0.1)
+    assert upper.get_xlim() == pytest.approx((0.0, ends[1] * 0.1))
+    assert upper.get_ylim()[0] == 0
+    for line, end in zip(upper.get_lines(), ends, strict=True):
+        assert len(line.get_xdata()) == end
+        assert max(line.get_ydata()) <= upper.get_ylim()[1]
+        # A stall is a line above the axis.
+        assert line.get_zorder() > upper.spines["bottom"].get_zorder()
+    (shade,) = (each for each in upper.collections if each.get_label() == "capacity")
+    assert shade.get_paths()[0].get_extents().x1 == pytest.approx((ends[1] - 1) * 0.1)
+
+
+def test_goodput_far_below_the_capacity_is_legible_and_the_capacity_is_said() -> None:
+    table = pd.DataFrame(
+        {"run": 0, "t_s": np.arange(50) * 0.1, "goodput_mbps": 0.003, "capacity_mbps": 5.0}
+    ).assign(rtt_mean_ms=30.0)
+    runs = pd.DataFrame({"run": [0], "cca": ["cubic"], "seed": [1]})
+    upper, lower = figure(6, 4).subplots(2, 1)
+    draw_comparison_series(upper, lower, runs, table, ["cubic"], None, 0.1)
+    assert 0.003 < upper.get_ylim()[1] < 0.01
+    assert upper.get_title(loc="left") == "the capacity, up to 5.00 Mbit/s, is far above"
+
+
+@pytest.mark.parametrize("is_paced", [True, False])
+def test_a_run_without_pacing_has_no_pacing_rate(is_paced: bool) -> None:
+    changes = {"tcp.pacing": is_paced, "path.buffer": "50packets"}
+    axes = ct.run("steady-20-68", "reno", duration="4s", set=changes).plot.time_series().axes[0]
+    assert ("pacing rate" in [line.get_label() for line in axes.get_lines()]) == is_paced
+
+
+def test_the_worst_unit_of_work_is_on_its_distribution_and_goodput_begins_at_zero() -> None:
+    changes = {"flows.0.workload": GAME, "path.loss": "0.02", "path.uplink_loss": "0.02"}
+    result = ct.compare("steady-20-68", "cubic", runs=2, duration="20s", set=changes)
+    worst = float(result.units["duration_s"].max())
+    assert result.plot.ecdf("response").axes[0].get_xlim()[1] >= worst
+    assert result.plot.ecdf("goodput").axes[0].get_xlim()[0] >= 0
+
+
+def test_a_flow_beside_the_one_under_test_has_the_same_colour_in_each_panel(tmp_path: Path) -> None:
+    flows = '[[flows]]\nname = "a"\n[[flows]]\nname = "b"\ncca = "reno"\n'
+    file = tmp_path / "two.toml"
+    file.write_text(f'name = "two"\nduration = "3s"\n{DEEP_BUFFER}{flows}')
+    picture = ct.compare(file, "reno,bbr", runs=1).plot.time_series()
+    shades = [
+        {line.get_label(): line.get_color() for line in axes.get_lines()}
+        for axes in picture.axes
+        if any(line.get_label() == "b (reno)" for line in axes.get_lines())
+    ]
+    assert len(shades) == 2
+    assert len({each["b (reno)"] for each in shades}) == 1
+    assert shades[0]["a (reno)"] != shades[0]["b (reno)"]

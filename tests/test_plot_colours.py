@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 from matplotlib.colors import to_rgb
 
 from celltcp.present.palette import COLOURS, colour, colours
@@ -34,3 +35,10 @@ def test_those_without_colours_of_their_own_differ_at_a_glance() -> None:
 
 def test_one_named_twice_has_one_colour() -> None:
     assert colours(["nv", "nv"]) == {"nv": colour("nv")}
+
+
+def test_a_variant_is_far_from_all_known_ones_of_its_picture_also_from_later_ones() -> None:
+    for known in ("reno", "bbr", "vegas"):
+        shades = colours(["cubic:hystart=off", known, "cubic:beta=0.8"])
+        one, other = (np.array(to_rgb(shades[each])) for each in ("cubic:hystart=off", known))
+        assert np.abs(one - other).max() > 0.2

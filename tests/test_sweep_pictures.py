@@ -12,7 +12,9 @@ from matplotlib.container import ErrorbarContainer
 
 import celltcp as ct
 from celltcp.comparison.parameter_sweep import Sweep
-from celltcp.comparison.plots.sweep import draw_sweep
+from celltcp.comparison.plots.sweep import _set_ticks, draw_sweep, is_to_scale
+from celltcp.present.style import figure
+from celltcp.scenarios.quantities import quantities
 from workloads import DEEP_BUFFER, GAME
 
 RTTS = ("20ms", "25ms", "30ms", "35ms", "40ms", "45ms", "60ms", "1s")
@@ -50,13 +52,50 @@ def test_values_stand_on_an_axis_of_amounts_whose_labels_do_not_overlap(swept: S
     canvas = FigureCanvasAgg(picture)
     canvas.draw()
     for axes in picture.axes:
-        assert axes.get_xscale() == "log"
+        # 1 s is far from all others, so that values stand in their order.
+        assert axes.get_xscale() == "linear"
+        assert axes.get_xlabel() == "path.rtt, not to scale"
         shown = _labels(axes)
         assert (shown[0], shown[-1]) == ("20ms", "1s")
         boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.get_xticklabels()]
         assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
         places = axes.get_xticks()
         assert all(low < high for low, high in pairwise(places))
+
+
+@pytest.mark.parametrize(
+    ("values", "is_whole"),
+    [
+        (["1ms", "10ms", "100ms", "1s"], True),
+        (["10Mbit/s", "20Mbit/s", "30Mbit/s", "40Mbit/s"], True),
+        (["15Mbit/s", "25Mbit/s", "35Mbit/s", "45Mbit/s", "1Gbit/s"], False),
+        (["1Gbit/s", "45Mbit/s", "35Mbit/s", "15Mbit/s"], False),
+        (["10Mbit/s", "1Gbit/s"], True),
+        (["fq-codel", "droptail", "pie", "red"], True),
+    ],
+)
+def test_an_amount_far_from_all_others_leaves_them_room(values: list[str], is_whole: bool) -> None:
+    assert is_to_scale(values) == is_whole
+    positions = _set_ticks(figure(4, 3).add_subplot(), values, 4.5)
+    if not is_whole:
+        amounts = quantities(values)
+        assert amounts is not None
+        assert positions == [float(sorted(amounts).index(each)) for each in amounts]
+
+
+def test_the_field_with_most_values_is_on_the_axis_and_rows_have_one_scale() -> None:
+    vary = {"path.rtt": ["20ms", "50ms", "100ms"], "path.buffer": ["1bdp", "4bdp"]}
+    result = ct.sweep("steady-20-68", vary, "cubic", 1, duration="2s")
+    axes = draw_sweep(result).axes
+    assert axes[-1].get_xlabel() == "path.rtt"
+    assert [each.get_title() for each in axes] == [
+        *["path.buffer=1bdp"] * 2,
+        *["path.buffer=4bdp"] * 2,
+    ]
+    assert axes[0].get_ylim() == axes[2].get_ylim()
+    # Of equally many values, those of the last field.
+    even = {name: values[:2] for name, values in vary.items()}
+    assert ct.sweep("steady-20-68", even, "cubic", 1, duration="1s").line_axis == "path.buffer"
 
 
 def test_values_that_are_no_amounts_stand_side_by_side() -> None:

@@ -94,11 +94,23 @@ class Sweep:
 
     @property
     def lines(self) -> dict[tuple[str, ...], Sweep]:
-        """The parts along the last axis, by their coordinates on the other axes."""
+        """The parts along `line_axis`, by their coordinates on the other axes."""
+        index = self.axes.index(self.line_axis)
         result: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
         for point, comparison in self.points.items():
-            result.setdefault(point[:-1], {})[point[-1:]] = comparison
-        return {outer: Sweep(self.axes[-1:], inner) for outer, inner in result.items()}
+            outer = (*point[:index], *point[index + 1 :])
+            result.setdefault(outer, {})[point[index : index + 1]] = comparison
+        return {outer: Sweep((self.line_axis,), inner) for outer, inner in result.items()}
+
+    @property
+    def line_axis(self) -> str:
+        """The axis of plots: the field with most values, the last of several; no scenarios."""
+        counts = {
+            axis: len({point[index] for point in self.points})
+            for index, axis in enumerate(self.axes)
+            if axis != SCENARIO or len(self.axes) == 1
+        }
+        return max(reversed(counts), key=counts.__getitem__)
 
     @property
     def ccas(self) -> list[str]:

@@ -67,12 +67,14 @@ _GOLDEN_RATIO = 0.618
 def colours(ccas: Iterable[str]) -> dict[str, str]:
     """Returns a colour for each congestion control or line-up of a picture, no two alike.
 
-    Each has the colour that it would have alone, unless an earlier one has that.
+    Each has the colour that it would have alone, unless another one has that or a similar one.
     """
-    result: dict[str, str] = {}
-    for cca in dict.fromkeys(ccas):
-        result[cca] = COLOURS.get(cca) or _free_colour(cca, result.values())
-    return result
+    names = list(dict.fromkeys(ccas))
+    result = {cca: COLOURS[cca] for cca in names if cca in COLOURS}
+    for cca in names:
+        if cca not in result:
+            result[cca] = _free_colour(cca, result.values())
+    return {cca: result[cca] for cca in names}
 
 
 def _free_colour(cca: str, used: Collection[str]) -> str:

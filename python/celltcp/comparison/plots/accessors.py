@@ -316,7 +316,7 @@ class ComparisonPlots:
                 )
                 for flow, flow_slots in slots.items()
             }
-            largest = max(largest, draw_flows(upper, lower, shown, slot_s, window, across))
+            largest = max(largest, draw_flows(upper, lower, shown, slot_s, window, across, ccas))
             lower.set_title(f"{names[cca]}, seed {seed}", loc="left", fontsize=9)
             first_upper, first_lower = first_upper or upper, first_lower or lower
             # Shared axes have the same limits.
@@ -354,6 +354,13 @@ def tables_of_connection(
     if "decisions" not in single.results.tables:
         return slots, samples, None
     return slots, samples, single.decisions[single.decisions["flow"] == number]
+
+
+def is_paced(single: SingleRun) -> bool:
+    """Returns whether pacing ever kept the connection from sending, or that is unknown."""
+    limits = single.results.tables["limits"].to_pandas()
+    own = limits.loc[limits["flow"] == single.connection["flow"], "pacing_s"]
+    return bool(own.isna().any() or (own > 0).any() or own.empty)
 
 
 def further_connections(single: SingleRun) -> dict[str, pd.DataFrame]:
@@ -411,7 +418,8 @@ class RunPlots:
         slots, samples, decisions = tables_of_connection(single)
         window = None if raw else window_of(slots, float(single.results.about["slot_s"]))
         others = further_connections(single)
-        draw_run_series(list(axes[:3]), cca, slots, samples, decisions, window, others)
+        paced = is_paced(single)
+        draw_run_series(list(axes[:3]), cca, slots, samples, decisions, window, others, is_paced=paced)
         for panel, (unit, table) in zip(axes[3:], units.items(), strict=True):
             draw_run_units(panel, table, unit, flows)
         axes[2].set_xlabel("")

@@ -30,6 +30,8 @@ METRICS = {
     "pm_balanced": ("pm_balanced", "PM, balanced"),
     "pm_delay": ("pm_delay", "PM, delay"),
 }
+#: Share of the slots that a plot shows: the highest goodputs are bursts of data behind a lost segment.
+_SLOTS_QUANTILE = 0.995
 #: Number of bootstrap samples for a band.
 _RESAMPLES = 200
 #: Ratio of the end of an axis to the median above which its scale is logarithmic.
@@ -73,13 +75,14 @@ def draw_ecdf(
             low, high = (_extended(each, len(right)) for each in band)
             axes.fill_between(values, low, high, step="post", color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
-    # A few slots deliver all data behind a lost segment at once; these are cut off.
     if end is not None:
         lowest = float(slots[column].min())
         if lowest > 0 and (has_long_tail(slots, column) if is_log is None else is_log):
             steps = (1, 2, 5) if end < _DECADE_TICKS_RATIO * lowest else (1,)
             make_logarithmic(axes, lowest / 1.05, end, steps)
         axes.set_xlim(right=end)
+        if axes.get_xlim()[0] < 0:
+            axes.set_xlim(left=0)
     axes.set_xlabel(label)
     axes.set_ylabel(f"share of {UNITS[metric].noun if metric in UNITS else 'slots'}")
     if text := unfinished_text(slots, ccas, metric):
@@ -124,9 +127,13 @@ def column_of(metric: str) -> tuple[str, str]:
 
 
 def upper_end(slots: pd.DataFrame, column: str) -> float | None:
-    """Returns the end of an axis for the values of a column; None if they are missing or zero."""
+    """Returns the end of an axis for the values of a column; None if they are missing or zero.
+
+    The longest of units of work is the worst case, and is shown. Of slots, some with all the data
+    behind a lost segment are cut off.
+    """
     known = slots[column].dropna()
-    high = float(known.quantile(0.995)) if len(known) else 0.0
+    high = float(known.quantile(1.0 if column == _DURATION else _SLOTS_QUANTILE)) if len(known) else 0.0
     return 1.05 * high if high > 0 else None
 
 
@@ -135,7 +142,7 @@ def has_long_tail(slots: pd.DataFrame, column: str) -> bool:
     known = slots[column].dropna()
     if known.empty or known.min() <= 0:
         return False
-    return float(known.quantile(0.995)) > _LOG_AXIS_RATIO * float(known.median())
+    return (upper_end(slots, column) or 0.0) > 1.05 * _LOG_AXIS_RATIO * float(known.median())
 
 
 def ecdf_curves(

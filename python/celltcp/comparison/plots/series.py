@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +19,17 @@ from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, lines, markers
 from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_capacity
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.quantity_texts import rate_text
 
 #: Colours and styles of further connections of a plot; others are left out.
 _FURTHER_STYLES = (("#332288", "--"), ("#882255", "-."), ("#117733", ":"))
 #: Ratio of goodput to capacity above which the plot has a note, and its text.
 _BURST_RATIO = 1.05
 _BURST_TEXT = "above the capacity: data that had waited for a repair and came at once"
+#: Share of the capacity below which goodputs have an axis of their own.
+_LOW_SHARE = 0.1
+#: Highest spike of goodput that is drawn whole, as a multiple of the capacity.
+_MAX_SPIKE = 3.0
 #: Number of slots on each side of a slot whose capacities are compared with its goodput.
 _SIDE_SLOTS = 5
 #: Lower and upper ends of the ticks of unfinished units, as shares of the height.
@@ -55,7 +60,8 @@ def draw_comparison_series(
 ) -> None:
     """Draws goodput over the shaded capacity, and delay, for the run with a seed of each CCA.
 
-    In pauses of an application, goodput is zero, and capacity and delay are unknown.
+    In pauses of an application, goodput is zero, and capacity and delay are unknown. Goodputs far below
+    the capacity have an axis of their own.
 
     Args:
         rates: panel of the goodput.
@@ -70,29 +76,40 @@ def draw_comparison_series(
         delay: which delay is drawn.
     """
     seed = int(runs["seed"].min()) if seed is None else seed
-    max_capacity, is_above = 0.0, False
+    largest, is_above = 0.0, False
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
+    slots_of = {}
     for cca in shown or ccas:
         run = runs[(runs["cca"] == cca) & (runs["seed"] == seed)]["run"].iloc[0]
-        run_slots = with_pauses(slots[slots["run"] == run], slot_s)
+        slots_of[cca] = with_pauses(slots[slots["run"] == run], slot_s)
+    # Of the run that lasts longest: the capacity is known as long as the flow runs.
+    longest = max(slots_of.values(), key=lambda run_slots: run_slots["t_s"].max())
+    max_capacity = float(longest["capacity_mbps"].max())
+    shade_capacity(rates, longest["t_s"], longest["capacity_mbps"])
+    for cca, run_slots in slots_of.items():
         capacity = run_slots["capacity_mbps"]
-        if not max_capacity:
-            shade_capacity(rates, run_slots["t_s"], capacity)
-            max_capacity = float(capacity.max())
         look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
-        goodput, delays_ms = run_slots["goodput_mbps"], run_slots[delay.column]
+        goodput, delays_ms = run_slots["goodput_mbps"].fillna(0.0), run_slots[delay.column]
         if window:
             goodput, delays_ms = window.smoothed(goodput), window.filled(delays_ms)
-        goodput = goodput.fillna(0.0)
+        largest = max(largest, float(goodput.max()))
         nearby_capacity = capacity.rolling(2 * _SIDE_SLOTS + 1, 1, center=True).max()
         is_above |= bool((goodput > _BURST_RATIO * nearby_capacity).any())
-        draw_series(rates, run_slots["t_s"], goodput, label=names[cca], **look)
+        # Above the axis, which would hide goodputs of zero.
+        draw_series(rates, run_slots["t_s"], goodput, label=names[cca], zorder=3, **look)
         draw_series(delays, run_slots["t_s"], delays_ms, **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
-    if is_above:
-        rates.set_title(_BURST_TEXT, loc="left", fontsize=8, color="#555555")
-    # All data behind a lost segment are delivered at once when it arrives: such spikes are cut off.
-    rates.set_ylim(0, headroom(max_capacity))
+    rates.set_xlim(0, float(longest["t_s"].max()) + slot_s)
+    is_far_below = 0 < largest < _LOW_SHARE * max_capacity
+    texts = [
+        *([_BURST_TEXT] if is_above else []),
+        *([f"the capacity, up to {rate_text(max_capacity)}, is far above"] if is_far_below else []),
+    ]
+    rates.set_title("; ".join(texts), loc="left", fontsize=8, color="#555555")
+    # All data behind a lost segment are delivered at once when it arrives: the highest of such spikes
+    # are cut off.
+    top = headroom(largest if is_far_below else max_capacity) or 0.0
+    rates.set_ylim(0, max(top, min(1.05 * largest, _MAX_SPIKE * max_capacity)) or None)
     delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
@@ -105,6 +122,7 @@ def draw_flows(
     slot_s: float,
     window: Window | None,
     abreast: int,
+    compared: Collection[str] = (),
 ) -> float:
     """Draws goodput and RTT of the competing flows of a run, over the shaded sum of the goodputs.
 
@@ -115,22 +133,24 @@ def draw_flows(
         slot_s: length of a slot, s.
         window: over which goodput is averaged; slots are not averaged if None.
         abreast: number of panels side by side.
+        compared: congestion controls whose colours further flows do not have: in other panels these are
+            the colours of the flow under test.
 
     Returns:
         The highest sum of the goodputs, Mbit/s.
     """
-    # Further flows of a CCA have the colours of their labels.
+    # Further flows of a CCA have the colours of their labels, the same in all panels.
     ccas = [cca for cca, _ in flows.values()]
     keys = [
-        label if cca in ccas[:index] else cca for index, (label, (cca, _)) in enumerate(flows.items())
+        label if cca in ccas[:index] or (index and cca in compared) else cca
+        for index, (label, (cca, _)) in enumerate(flows.items())
     ]
-    shades, styles = colours(keys), lines(keys)
+    every = [*compared, *keys]
+    shades, styles = colours(every), lines(every)
     curves = [with_pauses(slots, slot_s) for _, slots in flows.values()]
     goodputs = [
-        (slots["goodput_mbps"] if window is None else window.smoothed(slots["goodput_mbps"])).fillna(
-            0.0
-        )
-        for slots in curves
+        goodput if window is None else window.smoothed(goodput)
+        for goodput in (slots["goodput_mbps"].fillna(0.0) for slots in curves)
     ]
     # Times of slots are sums of floating-point numbers.
     numbers = [np.round(slots["t_s"] / slot_s).astype(int) for slots in curves]
@@ -142,13 +162,15 @@ def draw_flows(
         rates.fill_between(total.index * slot_s, total, color=CAPACITY, lw=0, label="sum")
     for label, key, slots, goodput in zip(flows, keys, curves, goodputs, strict=True):
         look: dict[str, Any] = {"color": shades[key], "lw": 1.0, "ls": styles[key]}
-        draw_series(rates, slots["t_s"], goodput, label=label, **look)
+        draw_series(rates, slots["t_s"], goodput, label=label, zorder=3, **look)
         rtt = slots["rtt_mean_ms"]
         draw_series(delays, slots["t_s"], rtt if window is None else window.filled(rtt), **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     delays.set_ylabel("RTT, ms")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
+    ends_s = [float(slots["t_s"].max()) + slot_s for slots in curves if len(slots)]
+    rates.set_xlim(0, max(ends_s, default=None))
     legend_outside(rates, panels_per_row=abreast)
     return float(total.max()) if len(total) else 0.0
 
@@ -196,6 +218,8 @@ def draw_run_series(
     decisions: pd.DataFrame | None = None,
     window: Window | None = None,
     others: Mapping[str, pd.DataFrame] | None = None,
+    *,
+    is_paced: bool = True,
 ) -> None:
     """Draws the rates of a connection over the shaded capacity, its RTT, and its windows and modes.
 
@@ -207,12 +231,14 @@ def draw_run_series(
         decisions: of its selector, if it has one.
         window: over which goodput is averaged; slots are not averaged unless given.
         others: slots of further connections whose goodput is drawn, by their labels.
+        is_paced: whether the pacing rate has an effect, and is drawn.
     """
     rates, delays, windows = axes
     times = samples["t_ns"] * 1e-9
     shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
-    pacing = samples["pacing_rate_bps"] * 1e-6
-    draw_series(rates, times, pacing, color="#999999", lw=0.6, label="pacing rate")
+    if is_paced:
+        pacing = samples["pacing_rate_bps"] * 1e-6
+        draw_series(rates, times, pacing, color="#999999", lw=0.6, label="pacing rate")
     name = f"{labels([cca])[cca]} goodput"
     goodput = slots["goodput_mbps"]
     if window:
@@ -224,6 +250,7 @@ def draw_run_series(
         draw_series(rates, other["t_s"], goodput, color=shade, lw=1, ls=style, label=label)
         largest = max(largest, float(goodput.max()))
     rates.set_ylim(0, headroom(largest))
+    rates.set_xlim(0, float(max(slots["t_s"].max(), times.max())))
     rates.set_ylabel("Mbit/s")
     draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
     on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}

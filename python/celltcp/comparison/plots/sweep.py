@@ -29,6 +29,9 @@ _LOG_AXIS_RATIO = 10.0
 _PANEL_WIDTH, _LETTER_WIDTH = 4.5, 0.075
 #: Width of a panel, inches, if there are at least `_MANY_PANELS`.
 _NARROW_PANEL_WIDTH, _MANY_PANELS = 3.6, 4
+#: Minimum number of amounts, and maximum distance of two neighbours as a share of the whole axis, with
+#: which an axis is to scale.
+_MIN_SPREAD_VALUES, _MAX_GAP_SHARE = 4, 0.5
 #: Maximum number of flows whose shares have a panel.
 _MAX_SHARES = 2
 #: Distance of congestion controls at a value that is no amount, and maximum shift to each side.
@@ -89,9 +92,10 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
 def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     """Draws mean and 95 % interval of the metrics of each congestion control against the values.
 
-    Each combination of values of the other axes has a row of panels. `by` are chosen metrics.
+    Each combination of values of the other axes has a row of panels; those of a metric have the same
+    scale. `by` are chosen metrics.
     """
-    lines = sweep.lines
+    axis, lines = sweep.line_axis, sweep.lines
     metrics = panel_metrics(sweep, by)
     width = _PANEL_WIDTH if len(metrics) < _MANY_PANELS else _NARROW_PANEL_WIDTH
     picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
@@ -103,10 +107,16 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
             _draw_panel(axes, along, metric, sweep.ccas, width)
             axes.set_ylabel(", ".join(filter(None, (metric.label, metric.unit))))
             if outer:
-                pairs = zip(sweep.axes, outer, strict=False)
-                axes.set_title(", ".join(f"{axis}={value}" for axis, value in pairs), fontsize=9)
+                pairs = zip((each for each in sweep.axes if each != axis), outer, strict=True)
+                axes.set_title(", ".join(f"{name}={value}" for name, value in pairs), fontsize=9)
+    for column in panels.T:
+        ends = [axes.get_ylim() for axes in column]
+        for axes in column:
+            axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+    values = [*next(iter(lines.values())).comparisons]
+    scale = "" if is_to_scale(values) else ", not to scale"
     for axes in panels[-1]:
-        axes.set_xlabel(sweep.axes[-1])
+        axes.set_xlabel(f"{axis}{scale}")
     legend_beside(picture, sweep.ccas)
     return picture
 
@@ -158,14 +168,34 @@ def has_amounts(values: Sequence[str]) -> bool:
     return quantities(values) is not None
 
 
+def is_to_scale(values: Sequence[str]) -> bool:
+    """Returns whether values are amounts whose distances an axis can show.
+
+    An amount far from all others, such as 1 Gbit/s for no shaper, would leave them little room.
+    """
+    amounts = quantities(values)
+    if amounts is None or len(amounts) < _MIN_SPREAD_VALUES:
+        return True
+    low, high = min(amounts), max(amounts)
+    are_far = low > 0 and high / low >= _LOG_AXIS_RATIO
+    ordered = sorted(map(math.log, amounts) if are_far else amounts)
+    gaps = [right - left for left, right in itertools.pairwise(ordered)]
+    return max(gaps) <= _MAX_GAP_SHARE * (ordered[-1] - ordered[0])
+
+
 def _set_ticks(axes: Axes, values: Sequence[str], width: float) -> list[float]:
     """Labels the axis of a panel of this width, inches, with values, and returns their positions.
 
-    Amounts have a linear axis, or a logarithmic one if they are far apart; other values are equally
-    spaced. Labels that would overlap are vertical; those that still would are left out.
+    Amounts have a linear axis, or a logarithmic one if they are far apart. Other values are equally
+    spaced, and amounts in their order where one is far from all others. Labels that would overlap are
+    vertical; those that still would are left out.
     """
     amounts = quantities(values)
-    positions = [float(index) for index in range(len(values))] if amounts is None else amounts
+    if amounts is not None and not is_to_scale(values):
+        ranks = {amount: float(rank) for rank, amount in enumerate(sorted(set(amounts)))}
+        positions, amounts = [ranks[amount] for amount in amounts], None
+    else:
+        positions = [float(index) for index in range(len(values))] if amounts is None else amounts
     low, high = min(positions), max(positions)
     scaled = np.array(positions)
     if amounts is not None and low > 0 and high / low >= _LOG_AXIS_RATIO:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from celltcp.comparison.plots.accessors import further_connections, tables_of_connection
+from celltcp.comparison.plots.accessors import further_connections, is_paced, tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
 from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.report.pictures import top_of
@@ -114,12 +114,14 @@ def _pictures(single_run: SingleRun) -> list[Section]:
     slots, samples, decisions = tables_of_connection(single_run)
     slot_s = float(single_run.results.about["slot_s"])
     subject_text = f" of {single_run.subject}" if single_run.subject else ""
+    paced = is_paced(single_run)
 
     def draw() -> Picture:
         picture = figure(8.5, 7)
         axes = list(picture.subplots(3, 1, sharex=True))
         window = window_of(slots, slot_s)
-        draw_run_series(axes, cca, slots, samples, decisions, window, further_connections(single_run))
+        others = further_connections(single_run)
+        draw_run_series(axes, cca, slots, samples, decisions, window, others, is_paced=paced)
         return picture
 
     def draw_slots() -> Picture:
@@ -130,7 +132,9 @@ def _pictures(single_run: SingleRun) -> list[Section]:
         lower.set_xlabel("time, s")
         return picture
 
-    ack_figure = Figure(draw, "Rates, RTT and windows over time", _ack_chart(samples, cca))
+    ack_figure = Figure(
+        draw, "Rates, RTT and windows over time", _ack_chart(samples, cca, is_paced=paced)
+    )
     slot_figure = Figure(draw_slots, "Goodput and RTT per slot", _slot_chart(slots, cca))
     return [
         Section(f"Every ACK{subject_text}", figure=ack_figure),
@@ -138,7 +142,7 @@ def _pictures(single_run: SingleRun) -> list[Section]:
     ]
 
 
-def _ack_chart(samples: pd.DataFrame, cca: str) -> Chart:
+def _ack_chart(samples: pd.DataFrame, cca: str, *, is_paced: bool) -> Chart:
     """Returns the state of a connection at every ACK."""
     times = numbers(samples["t_ns"]) * 1e-9
     threshold = numbers(samples["ssthresh"])
@@ -152,7 +156,7 @@ def _ack_chart(samples: pd.DataFrame, cca: str) -> Chart:
         Series("ssthresh", _OLIVE, known, dash=(2, 2), holds=True),
     )
     panels = (
-        Panel("pacing rate", "Mbit/s", (rate,), 2),
+        *([Panel("pacing rate", "Mbit/s", (rate,), 2)] if is_paced else []),
         Panel("smoothed RTT", "ms", (delay,), 1),
         Panel("windows", "segments", windows, 0, top=top_of(windows[0].values)),
     )
