@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
+from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
+from celltcp.pcap.diagnosis.policing import Policing, policing
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
@@ -24,6 +26,11 @@ from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
 _HEADERS = 52
+
+#: Bytes on the path over payload, for segments of 1460 bytes with timestamps, and minimum burst of a
+#: policer: two packets.
+_HEADERS_RATIO = 1500 / 1448
+_MIN_BURST = 3_000.0
 
 #: Minimum delay beyond the lowest RTT, in ms and as a share of it, at which the sender fills the path.
 _MIN_QUEUE_MS = 3.0
@@ -69,6 +76,8 @@ class PathEstimate:
     has_overflow: bool
     #: Share of the segments that are lost at random.
     random_loss: float
+    #: Policer that dropped the losses; None without one.
+    policing: Policing | None
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
     endpoints: str
     #: Properties of the path in the capture that the scenario lacks.
@@ -110,6 +119,16 @@ class PathEstimate:
             "lower bound: no overflow observed; the scenario has one bandwidth-delay product, "
             f"{self.scenario_buffer_bytes / 1e3:.0f} kB"
         )
+
+    @property
+    def policer_line(self) -> str:
+        """Line of a scenario about the policer; empty without one."""
+        if self.policing is None:
+            return ""
+        rate = f"{8e-6 * _HEADERS_RATIO * self.policing.rate:.3f}Mbit/s"
+        burst = f"{max(_HEADERS_RATIO * self.policing.burst, _MIN_BURST):.0f}B"
+        table = f'{{ rate = "{rate}", burst = "{burst}" }}'
+        return f"policer = {table} # this rate passed between losses\n"
 
     @property
     def description(self) -> str:
@@ -176,11 +195,17 @@ def estimate_path(
         or any(episode.queue == "full" for episode in episodes),
         is_ack_queue=other is not None,
     )
-    buffer_bytes, has_overflow = 0.0, False
+    buffer_bytes, has_overflow, policed = 0.0, False, policing(evidence)
     if other is None:
-        buffer_bytes, has_overflow = _buffer(losses, intervals, row, times_s, capacity_mbps)
+        # What a policer dropped did not fill the buffer.
+        overflow = losses.iloc[:0] if policed else losses
+        buffer_bytes, has_overflow = _buffer(overflow, intervals, row, times_s, capacity_mbps)
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
+    if policed:
+        # The link behind a policer carries the burst, too.
+        peak_mbps = _HEADERS_RATIO * float(row["goodput_peak_mbps"])
+        capacity_mbps = np.maximum(capacity_mbps, peak_mbps)
     segments = int(row["segments_up"] if up else row["segments_down"])
     return PathEstimate(
         str(row["file"]),
@@ -194,7 +219,8 @@ def estimate_path(
         # A lower bound of the capacity gives only a lower bound of the buffer.
         has_overflow and bool(is_measured.any()),
         has_overflow,
-        (0 if are_leftovers(episodes) else int((losses["kind"] == "random").sum())) / max(segments, 1),
+        0.0 if policed else _random_losses(losses, episodes) / max(segments, 1),
+        policed,
         endpoint_settings(
             row,
             intervals,
@@ -205,6 +231,11 @@ def estimate_path(
         tuple(_missing_properties(row)),
         None if other is None else int(other["connection"]),
     )
+
+
+def _random_losses(losses: pd.DataFrame, episodes: Sequence[Episode]) -> int:
+    """Returns the number of random losses, without leftovers of full queues."""
+    return 0 if are_leftovers(episodes) else int((losses["kind"] == "random").sum())
 
 
 def _transfer(
@@ -398,6 +429,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'
         f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
+        f"{path.policer_line}"
         f'down.trace = "{trace.name}" # {path.capacity_note}\n'
         f"{left_out}"
         f"{path.endpoints}"

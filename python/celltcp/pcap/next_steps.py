@@ -23,6 +23,9 @@ _MIN_LIMITED_SHARE = 0.5
 #: Buffer of a receiver for each byte of its window, and the maximum buffer of Linux by default, bytes.
 _BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
 
+#: Words of diagnoses of a policer, or of bursts that one may have dropped.
+_BURSTS = ("a policer on the path", "lost in bursts")
+
 #: Step that shows which limit of a sender holds.
 _WHICH_LIMIT = (
     "# another CCA changes nothing where the send buffer or the application is the limit: a capture at "
@@ -63,7 +66,13 @@ def _payload(row: Mapping[Hashable, Any]) -> int:
 
 def _purpose(row: Mapping[Hashable, Any]) -> str:
     """Returns the purpose of a comparison on the path of a transfer, as text."""
-    if 2 * row["losses_random"] > row["losses"] and not str(row["cca"]).startswith("bbr"):
+    # What a policer drops looks like random losses, but comes in bursts.
+    is_bursty = any(words in str(row["diagnosis"]) for words in _BURSTS)
+    if (
+        2 * row["losses_random"] > row["losses"]
+        and not is_bursty
+        and not str(row["cca"]).startswith("bbr")
+    ):
         reductions = int(row["reductions"])
         reductions_text = f", and {reductions} reductions of the window" if reductions else ""
         return (

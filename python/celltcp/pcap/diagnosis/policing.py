@@ -8,11 +8,13 @@ until the next drop. Within an episode of drops, the bucket stays empty.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 from celltcp.scenarios.quantity_texts import three_digits
 
@@ -46,11 +48,36 @@ _MAX_ABOVE_SHARE = 0.15
 _MIN_EPISODE_STEPS = 16
 
 
+class Policing(NamedTuple):
+    """A policer: bursts of losses at low RTTs, and one rate between them."""
+
+    #: Payload that passed between the losses, bytes/s.
+    rate: float
+    #: Payload that passed above that rate before the first loss, bytes.
+    burst: float
+    #: Lost segments, and those of them without a queue.
+    lost: int
+    low: int
+
+
 def policer(evidence: Evidence) -> str:
-    """Returns the sentence about a policer: bursts of losses at low RTTs, and one rate between them."""
+    """Returns the sentence about a policer; empty if the losses show none."""
+    found = policing(evidence)
+    if found is None:
+        return ""
+    mbps = three_digits(8e-6 * found.rate)
+    return (
+        f"a policer on the path limits the rate to {mbps} Mbit/s of payload: {found.lost} segments "
+        f"were lost, at least {found.low} of them without a queue, and between the losses this rate "
+        "passed"
+    )
+
+
+def policing(evidence: Evidence) -> Policing | None:
+    """Returns the policer that the losses of a transfer show at its sender; None without one."""
     row = evidence.row
     if not evidence.is_at_sender:
-        return ""
+        return None
     lost = evidence.losses[evidence.losses["kind"].isin(["congestion", "random", "tail"])]
     lost = lost.sort_values(["t_s", "seq"])
     usual_ms = min(row["far_rtt_p50_ms"], _MAX_USUAL_RATIO * row["far_rtt_min_ms"])
@@ -59,17 +86,17 @@ def policer(evidence: Evidence) -> str:
         evidence, lost["rtt_ms"] - row["far_rtt_min_ms"]
     )
     if is_low.sum() < max(_MIN_LOSSES, _MIN_LOW_SHARE * len(lost)) or not is_short:
-        return ""
+        return None
     times, passed = lost["t_s"].to_numpy()[is_low], _bytes_passed(lost)[is_low]
     spread_s = float(times[-1] - times[0])
     mean_rate = float(passed[-1] - passed[0]) / spread_s if spread_s > 0 else 0.0
     if mean_rate <= 0:
-        return ""
+        return None
     ends = _ends_of_steps(times, _STEP_SEGMENTS * float(lost["len"].median()) / mean_rate)
     lengths = np.diff(times[ends])
     rates = np.diff(passed[ends]) / lengths
     if len(rates) < _MIN_STEPS or 1 - len(ends) / len(times) < _MIN_BURST_SHARE:
-        return ""
+        return None
     within = rates[lengths <= _MAX_EPISODE_RTTS * row["far_rtt_p50_ms"] / 1e3]
     is_long = spread_s >= _MIN_SPREAD_SHARE * row["download_s"]
     rate = _constant_rate(within, _MAX_EPISODE_DEVIATION) if len(within) >= _MIN_STEPS else 0.0
@@ -80,12 +107,28 @@ def policer(evidence: Evidence) -> str:
         rate = _constant_rate(rates, _MAX_STEP_DEVIATION) if is_long and len(within) else 0.0
         rate = rate if abs(mean_rate - rate) <= _MAX_MEAN_DEVIATION * rate else 0.0
     if not rate:
-        return ""
-    return (
-        f"a policer on the path limits the rate to {three_digits(8e-6 * rate)} Mbit/s of payload: "
-        f"{len(lost)} segments were lost, at least {int(is_low.sum())} of them without a queue, and "
-        "between the losses this rate passed"
+        return None
+    burst = _burst_before(evidence, float(times[0]), float(passed[0]), rate)
+    return Policing(rate, burst, len(lost), int(is_low.sum()))
+
+
+def _burst_before(evidence: Evidence, time_s: float, passed: float, rate: float) -> float:
+    """Returns the most payload that has passed above a rate in a time up to a loss, bytes.
+
+    Args:
+        evidence: evidence of the transfer.
+        time_s: time of the loss, s.
+        passed: payload that has passed until then, bytes.
+        rate: rate of the policer, bytes/s.
+    """
+    counts = evidence.bytes_by_interval
+    # The first data come an RTT after the first packet.
+    starts_s = np.maximum(
+        counts.index.to_numpy(dtype=float) * INTERVAL_S, evidence.rtt_or_zero_ms / 1e3
     )
+    sent_before = np.concatenate(([0.0], np.cumsum(counts.to_numpy(dtype=float))[:-1]))
+    excess = (passed - sent_before) - rate * (time_s - starts_s)
+    return float(excess[starts_s < time_s].max(initial=0.0))
 
 
 def _constant_rate(rates: NDArray[np.float64], max_deviation: float) -> float:

@@ -1,0 +1,63 @@
+"""Policers in the scenario of a captured path, in place of random losses."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp._core import in_unit
+from celltcp.cli import celltcp as commands
+from celltcp.pcap import analyse
+from celltcp.pcap.estimate import estimate_path, write_scenario
+
+
+def _captured(file: Path, cca: str, place: str, changes: dict[str, Any]) -> ct.Comparison:
+    """Returns the run of a capture behind a policer."""
+    ct.run("steady-20-68", cca, 1, "12s", set=changes, samples="off", pcap=file, pcap_at=place)
+    return ct.compare("steady-20-68", [cca], 1, duration="12s", set=changes)
+
+
+def _policed(draw: random.Random) -> tuple[float, float, dict[str, Any]]:
+    """Returns rate, Mbit/s, burst, bytes, and changes of a path with a policer."""
+    rate, burst = draw.choice([10, 20, 30]), draw.choice([100_000, 500_000, 2_000_000])
+    changes = {
+        "path.down.rate": f"{rate * draw.choice([2, 3])}Mbit/s",
+        "path.rtt": f"{draw.choice([15, 30])}ms",
+        "path.buffer": "2bdp",
+        "path.policer": {"rate": f"{rate}Mbit/s", "burst": f"{burst}B"},
+    }
+    return rate, burst, changes
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_policer_stays_in_the_scenario(cca: str, seed: int, tmp_path: Path) -> None:
+    rate, burst, changes = _policed(random.Random(f"policer {seed}"))
+    file = tmp_path / "x.pcap"
+    run = _captured(file, cca, "server", changes)
+    analyses = analyse(file)
+    if "a policer on the path limits" not in analyses.connections["diagnosis"].iloc[0]:
+        pytest.skip("the capture does not show it")
+    scenario, _ = write_scenario(estimate_path(analyses), tmp_path / "path.toml")
+    path = tomllib.loads(scenario.read_text())["path"]
+    assert in_unit(path["policer"]["rate"], "Mbit/s") == pytest.approx(rate, rel=0.05)
+    assert in_unit(path["policer"]["burst"], "B") == pytest.approx(burst, rel=0.4)
+    assert path["loss"] == 0
+    again = ct.compare(scenario, [cca], 1)
+    goodputs = [each.values(cca, "goodput_mbps")[0] for each in (run, again)]
+    assert goodputs[1] == pytest.approx(goodputs[0], rel=0.12)
+
+
+def test_what_a_policer_may_have_dropped_is_not_called_random_in_a_next_step(tmp_path: Path) -> None:
+    _, _, changes = _policed(random.Random("policer at a receiver"))
+    file = tmp_path / "x.pcap"
+    _captured(file, "bbr", "phone", changes)
+    done = CliRunner().invoke(commands, ["pcap", "analyze", str(file)])
+    assert "a policer" in done.stdout
+    assert "random losses" not in done.stdout
