@@ -192,3 +192,26 @@ def test_delays_with_jitter_are_said_to_have_it(changes: dict[str, object], warn
     warnings = [each for each in result.warnings if "jitter of the path" in each]
     assert len(warnings) == (warned_ms is not None)
     assert all(f"include up to {warned_ms} ms of jitter" in each for each in warnings)
+
+
+@pytest.mark.parametrize("hop", [False, True])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_jitter_without_a_mean_is_advised_to_vary_around_the_delay(seed: int, *, hop: bool) -> None:
+    draw = random.Random(seed)
+    field = "path.wired.0.jitter" if hop else "path.jitter"
+    rtt_ms, sd_ms = draw.randint(100, 300), draw.randint(2, 10)
+    jitter = {"sd": f"{sd_ms}ms", "reorder": True}
+    changes = {"path.rtt": f"{rtt_ms}ms", field: jitter, "flows.0.workload": '{ kind = "frames" }'}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=changes)
+    (warning,) = [each for each in result.warnings if "draws below zero" in each]
+    advised = dict(re.findall(r"--set (\S+?)=(\S+)", warning))
+    after = ct.compare("steady-20-68", "cubic", 1, duration="20s", set={**changes, **advised})
+    assert not [each for each in after.warnings if "draws below zero" in each]
+    cut, whole = (each.flows.iloc[0] for each in (result, after))
+    # Frames of few bytes wait in no queue: the mean is the RTT as set, and draws are on both sides.
+    directions = 2 if hop else 1
+    assert cut["rtt_min_ms"] >= rtt_ms
+    assert whole["rtt_min_ms"] < rtt_ms
+    assert cut["rtt_mean_ms"] - whole["rtt_mean_ms"] == pytest.approx(
+        0.4 * sd_ms * directions, abs=0.25 * sd_ms * directions
+    )

@@ -97,3 +97,35 @@ def test_runs_with_few_random_losses_are_said_to_depend_on_the_start_up(
     assert len(texts) == is_warned
     assert [each for each in ExplainedComparison(result).notes if "steady state" in each] == texts
     assert all(f"loss rate {loss:.3g}" in each and "Reno's law" in each for each in texts)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_bbr_falls_at_the_loss_that_its_probes_do_not_exceed(seed: int) -> None:
+    """At a loss of 20 %, 1.25 times the rate leaves no more than the rate."""
+    draw = random.Random(seed)
+    path = {"path.rtt": f"{draw.randint(40, 120)}ms", "path.down": f"{draw.randint(5, 15)}Mbit/s"}
+    used = {}
+    for loss in (0.1, 0.22):
+        result = ct.compare(
+            "steady-20-68", "bbr", 1, seed=seed, duration="60s", set={**path, "path.loss": loss}
+        )
+        (explained,) = ExplainedComparison(result).ccas
+        used[loss] = explained.used_share
+        (text,) = (each.text for each in explained.causes if each.name == "random_loss")
+        assert ("its estimate only falls" in text) == (loss > 0.2)
+    assert used[0.22] < 0.5 * used[0.1]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_few_losses_cost_bbr_no_more_than_themselves(seed: int) -> None:
+    draw = random.Random(seed)
+    rtt, loss = f"{draw.randint(150, 300)}ms", draw.uniform(0.001, 0.004)
+    changes = {**_BUFFERS, "path.rtt": rtt, "path.down": "100Mbit/s", "path.loss": loss}
+    lossy, lossless = (
+        ExplainedComparison(ct.compare("steady-20-68", "bbr", 1, duration="30s", set=each)).ccas[0]
+        for each in (changes, {**changes, "path.loss": 0})
+    )
+    assert lossy.used_share > lossless.used_share - 0.05
+    (cause,) = (each for each in lossy.causes if each.name == "random_loss")
+    assert cause.weight == pytest.approx(loss, rel=0.3)
+    assert "unused" not in cause.text

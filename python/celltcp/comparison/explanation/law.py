@@ -1,9 +1,10 @@
-"""Law of the steady state of Reno and CUBIC under random losses, beside the metrics of a flow."""
+"""Laws of Reno, CUBIC and BBR under random losses, beside the metrics of a flow."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.results.steady_state import random_loss_rate, steady_state_of
 from celltcp.results.warnings.few_losses import MAX_LOSS_RATE
 from celltcp.scenarios.quantity_texts import rate_text
@@ -11,6 +12,12 @@ from celltcp.scenarios.quantity_texts import rate_text
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
+#: Gain at which BBR probes for bandwidth; no more than its rate arrives at a loss of 1 - 1/gain.
+_BBR_GAIN = 1.25
+#: Loss rate beside that one, as a share of it, from which on the rate of BBR falls.
+_MIN_BBR_LOSS_SHARE = 0.9
+#: Minimum share of the time that window and recoveries hold BBR back, for losses that cost it capacity.
+_MIN_WINDOW_SHARE = 0.2
 #: Minimum number of recoveries from random losses for a loss rate without one in the scenario.
 _MIN_RECOVERIES = 20
 #: Maximum share of the time in time-outs, which the law lacks.
@@ -20,10 +27,16 @@ _MAX_TIMEOUT_SHARE = 0.05
 def law_text(evidence: Evidence) -> str:
     """Returns the rate of a bulk flow by the law of its CCA, and the loss rate for all the capacity.
 
-    The text is empty where the law does not hold: other CCAs, splits, many time-outs, loss rates above
-    `MAX_LOSS_RATE`, and rates beyond the capacity.
+    For BBR v1 it is the loss rate at which its estimate falls. The text is empty where no law holds:
+    other CCAs, splits, many time-outs, loss rates above `MAX_LOSS_RATE`, and rates beyond the capacity.
     """
     law = steady_state_of(evidence.cca)
+    if _is_above_bbr_limit(evidence, evidence.recoveries["random"].sum() / evidence.total("segments")):
+        return (
+            f" BBR probes for bandwidth with {_BBR_GAIN} times its rate: at a loss of "
+            f"{percent_text(1 - 1 / _BBR_GAIN)} no more than its rate arrives, so that its estimate "
+            "only falls."
+        )
     if law is None or not evidence.is_bulk or "bytes" in evidence.workload or evidence.has_middleboxes:
         return ""
     loss = _loss_rate(evidence)
@@ -41,6 +54,18 @@ def law_text(evidence: Evidence) -> str:
         f"{rate_text(rate_mbps)}; {rate_text(evidence.capacity_mbps)} need a loss rate of "
         f"{tolerated:.2g} at most."
     )
+
+
+def holds_bbr_back(evidence: Evidence, loss: float) -> bool:
+    """Returns whether losses cost BBR capacity: by its window, by time-outs, or by its estimate."""
+    window_share = evidence.time_share("congestion_window", "recovery", "timeout")
+    return window_share >= _MIN_WINDOW_SHARE or _is_above_bbr_limit(evidence, loss)
+
+
+def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:
+    """Returns whether so much is lost that probes of BBR v1 find no more than the present rate."""
+    is_default = evidence.cca.partition("@")[0] == "bbr"
+    return is_default and evidence.is_bulk and loss >= _MIN_BBR_LOSS_SHARE * (1 - 1 / _BBR_GAIN)
 
 
 def _loss_rate(evidence: Evidence) -> float:

@@ -9,7 +9,8 @@ import numpy as np
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
-from celltcp.comparison.explanation.law import law_text
+from celltcp.comparison.explanation.law import holds_bbr_back, law_text
+from celltcp.comparison.explanation.unused import unused_after_losses
 from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
@@ -206,12 +207,14 @@ def random_loss(evidence: Evidence) -> Cause | None:
 def overflows(evidence: Evidence) -> Cause | None:
     """The buffer overflows, and is neither shallow nor overflowed by slow start for long.
 
-    The thresholds are those of `policer`. At least {_MIN_UNUSED_BY_LOSS:.0%} of the capacity is unused:
-    loss-based CCAs overflow each buffer in the end.
+    The thresholds are those of `policer`. At least {_MIN_UNUSED_BY_LOSS:.0%} of the capacity is unused,
+    by a bulk flow after losses: loss-based CCAs overflow each buffer in the end.
     """
     is_named = shallow_buffer(evidence) or overshoot(evidence)
     losses = evidence.recoveries["overflow"]
     if is_named or evidence.unused_share < _MIN_UNUSED_BY_LOSS or not _are_most(evidence, losses):
+        return None
+    if evidence.is_bulk and unused_after_losses(evidence) < _MIN_UNUSED_BY_LOSS:
         return None
     return _loss_cause(evidence, "overflows", f"{evidence.buffer_text.capitalize()} dropped", losses)
 
@@ -273,9 +276,11 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     if not _are_relevant(evidence, losses, lost, sent):
         return None
     # A flow that sends little leaves most of the capacity unused, whatever is lost. BBR hardly reacts
-    # to a recovery, so that the reason of most lost segments counts.
+    # to a recovery, so that the reason of most lost segments counts, where they hold it back.
     is_bbr, drops = evidence.cca.startswith("bbr"), evidence.recoveries["drops"].sum()
-    is_minor = lost <= drops / 2 if is_bbr else not _are_most(evidence, losses)
+    is_minor = not _are_most(evidence, losses)
+    if is_bbr:
+        is_minor = lost <= drops / 2 or not holds_bbr_back(evidence, lost / sent)
     # What stays unused in pauses of the application is not for losses.
     idle_share = evidence.time_share("idle")
     cost = 0.0 if evidence.is_thin or is_minor else max(evidence.unused_share - idle_share, 0.0)

@@ -33,6 +33,7 @@ from celltcp.comparison.explanation.unit_reasons import (
     REQUEST_LOST,
     TIME_OUT,
 )
+from celltcp.comparison.explanation.unused import window_beside
 from celltcp.comparison.explanation.window_remedies import (
     WINDOW_BDPS,
     receive_window,
@@ -414,8 +415,12 @@ def probe_rtt(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy(against, cca="bbr3")
 
 
-def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A larger initial window if slow start was the limit; another CCA if the window was the limit."""
+def slow_growth(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
+    """Larger windows at hosts that are full at times, a larger initial window, or another CCA."""
+    if window := window_beside(evidence):
+        yield from {"receive_window": receive_window, "send_buffer": send_buffer}[window](
+            evidence, cause
+        )
     if evidence.time_share("startup") >= evidence.time_share("congestion_window", "pacing"):
         yield _initial_window("a long slow start")
     elif evidence.is_thin:

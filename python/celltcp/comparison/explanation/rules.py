@@ -65,6 +65,8 @@ LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
 _SYMPTOMS = {"queue", "slow_units"}
 #: Causes of a part of what stays unused; `slow_growth` is about the rest.
 _PARTS = {"start_up", "probe_rtt"}
+#: Causes that cost no more than what they drop, up to this weight.
+_LOSSES, _MAX_MINOR_WEIGHT = {"random_loss", "radio_loss", "aqm"}, 0.02
 
 
 def causes_of(evidence: Evidence) -> list[Cause]:
@@ -73,7 +75,9 @@ def causes_of(evidence: Evidence) -> list[Cause]:
     if not len(evidence.slots):
         return [cause] if (cause := path.outage(evidence)) else []
     causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
-    names = {cause.name for cause in causes}
+    names = {
+        cause.name for cause in causes if cause.name not in _LOSSES or cause.weight > _MAX_MINOR_WEIGHT
+    }
     if names <= _SYMPTOMS | _PARTS:
         # The causes `queue` and those of unused capacity say more than `held_queue`.
         has_held_queue = names.isdisjoint({"queue", *_PARTS})

@@ -31,6 +31,8 @@ _MIN_PROBE_RTT_SHARE, _MIN_SHARE_OF_UNUSED = 0.03, 0.25
 _MIN_RISE, _BEFORE_RISE_S = 1.25, 2.0
 #: Minimum shares of the time limited by the sender, and of unused capacity, for slow growth.
 _MIN_SENDER_LIMITED_SHARE, _MIN_UNUSED_SHARE = 0.5, 0.1
+#: Minimum share of the time in which a window at a host is full that a text names.
+_MIN_WINDOW_SHARE = 0.05
 #: Minimum share of the unused capacity of a phase that a text names.
 _MIN_NAMED_SHARE = 0.2
 #: Phases of slots.
@@ -105,7 +107,22 @@ def slow_growth(evidence: Evidence) -> Cause | None:
     elif evidence.is_bulk and evidence.bdp > 0:
         in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
         text += f": {in_flight:.2f} bandwidth-delay products were in flight on average"
+    if window := window_beside(evidence):
+        share_text = percent_text(evidence.time_share(window))
+        text += f"; the {window.replace('_', ' ')} was full for {share_text} of the time as well"
     return Cause("slow_growth", f"{text}.", unused)
+
+
+def unused_after_losses(evidence: Evidence) -> float:
+    """Returns the share of the capacity that is unused after losses, until the flow uses it again."""
+    return _Phases(evidence, list(probes_of(evidence))).unused_share(_LOSS)
+
+
+def window_beside(evidence: Evidence) -> str:
+    """Returns the window at a host that is full for some of the time, as a limit; empty without one."""
+    window = max(("receive_window", "send_buffer"), key=evidence.time_share)
+    is_full = evidence.time_share(window) >= _MIN_WINDOW_SHARE
+    return window if evidence.is_bulk and is_full else ""
 
 
 def probes_of(evidence: Evidence) -> Iterator[ProbeRtt]:

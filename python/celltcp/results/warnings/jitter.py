@@ -10,6 +10,9 @@ from celltcp._core import in_unit
 
 #: Minimum jitter of a warning, ms; delays then do not show queueing alone.
 _MIN_MS = 1.0
+#: Mean of a jitter below which many of its draws are below zero, and the mean that leaves few, both in
+#: standard deviations.
+_MIN_MEAN_SDS, _FULL_MEAN_SDS = 1, 3
 
 
 def jitter_ms(scenario: Mapping[str, Any], *, is_upload: bool) -> float:
@@ -37,6 +40,40 @@ def _spread_ms(jitter: Mapping[str, Any]) -> float:
 
 
 def jitter_warning(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns warnings about draws below zero, and about jitter in the delays that no CCA causes."""
+    return [*_cut_draws(scenario), *_included_jitter(scenario)]
+
+
+def _cut_draws(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns a warning for each jitter of which many draws are below zero, and thus become zero.
+
+    The jitter of other tools is around the delay. The RTT has the jitter of the path once, and that of
+    a hop in both directions.
+    """
+    path = scenario.get("path", {})
+    hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
+    warnings = []
+    for field, part in {"path": path, **hops}.items():
+        jitter = part.get("jitter") or {}
+        mean, sd = (in_unit(jitter.get(name, "0s"), "ms") or 0.0 for name in ("mean", "sd"))
+        if jitter.get("distribution", "normal") == "exponential" or not mean < _MIN_MEAN_SDS * sd:
+            continue
+        new_mean = _FULL_MEAN_SDS * sd
+        rtt = (in_unit(path.get("rtt", "40ms"), "ms") or 0.0) - (new_mean - mean) * (
+            1 if field == "path" else 2
+        )
+        # A delay cannot vary by more than it is.
+        if not rtt > 0:
+            continue
+        warnings.append(
+            f"{field}.jitter has a mean of {mean:g} ms beside an sd of {sd:g} ms: draws below zero are "
+            "zero, so that it only adds to the delay; for a delay that varies around its mean, as that "
+            f"of tc netem, --set {field}.jitter.mean={new_mean:g}ms --set path.rtt={rtt:g}ms"
+        )
+    return warnings
+
+
+def _included_jitter(scenario: Mapping[str, Any]) -> list[str]:
     """Returns a warning if delays include jitter, which no congestion control causes."""
     # An RTT includes the jitter of both directions.
     rtt_jitter_ms = sum(jitter_ms(scenario, is_upload=is_upload) for is_upload in (False, True))
