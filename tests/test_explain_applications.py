@@ -111,7 +111,11 @@ def test_frames_in_probe_rtt_have_it_as_their_reason(seed: int) -> None:
     frames = {"kind": "frames", "size": f"{draw.randint(22, 27)}kB", "interval": "33ms"}
     changes = {"path.rtt": f"{draw.randint(60, 90)}ms", "flows.0.workload": frames}
     slow = _slow_units(changes, "60s")
-    assert "met BBR's PROBE_RTT" in slow["bbr"]
+    met, behind = (
+        int(match[1]) if (match := re.search(rf"(\d+) {reason}", slow["bbr"])) else 0
+        for reason in ("met BBR's PROBE_RTT", "waited behind earlier ones")
+    )
+    assert met > behind, slow["bbr"]
     assert "PROBE_RTT" not in slow["cubic"]
 
 

@@ -115,7 +115,9 @@ class AppMetric(NamedTuple):
         return last if last in _UNITS else ""
 
     def text(self, value: float) -> str:
-        """Returns a value with its name and unit in a line, such as `response p95 0.198 s`."""
+        """Returns a value with its name and unit in a line, as `response p95 0.198 s`; a share in %."""
+        if "share" in self.heading and math.isfinite(value):
+            return f"{self.name} {100 * value:.3g} %"
         number = INFINITE if math.isinf(value) else f"{value:.{self.digits}f}"
         return f"{self.name} {number} {self.unit}".rstrip()
 

@@ -33,6 +33,7 @@ from celltcp.comparison.explanation.unit_reasons import (
     REQUEST_LOST,
     TIME_OUT,
 )
+from celltcp.comparison.explanation.unit_windows import IN_PROBE_RTT
 from celltcp.comparison.explanation.unused import window_beside
 from celltcp.comparison.explanation.window_remedies import (
     WINDOW_BDPS,
@@ -389,6 +390,8 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
                 yield from itertools.islice(fitting_frames(evidence, evidence.goodput_mbps), 1)
         elif reason == IN_QUEUE:
             yield from queue(evidence, cause)
+        elif reason == IN_PROBE_RTT:
+            yield from probe_rtt(evidence, cause)
 
 
 def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

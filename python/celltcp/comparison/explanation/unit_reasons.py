@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MAJORITY = 0.5
 #: Minimum mean RTT, in lowest RTTs, at which packets waited in a queue.
 MIN_QUEUED_RTTS = 1.5
+#: Time before a unit in which PROBE_RTT may have left a backlog, s.
+_BACKLOG_S = 1.0
 
 #: Reasons of slow units.
 REASONS = (
@@ -95,6 +97,10 @@ def count_reasons(
         is_mostly_behind = overlap_s < MAJORITY * (end_s - start_s) < np.inf
         if is_behind[index] and (reason is None or is_mostly_behind):
             reason = BEHIND
+            since_s = start_s - _BACKLOG_S
+            has_losses = _overlap(evidence, by_connection.get(key), run, since_s, end_s).reason
+            if windows and not has_losses and windows.meets_probe_rtt(run, since_s, end_s):
+                reason = IN_PROBE_RTT
         if reason is None and _has_drop(far_losses[DATA].get(key), start_s, end_s):
             reason = REQUEST_LOST
         if evidence.is_held_by_nagle and reason in (None, BEHIND) and not is_first[index]:

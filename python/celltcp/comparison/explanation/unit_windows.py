@@ -19,7 +19,7 @@ _PROBE_RTT_WINDOW = 4
 
 #: Reasons of slow units.
 IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
-    "met BBR's PROBE_RTT",
+    "met BBR's PROBE_RTT or its backlog",
     "had a low pacing rate after losses",
     "had a small window after losses",
 )
@@ -42,13 +42,22 @@ class UnitWindows:
     def _median_window(self) -> float:
         return float(self._sending["cwnd"].median())
 
+    def meets_probe_rtt(self, run: int, start_s: float, end_s: float) -> bool:
+        """Returns whether BBR's window was that of PROBE_RTT in a part of a run without losses."""
+        if not self._evidence.cca.startswith("bbr"):
+            return False
+        return bool(self._slots(run, start_s, end_s)["cwnd"].min() <= _PROBE_RTT_WINDOW)
+
+    def _slots(self, run: int, start_s: float, end_s: float) -> pd.DataFrame:
+        """Returns the slots of a part of a run in which data was in flight."""
+        slots = self._sending[self._sending["run"] == run]
+        return slots[(slots["t_s"] < end_s) & (slots["t_s"] + self._evidence.slot_s > start_s)]
+
     def reason(self, run: int, start_s: float, end_s: float) -> str | None:
         """Returns why a unit of a run was slow, one of the reasons above; None for another reason."""
-        evidence, slots = self._evidence, self._sending
-        slots = slots[slots["run"] == run]
-        slots = slots[(slots["t_s"] < end_s) & (slots["t_s"] + evidence.slot_s > start_s)]
+        evidence, slots = self._evidence, self._slots(run, start_s, end_s)
         window = float(slots["cwnd"].mean())
-        if evidence.cca.startswith("bbr") and slots["cwnd"].min() <= _PROBE_RTT_WINDOW:
+        if self.meets_probe_rtt(run, start_s, end_s):
             return IN_PROBE_RTT
         recoveries = evidence.recoveries
         if not ((recoveries["run"] == run) & (recoveries["t_s"] < end_s)).any():
