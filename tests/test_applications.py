@@ -14,10 +14,11 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.applications import shown_metrics
+from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
-from celltcp.comparison.report.front_page import choices_of, settings_section
+from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.tables import shares_table
 from workloads import DEEP_BUFFER, GAME, nearest_rank
 

@@ -13,15 +13,9 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.metrics import MetricText
-from celltcp.comparison.report.front_page import (
-    _gap_text,
-    answer_of,
-    ccas_to_set,
-    choices_of,
-    settings_section,
-    several_answer,
-)
+from celltcp.comparison.report.front_page import _gap_text, answer_of, settings_section, several_answer
 from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.comparison.report.sweep import sweep_part

@@ -62,12 +62,14 @@ def rank_word(name: str, verdict: Verdict) -> str:
 
 
 def stake_texts(comparison: Comparison) -> list[str]:
-    """Returns a line for each flow of a workload: its metric, and the best CCA."""
+    """Returns a line for each flow of a workload, or for equal flows: metric, and the best CCA."""
+    from celltcp.comparison.equal_flows import joined_stakes
+
     names = labels(comparison.ccas)
     # Mixes of several flows are not ranked.
     return [
         f"best for {stake.need}: {verdict_text(stake.verdict, names)}"
-        for stake in comparison.ranked_stakes
+        for stake, _ in joined_stakes(comparison)
         if stake.verdict.leader is not None or not comparison.several_flows
     ]
 

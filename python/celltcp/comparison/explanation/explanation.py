@@ -207,7 +207,7 @@ class ExplainedComparison:
     @property
     def _any_text(self) -> str:
         """Sentence on the needs for which any congestion control will do; empty without any."""
-        from celltcp.comparison.report.front_page import needs_of_any
+        from celltcp.comparison.choices import needs_of_any
 
         needs = " and ".join(needs_of_any(self.comparison))
         return f"no difference matters for {needs}: any of these CCAs will do" if needs else ""
@@ -269,7 +269,7 @@ class ExplainedComparison:
         """
         if self._collapse_text or self._window_text:
             return []
-        from celltcp.comparison.report.front_page import ccas_to_set, on_flow
+        from celltcp.comparison.choices import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 
         names = labels(self.comparison.ccas)

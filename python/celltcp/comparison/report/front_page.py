@@ -6,8 +6,17 @@ import collections
 import math
 import tomllib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from celltcp.comparison.choices import (
+    Choice,
+    as_good,
+    cca_to_set,
+    ccas_to_set,
+    choices_of,
+    instead_text,
+    on_flow,
+    tie_break,
+)
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
 from celltcp.comparison.report.initial_window import initial_window
@@ -17,31 +26,12 @@ from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
-from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
-from celltcp.results.tested import FlowUnderTest
+from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
-from celltcp.scenarios.requirements import QOE
 
 #: Minimum share of retransmitted segments at which the answer has it.
 _MIN_RETRANSMITTED_SHARE = 0.05
-#: Texts of needs by requirement, the first one first.
-_NEED_TEXTS = {"balanced": "a balance of both", "goodput": "throughput", "delay": "delay"}
-
-
-class Choice(NamedTuple):
-    """Verdict on the best congestion control for a need."""
-
-    need: str
-    #: Metric by which they rank.
-    metric: str
-    verdict: Verdict
-
-    @property
-    def whole_need(self) -> str:
-        """The need, with the delay where that decides among CCAs which are nearly as good."""
-        cost = self.verdict.cost
-        return f"{self.need} and delay" if cost is not None and cost.instead else self.need
 
 
 def question_on(ccas: Sequence[str], subject: str) -> str:
@@ -52,21 +42,6 @@ def question_on(ccas: Sequence[str], subject: str) -> str:
     names = ", ".join(labels(ccas).values())
     best = f"Which of {names} is best on {subject}?"
     return best if len(ccas) > 1 else f"What does {names} get on {subject}?"
-
-
-def choices_of(comparison: Comparison) -> list[Choice]:
-    """Returns the verdict for each need: first those of flows, then those by network metrics."""
-    if len(single_flow_mixes(comparison.ccas)) < 2:
-        return []
-    choices = [Choice(each.question, each.metric, each.verdict) for each in comparison.ranked_stakes]
-    # Transfers rank by their completion time, which depends on throughput and delay.
-    verdicts = {} if comparison.is_finite else comparison.network_verdicts
-    choices += [
-        Choice(text, comparison.requirements[name], verdicts[name])
-        for name, text in _NEED_TEXTS.items()
-        if name in verdicts
-    ]
-    return [choice for choice in choices if choice.verdict.leader is not None]
 
 
 def answer_of(comparison: Comparison) -> str:
@@ -81,10 +56,10 @@ def answer_of(comparison: Comparison) -> str:
     decided = [choice for choice in choices if choice.verdict.best is not None]
     choice = decided[0] if decided else choices[0]
     need, verdict = choice.whole_need, choice.verdict
-    cca = _cca_to_set(comparison, choice) or str(verdict.leader)
+    cca = cca_to_set(comparison, choice) or str(verdict.leader)
     other = _reference_cca(comparison, cca, choices)
     gaps = "; ".join(_gaps(comparison, cca, other))
-    if verdict.are_all_tied and _cca_to_set(comparison, choice) is None:
+    if verdict.are_all_tied and cca_to_set(comparison, choice) is None:
         alike = ", ".join(names[each] for each in verdict.ranked)
         return f"For {need} no difference matters among {alike}: keep the one in use."
     if not decided:
@@ -92,11 +67,10 @@ def answer_of(comparison: Comparison) -> str:
         losses = _retransmissions_text(comparison, dict.fromkeys((*verdict.ranked, other)))
         against = f"{names[cca]} against {names[other]}: {gaps}"
         return f"For {need} it is undecided among {among}. {against}.{losses}"
-    delay = words_of(comparison.delay_metric).name
-    as_good = ", ".join(names[each] for each in _as_good(verdict, cca))
-    reason = f"; of these it has the lowest {delay}" if cca != verdict.leader else ""
-    note = f" (tied with {as_good}{reason})" if as_good else ""
-    if instead := _instead_text(verdict, cca):
+    tied = ", ".join(names[each] for each in as_good(verdict, cca))
+    reason = tie_break(comparison, choice).reason
+    note = f" (tied with {tied}{f'; {reason}' if reason else ''})" if tied else ""
+    if instead := instead_text(verdict, cca):
         note = f" ({instead})"
     text = (
         f"For {need}, set {names[cca]}{on_flow(comparison)}{note}. "
@@ -117,98 +91,13 @@ def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
     return f" Segments that are sent again: {texts}."
 
 
-def _cca_to_set(comparison: Comparison, choice: Choice) -> str | None:
-    """Returns the best CCA, or one nearly as good with a far lower delay.
-
-    None if the best one is undecided, or if neither the metric nor the delay of packets differs by an
-    amount that matters. That delay is nothing to the viewer of a video, whose buffer hides it.
-    """
-    verdict = choice.verdict
-    chosen = verdict.best
-    if chosen is None or choice.metric == QOE:
-        return None if verdict.are_all_tied else chosen
-    if verdict.cost is not None and verdict.cost.instead is not None:
-        return verdict.cost.instead
-    for other in verdict.tied:
-        if _has_lower_delay(comparison, other, chosen):
-            chosen = other
-    is_alike = verdict.are_all_tied and not any(
-        _has_lower_delay(comparison, chosen, other) for other in _as_good(verdict, chosen)
-    )
-    return None if is_alike else chosen
-
-
-def _has_lower_delay(comparison: Comparison, cca: str, other: str) -> bool:
-    """Returns whether a CCA has a significantly lower delay than another, by an amount that matters."""
-    pair = [comparison.values(each, comparison.delay_metric) for each in (cca, other)]
-    gap = paired_gap(*pair)
-    larger_mean = max(estimate(values).mean for values in pair)
-    return gap.mean < 0 and not gap.includes_zero and not is_tie(gap, larger_mean)
-
-
-def _as_good(verdict: Verdict, cca: str) -> list[str]:
-    """Returns the leader and the CCAs tied with it, without the CCA to set.
-
-    None are as good as a CCA that is set for its delay in place of the leader.
-    """
-    if _instead_text(verdict, cca):
-        return []
-    return [each for each in (str(verdict.leader), *verdict.tied) if each != cca]
-
-
-def _instead_text(verdict: Verdict, cca: str) -> str:
-    """Returns what the leader has over the CCA set in its place, and its price; empty for others."""
-    cost = verdict.cost
-    return cost.instead_text if cost is not None and cca == cost.instead else ""
-
-
-def on_flow(comparison: Comparison) -> str:
-    """Returns text on the flow under test; empty if it is the only flow."""
-    flows = FlowUnderTest.each(comparison.results.about)
-    return f" on {comparison.tested.name}" if len(flows) > 1 else ""
-
-
-def needs_of_any(comparison: Comparison) -> list[str]:
-    """Returns the needs of flows, or else the first need, for which any congestion control will do."""
-    choices = choices_of(comparison)
-    return [
-        choice.need
-        for choice in choices[: max(len(comparison.ranked_stakes), 1)]
-        if choice.verdict.are_all_tied and _cca_to_set(comparison, choice) is None
-    ]
-
-
-def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
-    """Returns the congestion controls to set, each with the needs that it is best for.
-
-    They are those for the needs of all flows with a ranking metric, or else for the first need.
-    """
-    needs_of: dict[str, list[str]] = {}
-    will_any_do = bool(needs_of_any(comparison))
-    for index, choice in enumerate(choices_of(comparison)):
-        if (needs_of or will_any_do) and index >= len(comparison.ranked_stakes):
-            break
-        cca = _cca_to_set(comparison, choice)
-        if cca is None:
-            continue
-        need, verdict = choice.whole_need, choice.verdict
-        # A CCA that is set already is preferred to another one that is as good.
-        as_good = (verdict.leader, *verdict.tied)
-        chosen = next((each for each in needs_of if each in as_good), cca)
-        tied = _as_good(verdict, chosen)
-        names = ", ".join(labels(comparison.ccas)[each] for each in tied)
-        note = _instead_text(verdict, chosen) or (f"{names} as good" if tied else "")
-        needs_of.setdefault(chosen, []).append(f"{need} ({note})" if note else need)
-    return needs_of
-
-
 def settings_section(comparison: Comparison) -> Section | None:
     """Returns the lines that set the best congestion control; None if there is nothing to choose."""
     choices = choices_of(comparison)
     if not choices:
         return None
     names = labels(comparison.ccas)
-    chosen = _cca_to_set(comparison, choices[0]) or str(choices[0].verdict.leader)
+    chosen = cca_to_set(comparison, choices[0]) or str(choices[0].verdict.leader)
     window, initial = window_limit(comparison, chosen), initial_window(comparison, chosen)
     texts = [limit.text for limit in (window, initial) if limit]
     scenario = tomllib.loads(comparison.results.about["scenario"])
@@ -222,17 +111,17 @@ def settings_section(comparison: Comparison) -> Section | None:
     last = () if own is None else (own,)
     for choice in choices:
         need, verdict = choice.whole_need, choice.verdict
-        cca = _cca_to_set(comparison, choice)
+        cca = cca_to_set(comparison, choice)
         if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
             state = "no difference that matters" if verdict.are_all_tied else "undecided"
             texts.append(f"For {need}: {state} among {among}.")
         else:
-            tied = [names[each] for each in _as_good(verdict, cca)]
+            tied = [names[each] for each in as_good(verdict, cca)]
             also = f" ({', '.join(tied)} as good)" if tied else ""
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
-            price = f" ({instead})" if (instead := _instead_text(verdict, cca)) else price
+            price = f" ({instead})" if (instead := instead_text(verdict, cca)) else price
             texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{also}{price}.")
     best = next(iter(ccas_to_set(comparison)), None)
     first_verdict = choices[0].verdict
@@ -312,7 +201,7 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     names = labels(dict.fromkeys(cca for comparison in comparisons for cca in comparison.ccas))
     needs = list(dict.fromkeys(first.need for first in firsts))
     counts: collections.Counter[str] = collections.Counter()
-    for _, _, verdict in firsts:
+    for verdict in (first.verdict for first in firsts):
         if verdict.best is not None:
             instead = None if verdict.cost is None else verdict.cost.instead
             counts.update((instead,) if instead else (verdict.best, *verdict.tied))

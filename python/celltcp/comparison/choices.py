@@ -1,0 +1,184 @@
+"""Choices: the congestion control to set for each need, or none where no difference matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.equal_flows import joined_stakes
+from celltcp.comparison.metrics import words_of
+from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
+from celltcp.results.tested import FlowUnderTest
+from celltcp.scenarios.cca_mix import labels, single_flow_mixes
+from celltcp.scenarios.requirements import QOE
+
+if TYPE_CHECKING:
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.stakes import Stake
+
+#: Texts of needs by requirement, the first one first.
+_NEED_TEXTS = {"balanced": "a balance of both", "goodput": "throughput", "delay": "delay"}
+
+
+class Choice(NamedTuple):
+    """Verdict on the best congestion control for a need."""
+
+    need: str
+    #: Metric by which they rank.
+    metric: str
+    verdict: Verdict
+    #: Names of the flows that have the need; empty for needs of the network.
+    flows: tuple[str, ...] = ()
+
+    @property
+    def whole_need(self) -> str:
+        """The need, with the delay where that decides among CCAs which are nearly as good."""
+        cost = self.verdict.cost
+        return f"{self.need} and delay" if cost is not None and cost.instead else self.need
+
+
+def choices_of(comparison: Comparison) -> list[Choice]:
+    """Returns the verdict for each need: first those of flows, then those by network metrics."""
+    if len(single_flow_mixes(comparison.ccas)) < 2:
+        return []
+    choices = [
+        Choice(joined.stake.question, joined.stake.metric, joined.stake.verdict, joined.flows)
+        for joined in joined_stakes(comparison)
+    ]
+    # Transfers rank by their completion time, which depends on throughput and delay.
+    verdicts = {} if comparison.is_finite else comparison.network_verdicts
+    choices += [
+        Choice(text, comparison.requirements[name], verdicts[name])
+        for name, text in _NEED_TEXTS.items()
+        if name in verdicts
+    ]
+    return [choice for choice in choices if choice.verdict.leader is not None]
+
+
+class TieBreak(NamedTuple):
+    """CCA to set of those that are as good for a need, and what sets it apart from the others."""
+
+    #: None where nothing that matters sets the CCAs apart.
+    cca: str | None
+    #: Text that follows the names of the others; empty if the leader needs no further reason.
+    reason: str = ""
+
+
+def cca_to_set(comparison: Comparison, choice: Choice) -> str | None:
+    """Returns the best CCA, or one nearly as good with a far lower delay.
+
+    None if the best one is undecided, or if no difference to the others matters.
+    """
+    verdict = choice.verdict
+    if verdict.cost is not None and verdict.cost.instead is not None and verdict.best is not None:
+        return verdict.cost.instead
+    return tie_break(comparison, choice).cca
+
+
+def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
+    """Returns which of the CCAs that are as good for a need is to be set.
+
+    First, the metrics of the other flows decide, then the delay of packets. That delay is nothing to
+    the viewer of a video, whose buffer hides it.
+    """
+    verdict = choice.verdict
+    chosen = verdict.best
+    if chosen is None or choice.metric == QOE:
+        return TieBreak(None if verdict.are_all_tied else chosen)
+    others = [stake for stake in comparison.stakes if stake.flow not in choice.flows]
+    for other in verdict.tied:
+        if _gains(others, other, chosen) and not _gains(others, chosen, other):
+            chosen = other
+    reason = ""
+    if gains := [gain for tied in as_good(verdict, chosen) for gain in _gains(others, chosen, tied)]:
+        words = words_of(gains[0].metric)
+        superlative = "lowest" if gains[0].is_less_better else "highest"
+        value_text = words.value_text(estimate(gains[0].values[chosen]).mean)
+        reason = f"of these it has the {superlative} {words.name} of {gains[0].flow}, {value_text}"
+    for other in verdict.tied:
+        if _has_lower_delay(comparison, other, chosen) and not _gains(others, chosen, other):
+            chosen = other
+            reason = f"of these it has the lowest {words_of(comparison.delay_metric).name}"
+    is_alike = verdict.are_all_tied and not reason
+    if is_alike and any(
+        _has_lower_delay(comparison, chosen, other) for other in as_good(verdict, chosen)
+    ):
+        is_alike = False
+    return TieBreak(None if is_alike else chosen, reason)
+
+
+def _gains(stakes: list[Stake], cca: str, instead_of: str) -> list[Stake]:
+    """Returns the stakes that gain by a CCA in place of another one."""
+    return [stake for stake in stakes if stake.is_gain(cca, instead_of)]
+
+
+def _has_lower_delay(comparison: Comparison, cca: str, other: str) -> bool:
+    """Returns whether a CCA has a significantly lower delay than another, by an amount that matters."""
+    pair = [comparison.values(each, comparison.delay_metric) for each in (cca, other)]
+    gap = paired_gap(*pair)
+    larger_mean = max(estimate(values).mean for values in pair)
+    return gap.mean < 0 and not gap.includes_zero and not is_tie(gap, larger_mean)
+
+
+def as_good(verdict: Verdict, cca: str) -> list[str]:
+    """Returns the leader and the CCAs tied with it, without the CCA to set.
+
+    None are as good as a CCA that is set for its delay in place of the leader.
+    """
+    if instead_text(verdict, cca):
+        return []
+    return [each for each in (str(verdict.leader), *verdict.tied) if each != cca]
+
+
+def instead_text(verdict: Verdict, cca: str) -> str:
+    """Returns what the leader has over the CCA set in its place, and its price; empty for others."""
+    cost = verdict.cost
+    return cost.instead_text if cost is not None and cca == cost.instead else ""
+
+
+def on_flow(comparison: Comparison) -> str:
+    """Returns text on the flow under test; empty if it is the only flow."""
+    flows = FlowUnderTest.each(comparison.results.about)
+    return f" on {comparison.tested.name}" if len(flows) > 1 else ""
+
+
+def needs_of_any(comparison: Comparison) -> list[str]:
+    """Returns the needs of flows, or else the first need, for which any congestion control will do."""
+    choices = choices_of(comparison)
+    return [
+        choice.need
+        for choice in choices[: max(_count_of_flows(choices), 1)]
+        if choice.verdict.are_all_tied and cca_to_set(comparison, choice) is None
+    ]
+
+
+def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
+    """Returns the congestion controls to set, each with the needs that it is best for.
+
+    They are those for the needs of all flows with a ranking metric, or else for the first need.
+    """
+    needs_of: dict[str, list[str]] = {}
+    will_any_do = bool(needs_of_any(comparison))
+    choices = choices_of(comparison)
+    for index, choice in enumerate(choices):
+        if (needs_of or will_any_do) and index >= _count_of_flows(choices):
+            break
+        cca = cca_to_set(comparison, choice)
+        if cca is None:
+            continue
+        need, verdict = choice.whole_need, choice.verdict
+        # A CCA that is set already is preferred to another one that is as good.
+        candidates = (verdict.leader, *verdict.tied)
+        chosen = next((each for each in needs_of if each in candidates), cca)
+        tied = as_good(verdict, chosen)
+        names = ", ".join(labels(comparison.ccas)[each] for each in tied)
+        note = instead_text(verdict, chosen)
+        if tied and not note:
+            reason = tie_break(comparison, choice).reason if chosen == cca else ""
+            note = f"{names} as good{f'; {reason}' if reason else ''}"
+        needs_of.setdefault(chosen, []).append(f"{need} ({note})" if note else need)
+    return needs_of
+
+
+def _count_of_flows(choices: list[Choice]) -> int:
+    """Returns the number of choices for needs of flows, which come first."""
+    return sum(bool(choice.flows) for choice in choices)

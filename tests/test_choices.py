@@ -1,0 +1,82 @@
+"""Choices: ties that other flows decide, equal flows with one choice, and none without a difference."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.choices import cca_to_set, ccas_to_set, choices_of, tie_break
+from celltcp.comparison.equal_flows import joined_stakes
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.report.front_page import answer_of
+from celltcp.comparison.verdict_tables import stake_texts
+from celltcp.results.statistics import estimate
+from drawn_causes import GAME
+
+_PING = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "100ms"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tie_of_an_application_is_broken_by_the_other_flows(seed: int) -> None:
+    """With a queue of its own, a ping is the same whatever the download does."""
+    draw = random.Random(seed)
+    changes: dict[str, Any] = {
+        "path.queue": "fq-codel",
+        "path.rtt": f"{draw.choice([60, 100])}ms",
+        "path.down.rate": f"{draw.choice([20, 30])}Mbit/s",
+        "path.loss": round(draw.uniform(0.002, 0.006), 4),
+        "flows": [{"name": "download"}, {"name": "ping", "cca": "cubic", "workload": _PING}],
+    }
+    # Random losses slow Reno and CUBIC down, and leave BBR the link.
+    result = ct.compare("steady-20-68", ["reno", "bbr", "cubic"], 3, duration="20s", set=changes)
+    choice = choices_of(result)[0]
+    assert choice.flows == ("ping",)
+    assert choice.verdict.are_all_tied
+    assert cca_to_set(result, choice) == "bbr"
+    goodput = estimate(result.values("bbr", "goodput_mbps")).mean
+    reason = f"of these it has the highest goodput of download, {goodput:.2f} Mbit/s"
+    assert tie_break(result, choice).reason == reason
+    (setting,) = ExplainedComparison(result).settings
+    assert setting["cca"] == "bbr on download"
+    assert reason in setting["need"]
+    assert "set bbr on download (tied with " in answer_of(result)
+    assert reason in answer_of(result)
+
+
+@pytest.mark.parametrize("workload", [GAME, _PING])
+def test_where_no_difference_matters_nothing_is_set(workload: dict[str, Any]) -> None:
+    result = ct.compare(
+        "steady-20-68",
+        ["cubic", "bbr", "reno"],
+        3,
+        duration="15s",
+        set={"path.loss": 0.01, "path.uplink_loss": 0.01, "flows.0.workload": workload},
+    )
+    assert ccas_to_set(result) == {}
+    explained = ExplainedComparison(result)
+    assert explained.settings == []
+    assert any("any of these CCAs will do" in note for note in explained.notes)
+    assert answer_of(result).endswith("keep the one in use.")
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_equal_flows_have_one_choice_by_the_mean_of_their_values(count: int) -> None:
+    part = {"workload": {"kind": "bulk", "bytes": "500kB"}}
+    others = [{"name": f"part{number}", "cca": "cubic", **part} for number in range(2, count + 2)]
+    other = {"name": "other", "cca": "cubic", "workload": {"kind": "bulk", "bytes": "200kB"}}
+    changes: dict[str, Any] = {"flows": [{"name": "part1", **part}, *others, other]}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 3, duration="20s", set=changes)
+    joined = joined_stakes(result)
+    names = tuple(f"part{number}" for number in range(2, count + 2))
+    assert [each.flows for each in joined] == [("part1",), names, ("other",)]
+    of_flow = {stake.flow: stake for stake in result.ranked_stakes}
+    for run in range(3):
+        mean = sum(of_flow[name].values["bbr"][run] for name in names) / count
+        assert joined[1].stake.values["bbr"][run] == pytest.approx(mean)
+    lines = stake_texts(result)
+    assert len(lines) == 3
+    text = "part2 and part3" if count == 2 else "part2 to part5"
+    assert lines[1].startswith(f"best for {text}, by completion time")
