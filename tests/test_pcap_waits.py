@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,6 +13,7 @@ import pytest
 
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.waits import waits
+from made_up_evidence import evidence
 
 
 @pytest.mark.parametrize(("rtt_ms", "is_told"), [(200, True), (2_300, False)])
@@ -26,3 +29,14 @@ def test_a_receiver_is_silent_for_as_long_as_acks_queue(rtt_ms: int, is_told: bo
     )
     times = [wait.time_s for wait in waits(Evidence(row, losses, pd.DataFrame()))]
     assert times == ([2.7] if is_told else [])
+
+
+@pytest.mark.parametrize(
+    ("spurious", "waited_s", "is_told"), [(0, 3.5, False), (1, 3.5, False), (4, 3.5, True)]
+)
+def test_a_wait_is_in_the_queue_of_another_connection_only_if_that_is_as_long(
+    spurious: int, waited_s: float, is_told: bool
+) -> None:
+    filler = {"connection": 7, "far_rtt_p95_ms": 1000.0, "near_rtt_p95_ms": math.nan}
+    own = replace(evidence((), spurious=spurious, stalled_s=waited_s), queue_filler=filler)
+    assert any("that connection 7 fills" in wait.text for wait in waits(own)) == is_told

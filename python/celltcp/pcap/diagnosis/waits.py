@@ -176,8 +176,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     if answered_s <= 0 or (is_usual and not unanswered_s and has_few_losses):
         return
     others = evidence.timeouts[evidence.timeouts["kind"] != "outage"]
-    # What has no answer at the end of the capture counts as lost.
-    if filler is not None and row["losses"] <= _MAX_LOSSES_SHARE * row["spurious"]:
+    if filler is not None and _explains(filler, row, answered_s):
         lost_text = f"at most {segments_were(row['losses'])}" if row["losses"] else "nothing was"
         text = (
             f"waited {time_text(answered_s)} in {_filled_text(filler)}; {lost_text} lost "
@@ -207,6 +206,16 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             f"{times_text(_outage_starts(evidence))}, in which {lost_text} lost"
         )
     yield Wait(answered_s, text)
+
+
+def _explains(filler: Mapping[Hashable, Any], row: Mapping[Hashable, Any], waited_s: float) -> bool:
+    """Returns whether the queue of a transfer is as long as the waits of another connection.
+
+    What has no answer at the end of the capture counts as lost.
+    """
+    longest_s = _MAX_FILLER_RTTS * longest_rtt_ms(filler) / 1e3
+    is_long = waited_s <= longest_s * row["spurious"]
+    return bool(is_long and row["losses"] <= _MAX_LOSSES_SHARE * row["spurious"])
 
 
 def _filled_text(filler: Mapping[Hashable, Any]) -> str:
