@@ -220,3 +220,14 @@ def test_advice_of_one_family_is_shown_once() -> None:
     explained.try_remedies(TrialBudget())
     shown = [each for each in explained.remedies if each.cause == "receive_window"]
     assert len(shown) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"), [("32KiB", "a large write may end above it"), ("1MiB", "memory")]
+)
+def test_what_is_in_flight_above_a_send_buffer_has_its_reason(size: str, reason: str) -> None:
+    path = {**_FAST, "path.rtt": "40ms", "tcp.send_buffer_max": size}
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="6s", set=path))
+    (cause,) = (cause for cause in explained.ccas[0].causes if cause.name == "send_buffer")
+    assert f"{reason}, " in cause.text
+    assert "in flight on average" in cause.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
@@ -246,7 +247,12 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         )
     if limit == "send_buffer":
         in_flight_text = size_text(mean_in_flight)
-        detail = f"; it counts memory, not data, so that {in_flight_text} were in flight on average"
+        limit_bytes = in_unit(tcp.get("send_buffer_max"), "B") or math.inf
+        reason = "it counts memory, not data"
+        if window > limit_bytes:
+            # Linux checks the limit before it takes data into a buffer of up to 64 KiB.
+            reason = "a large write may end above it"
+        detail = f"; {reason}, so that {in_flight_text} were in flight on average"
     if limited_share > full_share:
         paced_share = limited_share - full_share
         detail += (
