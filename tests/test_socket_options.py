@@ -9,6 +9,7 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.linux_lines import linux_line
 from celltcp.comparison.socket_options import socket_option_texts
 from drawn_causes import compared_with
 
@@ -66,3 +67,14 @@ def test_twice_the_value_of_the_option_is_the_buffer_that_passes_it_in_each_roun
     after = socket_option_texts(ExplainedComparison(result).remedies[0].remedy.changes)
     assert float(after[0].split("or set ")[1].split(" ")[0]) > option
     assert in_unit(changes["tcp.receive_buffer_max"], "B") == 2 * option
+
+
+def test_a_window_that_is_lowered_needs_no_option_and_has_no_condition() -> None:
+    """As against a standing queue: a cap of the route acts whatever the program sets."""
+    for scenario in ({"tcp": {}}, {"tcp": {"receive_window_max": "2MB"}}):
+        change = "tcp.receive_window_max=500kB"
+        assert socket_option_texts([change], scenario) == []
+        assert linux_line(change, scenario).startswith("receiver: ip route")
+    raised = {"tcp": {"receive_window_max": "64KiB"}}
+    assert len(socket_option_texts(["tcp.receive_window_max=500kB"], raised)) == 1
+    assert "if its route caps" in linux_line("tcp.receive_window_max=500kB", raised)

@@ -295,7 +295,7 @@ class _Sentences:
             choice = self._ranking.choices[name]
             changes = [f"{field}={new}" for field, new, old in self._field_values(choice) if new != old]
             lines = [*(linux_line(change, self._scenario) for change in changes)]
-            lines += socket_option_texts(changes)
+            lines += socket_option_texts(changes, self._scenario)
             lines += [cca_line(choice.cca)] if choice.cca != self._start.cca else []
             # Commands of two choices cannot be run one after the other.
             purpose = f" for {name}" if len(names) > 1 else ""

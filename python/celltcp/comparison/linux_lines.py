@@ -12,6 +12,7 @@ from celltcp.comparison.report.settings_lines import (
     linux_sysctls,
     systems,
 )
+from celltcp.comparison.socket_options import is_raised
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
@@ -42,7 +43,8 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
     text = None if entry is None else _value_text(value, entry.get("unit", ""))
     if entry is None or text is None:
         return ""
-    condition = f", {entry['condition']}" if scenario is not None and "condition" in entry else ""
+    has_condition = scenario is not None and "condition" in entry and is_raised(field, value, scenario)
+    condition = f", {entry['condition']}" if has_condition else ""
     return f"{entry['host']}{condition}: {entry['line'].format(value=text)}"
 
 

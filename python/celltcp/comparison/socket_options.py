@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import in_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: Default of net.core.rmem_max and net.core.wmem_max, bytes (net/core/sock.c of Linux).
 _DEFAULT_MAX_BYTES = 212_992
@@ -37,13 +37,37 @@ _OPTIONS = (
 )
 
 
-def socket_option_texts(changes: Sequence[str]) -> list[str]:
-    """Returns a line for each socket option that would override changes of fields, as `field=value`.
+def is_raised(field: str, value: str, scenario: Mapping[str, Any] | None) -> bool:
+    """Returns whether a change raises a size of the table `tcp`; a new cap of the window lowers it.
+
+    Args:
+        field: field with the size, such as `tcp.receive_window_max`.
+        value: new value.
+        scenario: scenario before the change; None if it is unknown, which counts as a smaller size.
+    """
+    if scenario is None:
+        return True
+    old = scenario.get("tcp", {}).get(field.removeprefix("tcp."))
+    if old is None:
+        return field != "tcp.receive_window_max"
+    return (in_unit(value, "B") or 0.0) > (in_unit(str(old), "B") or 0.0)
+
+
+def socket_option_texts(changes: Sequence[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
+    """Returns a line for each socket option that would override raised sizes of windows and buffers.
 
     Linux does not tune the buffer of a socket with such an option, so that tcp_rmem and tcp_wmem do not
     act on it.
+
+    Args:
+        changes: fields and values, as `field=value`.
+        scenario: scenario before the changes, as in `is_raised`.
     """
-    values = dict(change.split("=", 1) for change in changes)
+    values = {
+        field: value
+        for field, value in (change.split("=", 1) for change in changes)
+        if is_raised(field, value, scenario)
+    }
     texts = []
     for option in _OPTIONS:
         sizes = [

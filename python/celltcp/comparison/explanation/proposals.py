@@ -83,7 +83,7 @@ class ProposedRemedy(NamedTuple):
         remedy = self.remedy
         changes = linux_lines(remedy.changes, self.scenario)
         others = itertools.chain.from_iterable(map(other_system_lines, remedy.changes))
-        options = socket_option_texts(remedy.changes)
+        options = socket_option_texts(remedy.changes, self.scenario)
         parts = [remedy.linux, *changes, cca_line(remedy.cca), *others, *options]
         lines = "; ".join(filter(None, parts))
         network = f"; {remedy.network}" if remedy.network else ""
