@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.stakes import Stake
 
 #: Texts of needs by requirement, the first one first.
-_NEED_TEXTS = {"balanced": "a balance of both", "goodput": "throughput", "delay": "delay"}
+NEED_TEXTS = {"balanced": "a balance of both", "goodput": "throughput", "delay": "delay"}
 
 
 class Choice(NamedTuple):
@@ -48,7 +48,7 @@ def choices_of(comparison: Comparison) -> list[Choice]:
     verdicts = {} if comparison.is_finite else comparison.network_verdicts
     choices += [
         Choice(text, comparison.requirements[name], verdicts[name])
-        for name, text in _NEED_TEXTS.items()
+        for name, text in NEED_TEXTS.items()
         if name in verdicts
     ]
     return [choice for choice in choices if choice.verdict.leader is not None]

@@ -255,6 +255,19 @@ class ApplicationMeanRow(TypedDict):
     ]
 
 
+class SetVerdictRow(TypedDict):
+    """Best congestion control over all scenarios, for a need."""
+
+    need: Annotated[str, "A requirement, or a flow and its metric in words."]
+    metric: Annotated[str, "Metric by which they rank."]
+    best: Annotated[Cca | None, "null where the ratios do not decide."]
+    ranked: Annotated[list[Cca], "The best one first."]
+    tied: Annotated[list[Cca], "Those as good as the first one, as far as the scenarios decide."]
+    gains: Annotated[
+        dict[str, RatioInterval], "Metric of the first one relative to each other one, less one."
+    ]
+
+
 class ScenarioSetOutcome(TypedDict):
     """Outcome of celltcp compare on several scenarios."""
 
@@ -265,6 +278,9 @@ class ScenarioSetOutcome(TypedDict):
         list[RelativeRow], "Geometric mean over the scenarios of the ratios to the first one, less one."
     ]
     leading: dict[str, dict[str, list[str]]]
+    over_all: Annotated[
+        list[SetVerdictRow], "Verdicts over three or more scenarios, by the ratios on each of them."
+    ]
     leading_of_flows: NotRequired[
         Annotated[
             dict[str, dict[str, list[str]]],

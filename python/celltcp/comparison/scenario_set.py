@@ -17,6 +17,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
 from celltcp.comparison.metrics import COMPETITION_METRICS, METRICS
 from celltcp.comparison.outcome import RatioInterval, ScenarioSetOutcome, SetInterval
+from celltcp.comparison.set_verdicts import set_verdicts
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder, require_own
 from celltcp.results.keys import part_of_file_name
@@ -107,12 +108,12 @@ class ScenarioSet:
         It is the ratio of the means over the seeds with both values, less one, as both CCAs meet the
         same channels. It is NaN where only one mean is zero. Without a baseline, the list is empty.
         """
-        if self.baseline is None:
-            return []
+        return [] if self.baseline is None else self.difference(cca, self.baseline, metric)
+
+    def difference(self, cca: str, base: str, metric: str) -> list[float]:
+        """Returns the difference of a metric relative to another CCA, as `relative` does."""
         return [
-            relative_difference(
-                comparison.values(cca, metric), comparison.values(self.baseline, metric)
-            )
+            relative_difference(comparison.values(cca, metric), comparison.values(base, metric))
             for comparison in self._comparisons_with(metric)
         ]
 
@@ -160,6 +161,19 @@ class ScenarioSet:
                 for cca in self.ccas[1:]
             ],
             "leading": self.leading,
+            "over_all": [
+                {
+                    "need": verdict.need,
+                    "metric": verdict.metric,
+                    "best": verdict.best,
+                    "ranked": verdict.ranked,
+                    "tied": verdict.tied,
+                    "gains": {
+                        cca: _ratio_interval(shares) for cca, shares in verdict.differences.items()
+                    },
+                }
+                for verdict in set_verdicts(self)
+            ],
             "left_out": list(self.left_out),
         }
         verdicts = {

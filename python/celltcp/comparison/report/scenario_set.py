@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from celltcp.comparison.application_tables import set_application_tables
+from celltcp.comparison.choices import NEED_TEXTS
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, words_of
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
+from celltcp.comparison.report.settings_lines import settings_blocks
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.tables_of_several import set_table
+from celltcp.comparison.set_verdicts import over_all_text, set_verdicts
+from celltcp.comparison.tables_of_several import ratio_text, set_table
 from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.section import Part, Section
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Maximum number of scenarios that a question names.
+_MAX_NAMES = 4
 
 
 def set_part(scenario_set: ScenarioSet) -> Part:
@@ -19,10 +32,10 @@ def set_part(scenario_set: ScenarioSet) -> Part:
         (name,): comparison for name, comparison in scenario_set.comparisons.items()
     }
     verdicts = verdicts_table(("scenario",), by_name)
-    answer, settings = several_answer(list(scenario_set.comparisons.values()), "scenario")
+    answer, settings = _answer(scenario_set)
     return Part(
         title=f"{count} scenarios",
-        question=question_on(scenario_set.ccas, ", ".join(scenario_set.comparisons)),
+        question=question_on(scenario_set.ccas, _names_text(list(scenario_set.comparisons))),
         answer=answer,
         findings=leading_findings(
             scenario_set.leading_by_need(), scenario_set.ccas, "on", lambda names: str(len(names))
@@ -38,3 +51,41 @@ def set_part(scenario_set: ScenarioSet) -> Part:
         ),
         warnings=(scenario_set.unfinished,) if scenario_set.unfinished else (),
     )
+
+
+def _names_text(names: Sequence[str]) -> str:
+    """Returns the names of scenarios; of many the first ones, and the number of the others."""
+    if len(names) <= _MAX_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[: _MAX_NAMES - 1])} and {len(names) - _MAX_NAMES + 1} more"
+
+
+def _answer(scenario_set: ScenarioSet) -> tuple[str, Section | None]:
+    """Returns the answer in a sentence, and the lines that set the best CCA over all scenarios.
+
+    With few scenarios, or none that decide, it counts the scenarios on which each CCA is best.
+    """
+    verdicts = set_verdicts(scenario_set)
+    in_order = [each for need in NEED_TEXTS for each in verdicts if each.need == need]
+    flows = [each for each in verdicts if each not in in_order]
+    decided = [each for each in (*flows, *in_order) if each.best is not None]
+    counts, settings = several_answer(list(scenario_set.comparisons.values()), "scenario")
+    if not decided:
+        return counts, settings
+    verdict = decided[0]
+    names = labels(scenario_set.ccas)
+    best, other = verdict.ranked[:2]
+    gaps = [f"{words_of(verdict.metric).name} {ratio_text(verdict.differences[other])}"]
+    for metric in (GOODPUT, MEAN_RTT):
+        differences = scenario_set.difference(best, other, metric)
+        if metric != verdict.metric and differences:
+            gaps.append(f"{words_of(metric).name} {ratio_text(differences)}")
+    need = NEED_TEXTS.get(verdict.need, verdict.need)
+    text = (
+        f"For {need}, set {names[best]}: {over_all_text(scenario_set)}, {', '.join(gaps)} against "
+        f"{names[other]}."
+    )
+    if counts:
+        text += f" Each alone: {counts[0].lower()}{counts[1:]}"
+    section = Section("What to set", text=(text,), blocks=settings_blocks(best), is_front=True)
+    return text, section

@@ -1,0 +1,85 @@
+"""Verdicts over all scenarios of a set, from the ratios of congestion controls on each of them."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+import celltcp as ct
+from celltcp.cli import celltcp as commands
+from celltcp.comparison.report.scenario_set import set_part
+from celltcp.comparison.scenario_set import ScenarioSet, compare_all
+from celltcp.comparison.set_verdicts import set_verdicts
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with traces of links whose rates vary, drawn at random."""
+    folder = tmp_path_factory.mktemp("links")
+    draw = random.Random(11)
+    for number in range(5):
+        mean = draw.uniform(4, 30)
+        rows = "".join(f"{n},{mean * draw.uniform(0.3, 1.7):.3f}\n" for n in range(30))
+        (folder / f"drive-{number}.csv").write_text(f"time_s,mbps\n{rows}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compared(links: Path) -> ScenarioSet:
+    return compare_all([str(links)], ["cubic", "bbr", "reno"], 2, duration="15s")
+
+
+def test_a_verdict_is_that_of_the_paired_ratios_of_the_scenarios(compared: ScenarioSet) -> None:
+    """An independent computation: t intervals of the logarithms of ratios of means."""
+    verdicts = {verdict.need: verdict for verdict in set_verdicts(compared)}
+    assert list(verdicts) == ["goodput", "balanced", "delay"]
+    for verdict in verdicts.values():
+        means = {
+            cca: [np.mean(each.values(cca, verdict.metric)) for each in compared.comparisons.values()]
+            for cca in compared.ccas
+        }
+        geometric = {cca: float(np.mean(np.log(values))) for cca, values in means.items()}
+        assert verdict.ranked == sorted(geometric, key=lambda cca: -geometric[cca])
+        first = verdict.ranked[0]
+        for other in verdict.ranked[1:]:
+            logs = np.log(means[first]) - np.log(means[other])
+            low, high = stats.t.interval(0.95, len(logs) - 1, loc=logs.mean(), scale=stats.sem(logs))
+            is_tied = low <= 0 <= high or abs(math.expm1(logs.mean())) < 0.005
+            assert (other in verdict.tied) == is_tied, (verdict.need, other, low, high)
+
+
+def test_the_command_the_report_and_json_have_the_same_verdicts(
+    compared: ScenarioSet, links: Path
+) -> None:
+    command = ["compare", str(links), "--cca", "cubic,bbr,reno", "--runs", "2", "--duration", "15s"]
+    printed = CliRunner().invoke(commands, command).stdout
+    verdicts = {verdict.need: verdict for verdict in set_verdicts(compared)}
+    rows = {row["need"]: row for row in compared.to_json()["over_all"]}
+    for need, verdict in verdicts.items():
+        assert f"best over all 5 scenarios for {need}: {verdict.text}" in " ".join(printed.split())
+        assert (rows[need]["best"], rows[need]["tied"]) == (verdict.best, verdict.tied)
+    part = set_part(compared)
+    decided = [verdicts[need] for need in ("balanced", "goodput", "delay") if verdicts[need].best]
+    assert decided, verdicts
+    assert f", set {decided[0].best}: over all 5 scenarios, " in part.answer
+    assert "drive-0, " in part.question
+    assert "2 more" in part.question
+
+
+def test_two_scenarios_have_no_verdict_over_all() -> None:
+    names = ["steady-20-18", "steady-20-68"]
+    assert not set_verdicts(compare_all(names, ["cubic", "bbr"], 1, duration="2s"))
+
+
+def test_transfers_have_a_verdict_of_their_own(links: Path) -> None:
+    transfer = {"flows": [{"name": "app", "workload": {"kind": "bulk", "bytes": "2MB"}}]}
+    result = compare_all([str(links)], ["cubic", "bbr"], 2, duration="30s", set=transfer)
+    needs = [verdict.need for verdict in set_verdicts(result)]
+    assert needs[0] == "app (completion time)"
+    assert all(isinstance(each, ct.Comparison) for each in result.comparisons.values())
