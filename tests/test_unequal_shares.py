@@ -79,3 +79,18 @@ def test_equal_shares_have_no_reason() -> None:
     queued = _reasons("cubic+bbr", _TWO, path__queue="fq-codel")
     alike = _reasons("cubic+cubic", _TWO)
     assert not any([*queued.values(), *alike.values()])
+
+
+@pytest.mark.parametrize("cca", ["bbr", "cubic"])
+def test_a_link_that_others_share_has_no_varying_rate(cca: str) -> None:
+    """What others leave varies; the link does not, and a shaper below its rate helps nobody."""
+    fields = {
+        **_BUFFERS,
+        "flows": '[{ name = "a" }, { name = "b", start = "15s" }]',
+        "path.rtt": "40ms",
+    }
+    result = ct.compare("steady-100-68", f"{cca}+{cca}", 1, duration="40s", set=fields)
+    explained = ExplainedComparison(result)
+    texts = [cause.text for each in explained.ccas for cause in each.causes]
+    assert not [text for text in texts if "follows the rate" in text or "PROBE_RTT" in text]
+    assert not [each for each in explained.remedies if "shaper" in each.remedy.against]

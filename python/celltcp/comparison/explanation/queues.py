@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.evidence import Evidence
 
+#: Goodput of other flows, as a share of the own one, from which on they compete.
+_MAX_COMPETING_SHARE = 0.1
 #: Minimum mean waits in a queue, in lowest RTTs and ms, at which the queue is a cause.
 _MIN_QUEUE_WAIT_RTTS, _MIN_QUEUE_WAIT_MS = 0.5, 20.0
 #: Minimum mean waits, in ms and as a share of the mean RTT, at which a flow holds a queue.
@@ -59,8 +61,11 @@ def queue(evidence: Evidence) -> Cause | None:
 def _waits_by_rate_text(evidence: Evidence) -> str:
     """Returns the mean waits while the link was slow and while it was fast, as text.
 
-    The limits are the quartiles of the capacity. Empty where they are close, or the waits are.
+    The limits are the quartiles of the capacity. Empty where they are close, or the waits are, and
+    where other flows compete, whose goodput varies what they leave.
     """
+    if sum(evidence.competing_mbps.values()) >= _MAX_COMPETING_SHARE * evidence.goodput_mbps:
+        return ""
     rates_mbps = evidence.capacities_1s_mbps
     slow_mbps, fast_mbps = rates_mbps.quantile([0.25, 0.75])
     if not slow_mbps <= _MAX_QUARTILE_RATIO * fast_mbps:

@@ -43,6 +43,7 @@ from celltcp.comparison.explanation.window_remedies import (
 )
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.narrow_hop import steady_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -305,8 +306,9 @@ def _shaper(evidence: Evidence) -> Iterator[Remedy]:
     Its queue then stands where a host can manage it, unless the link is slower still. A link with a
     constant rate has a line of Linux for that beside its queue discipline.
     """
-    hops = evidence.scenario.get("path", {}).get("wired", ())
-    if evidence.is_upload or evidence.bottleneck_hop is not None or not hops:
+    path = evidence.scenario.get("path", {})
+    hops, is_steady = path.get("wired", ()), steady_rate(path.get("down", {})) is not None
+    if evidence.is_upload or evidence.bottleneck_hop is not None or is_steady or not hops:
         return
     rates_mbps = evidence.link_rates_1s_mbps * _PACKET_BYTES / evidence.mss
     quartile, median = rates_mbps.quantile([0.25, 0.5])

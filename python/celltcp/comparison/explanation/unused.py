@@ -27,6 +27,8 @@ _MEDIAN_S = 2.0
 _MAX_REFILL_RTTS = 4
 #: Minimum shares of the capacity, and of what is unused, for PROBE_RTT as a cause.
 _MIN_PROBE_RTT_SHARE, _MIN_SHARE_OF_UNUSED = 0.03, 0.25
+#: Goodput of other flows, as a share of the own one, from which on they compete.
+_MAX_COMPETING_SHARE = 0.1
 #: Ratio of the capacity to its mean over `_BEFORE_RISE_S` before, from which on it has risen.
 _MIN_RISE, _BEFORE_RISE_S = 1.25, 2.0
 #: Minimum shares of the time limited by the sender, and of unused capacity, for slow growth.
@@ -51,9 +53,12 @@ def probe_rtt(evidence: Evidence) -> Cause | None:
     """BBR emptied the path to measure its lowest RTT (PROBE_RTT).
 
     At least {_MIN_PROBE_RTT_SHARE:.0%} of the capacity, and {_MIN_SHARE_OF_UNUSED:.0%} of what is
-    unused, is so from then on until the path is full again, for at most {_MAX_REFILL_RTTS} RTTs.
+    unused, is so from then on until the path is full again, for at most {_MAX_REFILL_RTTS} RTTs. Other
+    flows get less than {_MAX_COMPETING_SHARE:.0%} of its goodput.
     """
-    probes = list(probes_of(evidence)) if evidence.is_bulk else []
+    # Where others compete, they take what the flow leaves meanwhile.
+    is_alone = sum(evidence.competing_mbps.values()) < _MAX_COMPETING_SHARE * evidence.goodput_mbps
+    probes = list(probes_of(evidence)) if evidence.is_bulk and is_alone else []
     if not probes or not evidence.capacity_mbps > 0:
         return None
     share = _Phases(evidence, probes).unused_share(_PROBE_RTT)
