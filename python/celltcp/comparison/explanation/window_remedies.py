@@ -28,7 +28,8 @@ _FAMILY = "windows of the hosts"
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Windows and buffers for two BDPs, or for one BDP; those of the receiver come first.
 
-    Several sessions of a flow share the BDP. A flow with some of them may have more of them instead.
+    They are for what the application can have in flight if that is less. Several sessions of a flow
+    share the BDP. A flow with some of them may have more of them instead.
     """
     changes = (_receiver_changes, _sender_changes)
     yield from _windows(evidence, "receive_window", "a full receive window", changes)
@@ -37,7 +38,8 @@ def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Windows and buffers for two BDPs, or for one BDP; those of the sender come first.
 
-    Several sessions of a flow share the BDP. A flow with some of them may have more of them instead.
+    They are for what the application can have in flight if that is less. Several sessions of a flow
+    share the BDP. A flow with some of them may have more of them instead.
     """
     changes = (_sender_changes, _receiver_changes)
     yield from _windows(evidence, "send_buffer", "a full send buffer", changes)
