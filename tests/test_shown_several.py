@@ -12,6 +12,7 @@ from celltcp.cli.show_several import _coordinates
 from celltcp.comparison.plots.grids import GRIDS
 from celltcp.pcap import analyse
 from celltcp.pcap.plots import overview
+from workloads import DEEP_BUFFER, GAME
 
 
 def test_rows_of_a_grid_name_the_varied_value_and_share_a_scale() -> None:
@@ -78,3 +79,29 @@ def test_few_connections_of_a_capture_are_drawn_over_time(celltcp, tmp_path: Pat
     analysed = celltcp("pcap", "analyze", "x.pcap", "--out", "r")
     assert " 1 connection\n" in analysed.stdout
     assert "celltcp report r shows" in celltcp("explain", "r").stderr
+
+
+def test_results_are_shown_by_the_metric_that_was_asked_for(celltcp, tmp_path: Path) -> None:
+    flows = f'[[flows]]\nname = "download"\n[[flows]]\nname = "game"\nworkload = {GAME}\n'
+    (tmp_path / "home.toml").write_text(f'name = "home"\nduration = "4s"\n{DEEP_BUFFER}{flows}')
+    by = ("--by", "response_p50_s:game")
+    usual = ("--cca", "cubic,bbr", "--runs", "2")
+    vary = ("--vary", "path.buffer=50packets,400packets")
+    for folder, command in (("s", ("sweep", "home.toml", *vary)), ("c", ("compare", "home.toml"))):
+        made = celltcp(*command, *usual, *by, "--out", folder)
+        assert made.returncode == 0, made.stderr
+        shown = celltcp("show", folder)
+        lines = [line for line in made.stdout.splitlines() if not line.startswith("picture: ")]
+        assert shown.stdout.splitlines() == lines
+        assert f"ranked by response_p50_s:game, as by the command that made {folder}" in shown.stderr
+        # A picture does not lose it, and one of one's own has precedence.
+        assert (
+            celltcp("show", folder, "--plot", "ecdf-grid", "--out", f"{folder}/e.png").returncode == 0
+        )
+        assert celltcp("show", folder).stdout == shown.stdout
+        other = celltcp("show", folder, "--by", "response_max_s:game")
+        assert "ranked by" not in other.stderr
+        assert "response_p50_s of game" not in other.stdout
+        # The same command without it ranks as usual again.
+        assert celltcp(*command, *usual, "--out", folder).returncode == 0
+        assert "ranked by" not in celltcp("show", folder).stderr

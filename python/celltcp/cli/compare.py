@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison
+from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison, remember_by
 from celltcp.cli.options import (
     campaign_options,
     cca_file_option,
@@ -76,6 +76,7 @@ def compare(
     check_by(by, request)
     folder = settings.prepare_out()
     result = run_request(request, "comparing", dry_run=dry_run)
+    remember_by(folder, by)
     print_result(lambda: result.to_json(by), json_file, lambda: print_comparison(result, published, by))
     if folder:
         draw_comparison(result, folder)

@@ -60,6 +60,14 @@ def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
                 raise CelltcpError(f"{prefix}{error}") from None
 
 
+def remember_by(folder: Path | None, by: Sequence[str]) -> None:
+    """Stores the metrics of --by with results that are saved, so that celltcp show ranks by them."""
+    if folder is not None:
+        from celltcp.results.publishing import remember_metrics
+
+        remember_metrics(folder, by)
+
+
 def print_comparison(
     comparison: Comparison, published: bool = False, by: Sequence[str] = (), name: str = ""
 ) -> None:

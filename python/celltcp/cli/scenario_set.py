@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison
+from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison, remember_by
 from celltcp.cli.output import print_load_summary, print_result, run_request
 from celltcp.present.terminal import Terminal
 
@@ -33,6 +33,7 @@ def compare_set(
     check_by(by, request)
     folder = settings.prepare_out()
     result = run_request(request, "comparing", dry_run=dry_run)
+    remember_by(folder, by)
     print_result(lambda: result.to_json(by), json_file, lambda: print_set(result, published, by))
     if folder:
         for name, comparison in result.comparisons.items():

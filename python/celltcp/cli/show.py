@@ -106,6 +106,11 @@ _FOLDER_PLOTS = ("ecdf-grid", "spider", "window")
     help="Folder for the export, or file for the summary or the picture (.png, .svg, .pdf, or .pgf for "
     "LaTeX).",
 )
+@option(
+    "by",
+    help="Rank by this metric, of this flow, in tables and JSON; may be repeated.  [default: that of "
+    "the command that made DIR]",
+)
 @option("json_file", help="Write the results as JSON to FILE, as compare and run do; - prints them.")
 @draws
 def show(
@@ -120,6 +125,7 @@ def show(
     cca: str | None,
     metric: str | None,
     out: str | None,
+    by: tuple[str, ...],
     json_file: str | None,
 ) -> None:
     """Show stored results: tables, pictures, exports.
@@ -181,6 +187,12 @@ def show(
     result = load(folders[0])
     if result.unfinished and (chosen or json_file):
         note(f"{folders[0]}: {result.unfinished}")
+    if columns is None and not form and not by:
+        from celltcp.results.publishing import remembered_metrics
+
+        by = remembered_metrics(Path(folders[0]))
+        if by:
+            note(f"ranked by {', '.join(by)}, as by the command that made {folders[0]}")
     if columns is not None and not form:
         from celltcp.cli.show_summary import print_summary
 
@@ -200,19 +212,22 @@ def show(
 
         if cca:
             raise click.UsageError("--cca goes with the folder of one comparison")
-        show_several(result, Path(folders[0]), form, plot, metric, out, json_file)
+        show_several(result, Path(folders[0]), form, plot, metric, out, json_file, by)
         return
     if cca:
         result = _only(result, cca)
     if json_file:
         check_json(json_file)
-        print_whole = functools.partial(print_comparison, comparison_of(result))
-        print_result(result.to_json, json_file, print_whole)
+        print_whole = functools.partial(print_comparison, comparison_of(result), by=by)
+        document = (
+            result.to_json if isinstance(result, SingleRun) else functools.partial(result.to_json, by)
+        )
+        print_result(document, json_file, print_whole)
         if not chosen:
             return
     from celltcp.cli.show_one import show_one
 
-    show_one(result, Path(folders[0]), form, plot, metric, out)
+    show_one(result, Path(folders[0]), form, plot, metric, out, by)
 
 
 def _verify(folders: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ from celltcp.present.style import save
 from celltcp.results.folder import prepare_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from matplotlib.figure import Figure
 
@@ -33,6 +33,7 @@ def show_one(
     plot: str | None,
     metric: str | None,
     out: str | None,
+    by: Sequence[str] = (),
 ) -> None:
     """Prints, draws (`plot`) or exports (`form`) a comparison or a run to `out`, or to its folder.
 
@@ -58,7 +59,7 @@ def show_one(
             )
         click.echo(f"picture: {save(pictures[plot](), file)}")
     if not (form or plot):
-        print_comparison(comparison_of(result))
+        print_comparison(comparison_of(result), by=by)
 
 
 def _comparison_pictures(result: Comparison | SingleRun, metric: str | None) -> Pictures:

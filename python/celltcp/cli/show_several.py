@@ -25,7 +25,7 @@ from celltcp.video.comparison import VideoComparison
 from celltcp.video.comparison import folder_name as video_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -42,15 +42,21 @@ def show_several(
     metric: str | None,
     out: str | None,
     json_file: str | None,
+    by: Sequence[str] = (),
 ) -> None:
     """Prints, draws (`plot`) or exports (`form`) all comparisons of a folder, each to its own folder.
+
+    `by` are metrics that rank, as in `Comparison.best_by`.
 
     Raises:
         UsageError: if these results have no such picture.
     """
     if json_file:
         check_json(json_file)
-        print_result(several.to_json, json_file, lambda: _print(several))
+        document = (
+            several.to_json if isinstance(several, VideoComparison) else partial(several.to_json, by)
+        )
+        print_result(document, json_file, lambda: _print(several, by))
         if not (form or plot):
             return
     if form:
@@ -60,9 +66,9 @@ def show_several(
                 click.echo(exported)
     if plot:
         file = Path(out) if out and not form else folder / f"{plot}.png"
-        _draw(several, plot, [metric] if metric else [], file)
+        _draw(several, plot, [metric] if metric else [*by] if plot == "sweep" else [], file)
     if not (form or plot):
-        _print(several)
+        _print(several, by)
 
 
 def _comparisons_by_folder(several: Several) -> Mapping[str, Comparison]:
@@ -75,11 +81,11 @@ def _comparisons_by_folder(several: Several) -> Mapping[str, Comparison]:
     return {video_folder(*key): comparison for key, comparison in several.comparisons.items()}
 
 
-def _print(several: Several) -> None:
+def _print(several: Several, by: Sequence[str]) -> None:
     if isinstance(several, Sweep):
-        print_sweep(several)
+        print_sweep(several, by)
     elif isinstance(several, ScenarioSet):
-        print_set(several)
+        print_set(several, by=by)
     else:
         print_video(several)
 

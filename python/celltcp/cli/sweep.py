@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.comparison_output import check_by
+from celltcp.cli.comparison_output import check_by, remember_by
 from celltcp.cli.options import (
     campaign_options,
     cca_file_option,
@@ -74,6 +74,7 @@ def sweep(
     check_by(by, request)
     folder = settings.prepare_out()
     result = run_request(request, "sweeping", dry_run=dry_run)
+    remember_by(folder, by)
     print_result(lambda: result.to_json(by), json_file, lambda: print_sweep(result, by))
     results = [point.results for point in result.points.values()]
     is_repeat = all(point.is_repeat for point in results)

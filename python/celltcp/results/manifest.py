@@ -22,6 +22,8 @@ class Manifest:
     files: Mapping[str, str] = field(default_factory=dict)
     #: Origin of the files, or other data of the kind.
     about: Mapping[str, Any] = field(default_factory=dict)
+    #: Metrics by which the command that made the files ranked, as in `Comparison.best_by`.
+    by: tuple[str, ...] = ()
 
     @classmethod
     def of_files(
@@ -37,6 +39,8 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """Returns the sealed document."""
         document = {"kind": self.kind, "files": dict(self.files), "about": dict(self.about)}
+        if self.by:
+            document["by"] = list(self.by)
         text = json.dumps({**document, SEAL_LABEL: BLANK_DIGEST}, indent=1) + "\n"
         return seal(text.encode())
 
@@ -93,6 +97,7 @@ def read_manifest(file: Path) -> Manifest | None:
         )
     try:
         document = json.loads(data)
-        return Manifest(str(document["kind"]), dict(document["files"]), dict(document["about"]))
+        by = tuple(map(str, document.get("by", ())))
+        return Manifest(str(document["kind"]), dict(document["files"]), dict(document["about"]), by)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise CelltcpError(f"{file}: is no list of files of celltcp") from None

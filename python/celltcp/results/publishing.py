@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,25 @@ def list_files(folder: Path, layout: Layout | None = None) -> None:
         if layout is not None:
             about = layout.with_earlier(Layout.from_about(about)).to_about()
         if old is None or about != current.about:
-            _write_manifest(folder, Manifest(FILES, current.files, about))
+            _write_manifest(folder, replace(current, about=about))
+
+
+def remember_metrics(folder: Path, by: Sequence[str]) -> None:
+    """Stores the metrics by which results rank in the manifest of their folder, for `celltcp show`.
+
+    Raises:
+        CelltcpError: if the manifest is damaged.
+    """
+    with _exclusive(folder):
+        old = manifest_of(folder)
+        if old is not None and old.by != tuple(by):
+            _write_manifest(folder, replace(old, by=tuple(by)))
+
+
+def remembered_metrics(folder: Path) -> tuple[str, ...]:
+    """Returns the metrics by which the command that made the results ranked; none if unknown."""
+    manifest = _previous_manifest(folder)
+    return () if manifest is None else manifest.by
 
 
 @contextmanager
@@ -125,7 +144,7 @@ def listed_file(file: Path) -> Iterator[Path]:
         with _exclusive(folder):
             old = manifest_of(folder) or Manifest(FILES)
             new = Manifest.of_files(old.kind, staged, [file.name])
-            manifest = Manifest(old.kind, {**old.files, **new.files}, old.about)
+            manifest = replace(old, files={**old.files, **new.files})
             (staged / MANIFEST).write_bytes(manifest.to_bytes())
             _move(staged, folder, manifest, old)
 
@@ -141,7 +160,7 @@ def remove_pictures(folder: Path) -> None:
             (folder / name).unlink()
     other_files = {name: digest for name, digest in old.files.items() if name not in pictures}
     if pictures:
-        _write_manifest(folder, Manifest(old.kind, other_files, old.about))
+        _write_manifest(folder, replace(old, files=other_files))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,8 +83,8 @@ def draw_comparison_series(
         run = runs[(runs["cca"] == cca) & (runs["seed"] == seed)]["run"].iloc[0]
         slots_of[cca] = with_pauses(slots[slots["run"] == run], slot_s)
     # Of the run that lasts longest: the capacity is known as long as the flow runs.
-    longest = max(slots_of.values(), key=lambda run_slots: run_slots["t_s"].max())
-    max_capacity = float(longest["capacity_mbps"].max())
+    longest = max(slots_of.values(), key=lambda run_slots: max(run_slots["t_s"], default=0.0))
+    max_capacity = max(longest["capacity_mbps"].dropna(), default=0.0)
     shade_capacity(rates, longest["t_s"], longest["capacity_mbps"])
     for cca, run_slots in slots_of.items():
         capacity = run_slots["capacity_mbps"]
@@ -92,14 +92,14 @@ def draw_comparison_series(
         goodput, delays_ms = run_slots["goodput_mbps"].fillna(0.0), run_slots[delay.column]
         if window:
             goodput, delays_ms = window.smoothed(goodput), window.filled(delays_ms)
-        largest = max(largest, float(goodput.max()))
+        largest = max([largest, *goodput])
         nearby_capacity = capacity.rolling(2 * _SIDE_SLOTS + 1, 1, center=True).max()
         is_above |= bool((goodput > _BURST_RATIO * nearby_capacity).any())
         # Above the axis, which would hide goodputs of zero.
         draw_series(rates, run_slots["t_s"], goodput, label=names[cca], zorder=3, **look)
         draw_series(delays, run_slots["t_s"], delays_ms, **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
-    rates.set_xlim(0, float(longest["t_s"].max()) + slot_s)
+    _end_with(rates, [longest["t_s"]], slot_s)
     is_far_below = 0 < largest < _LOW_SHARE * max_capacity
     texts = [
         *([_BURST_TEXT] if is_above else []),
@@ -169,8 +169,7 @@ def draw_flows(
     delays.set_ylabel("RTT, ms")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
-    ends_s = [float(slots["t_s"].max()) + slot_s for slots in curves if len(slots)]
-    rates.set_xlim(0, max(ends_s, default=None))
+    _end_with(rates, [slots["t_s"] for slots in curves], slot_s)
     legend_outside(rates, panels_per_row=abreast)
     return float(total.max()) if len(total) else 0.0
 
@@ -250,7 +249,7 @@ def draw_run_series(
         draw_series(rates, other["t_s"], goodput, color=shade, lw=1, ls=style, label=label)
         largest = max(largest, float(goodput.max()))
     rates.set_ylim(0, headroom(largest))
-    rates.set_xlim(0, float(max(slots["t_s"].max(), times.max())))
+    _end_with(rates, [slots["t_s"], times])
     rates.set_ylabel("Mbit/s")
     draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
     on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}
@@ -294,6 +293,13 @@ def draw_run_units(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequence[s
     axes.set_ylim(0, headroom(float(units["duration_s"].max())))
     axes.set_ylabel("s")
     legend_outside(axes)
+
+
+def _end_with(axes: Axes, times: Iterable[pd.Series], slot_s: float = 0.0) -> None:
+    """Lets a time axis begin at 0 and end with the last of the times, at which a slot may begin."""
+    ends_s = [float(series.max()) for series in times if series.notna().any()]
+    if ends_s and max(ends_s) + slot_s > 0:
+        axes.set_xlim(0, max(ends_s) + slot_s)
 
 
 def headroom(largest: float) -> float | None:
