@@ -284,3 +284,22 @@ def test_fairness_is_that_of_the_flows_that_compete() -> None:
     assert len(competitors) == 2
     # The game takes next to nothing: with it, two equal downloads would be called unfair.
     assert result.jains_index("cubic")[0] > 0.8 > result.values("cubic", "fairness")[0]
+
+
+def test_a_queue_that_another_flow_fills_does_not_follow_the_rate_of_a_constant_link() -> None:
+    frames = {"kind": "frames", "size": "200B", "interval": "20ms", "deadline": "150ms"}
+    changes = {
+        "path.down.rate": "5Mbit/s",
+        "path.rtt": "40ms",
+        "path.buffer": "800packets",
+        # The file has ended after half of the time.
+        "flows": [
+            {"name": "file", "workload": {"kind": "bulk", "bytes": "12MB"}},
+            {"name": "call", "workload": frames},
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 1, duration="40s", set=changes)
+    explained = ExplainedComparison(result)
+    texts = [text for each in explained.ccas for text in explained.texts(each)]
+    assert any("A queue stood on the way, which file" in text for text in texts)
+    assert not any("follows the rate of the link" in text for text in texts)
