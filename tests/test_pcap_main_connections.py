@@ -12,6 +12,7 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.analysis import CaptureAnalyses
+from celltcp.pcap.report import captures_part
 
 
 def _captured(file: Path, seed: int) -> CaptureAnalyses:
@@ -65,3 +66,11 @@ def test_columns_of_a_transfer_agree_and_it_comes_first(tmp_path: Path) -> None:
     assert cells["connection"] == str(number)
     rate = 8 * float(cells["MB"]) / float(cells["s"])
     assert float(cells["Mbit/s"]) == pytest.approx(rate, rel=5e-3)
+
+
+def test_spurious_retransmissions_are_no_losses_in_a_report(tmp_path: Path) -> None:
+    analyses = _captured(tmp_path / "x.pcap", 0)
+    kinds = analyses.losses["kind"].astype(str)
+    assert (kinds == "spurious").any()
+    (finding,) = (each for each in captures_part(analyses).findings if each.question == "Losses")
+    assert finding.answer == str(int((~kinds.isin(["spurious", "reordering"])).sum()))

@@ -53,12 +53,14 @@ def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:
     if rows.empty:
         return (Finding("Connections", "none", "no TCP connection was found", state="undecided"),)
     kinds = analyses.losses["kind"].astype(str).value_counts()
+    # The table has retransmissions without a loss, too.
+    losses = int(kinds.drop(["spurious", "reordering"], errors="ignore").sum())
     losses_text = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     worst = rows.iloc[0]
     payload_mb = float((rows["bytes_up"] + rows["bytes_down"]).sum()) / 1e6
     return (
         Finding("Connections", str(len(rows)), f"{payload_mb:.2f} MB of payload"),
-        Finding("Losses", str(int(kinds.sum())), losses_text or "none was found"),
+        Finding("Losses", str(losses), losses_text or "none was found"),
         Finding(
             "Longest wait",
             f"{worst['harm_s']:.2f} s",
