@@ -11,7 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
 from celltcp.comparison.best_values import is_condition
-from celltcp.comparison.condition_texts import _direction
+from celltcp.comparison.condition_texts import _direction, condition_texts
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
@@ -155,3 +155,13 @@ def test_a_large_change_that_two_runs_do_not_show_is_undecided(slower: float, di
     rare = {name: [value * 1e-4 for value in of] for name, of in values.items()}
     stake = SimpleNamespace(**{**vars(stake), "values": rare, "metric": "late_share"})
     assert _direction(cast("Stake", stake), [*values]) == "does not change significantly"
+
+
+@pytest.mark.parametrize("buffer", ["0.5bdp", "2bdp", "4bdp"])
+def test_a_condition_is_described_at_the_values_of_the_scenario(buffer: str) -> None:
+    vary = {"path.loss": ["0", "0.02"], "path.buffer": ["0.5bdp", "2bdp", "4bdp"]}
+    text = ct.load_scenario("steady-20-68", changes={"path.buffer": buffer})
+    result = ct.sweep(text, vary, ["cubic"], 2, duration="4s")
+    texts = [each for each in condition_texts(result) if "path.loss" in each]
+    assert texts
+    assert all(each.startswith(f"path.buffer={buffer}: ") for each in texts)

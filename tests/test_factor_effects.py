@@ -71,7 +71,7 @@ def test_each_claim_agrees_with_the_means_and_intervals_of_the_runs(seed: int) -
     best = min(means, key=means.__getitem__)
     # Ends of the text are rounded as the table is.
     assert head.startswith(f"best mean {means[best]:.3f} s with ")
-    named = _named(head.partition(" s with ")[2].partition(";")[0])
+    named = _named(factors, head.partition(" s with ")[2].partition(";")[0])
     assert _name(factors, named) == best
     assert {each.partition(": ")[0] for each in sentences} == {*factors}
     for sentence in sentences:
@@ -79,12 +79,16 @@ def test_each_claim_agrees_with_the_means_and_intervals_of_the_runs(seed: int) -
         for effect in re.split(r"; (?=with )", effects):
             place, claim = _claim(effect)
             for one in place.split(" or with "):
-                _check(factors, factor, _named(one), claim, values)
+                _check(factors, factor, _named(factors, one), claim, values)
 
 
-def _named(text: str) -> dict[str, str]:
+def _named(factors: Mapping[str, Sequence[str]], text: str) -> dict[str, str]:
+    """Returns values by factor; that of an only field stands without its name."""
     parts = [part.partition("=") for part in text.split(" and ")]
-    return {name if value else "The CCA": value or name for name, _, value in parts}
+    return {
+        name if value else next(each for each in factors if name in factors[each]): value or name
+        for name, _, value in parts
+    }
 
 
 def _name(factors: Mapping[str, Sequence[str]], named: Mapping[str, str]) -> str:
@@ -148,6 +152,6 @@ def test_the_best_of_one_flow_has_its_price_for_the_others() -> None:
     texts = _texts(["buffer"], ["cubic", "bbr"], web, ping)
     assert any(
         text.startswith("web: ")
-        and text.endswith("It costs: ping response p95 0.100 instead of 0.010 s (buffer=20 and bbr)")
+        and text.endswith("It costs: ping response p95 0.100 instead of 0.010 s (20 and bbr)")
         for text in texts
     )

@@ -102,8 +102,8 @@ def test_what_helps_most_is_the_spread_of_all_values_and_not_the_first_one() -> 
     values = {name: _around(of) for name, of in times.items()}
     texts = _texts(["cycle"], ["cubic", "bbr"], _stake("web", "response_p95_s", values))
     assert texts[-2] == (
-        "web: best mean 0.236 s with cycle=80ms and bbr. cycle: with bbr 0.776 to 0.236 s (1280ms to "
-        "80ms); with cubic 0.822 to 0.362 s (1280ms to 80ms). The CCA: with cycle=80ms 0.362 to 0.236 "
+        "web: best mean 0.236 s with 80ms and bbr. cycle: with bbr 0.776 to 0.236 s (1280ms to "
+        "80ms); with cubic 0.822 to 0.362 s (1280ms to 80ms). The CCA: with 80ms 0.362 to 0.236 "
         "s (cubic to bbr)"
     )
     assert texts[0] == "bbr instead of cubic (cycle=80ms): web response p95 0.236 s instead of 0.362"

@@ -28,12 +28,12 @@ _MAX_UNDECIDED_RATIO = 1.2
 def condition_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     """Returns the change of each metric with each condition of a sweep, a line each.
 
-    Other varied fields have their first values, in each scenario. `by` are chosen ranking metrics, as
-    in `Comparison.best_by`.
+    Other varied fields have the values of the scenario, or else the first ones. `by` are chosen ranking
+    metrics, as in `Comparison.best_by`.
     """
     names = labels(sweep.ccas)
     texts = []
-    for field, group in itertools.groupby(_first_rankings(sweep), key=lambda each: each.field):
+    for field, group in itertools.groupby(_usual_rankings(sweep), key=lambda each: each.field):
         by_metric: dict[tuple[str, str, str], list[tuple[FieldRanking, Stake]]] = {}
         for ranking in group:
             parts = (
@@ -55,14 +55,22 @@ def condition_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     return texts
 
 
-def _first_rankings(sweep: Sweep) -> Iterator[FieldRanking]:
-    """Yields the rankings of conditions under each CCA, at the first values of the other fields."""
-    first: dict[tuple[str, str], Mapping[str, str]] = {}
-    for ranking in sweep.field_rankings:
-        if is_condition(ranking.field) and ranking.cca is not None:
-            key = ranking.field, ranking.fixed.get(SCENARIO, "")
-            if first.setdefault(key, ranking.fixed) == ranking.fixed:
-                yield ranking
+def _usual_rankings(sweep: Sweep) -> Iterator[FieldRanking]:
+    """Yields the rankings of conditions under each CCA, at the usual values of the other fields."""
+    rankings = [
+        ranking
+        for ranking in sweep.field_rankings
+        if is_condition(ranking.field) and ranking.cca is not None
+    ]
+    usual: dict[tuple[str, str], Mapping[str, str]] = {}
+    for ranking in rankings:
+        key = ranking.field, ranking.fixed.get(SCENARIO, "")
+        others = {axis: value for axis, value in ranking.fixed.items() if axis != SCENARIO}
+        if key not in usual or others == {axis: sweep.present.get(axis) for axis in others}:
+            usual[key] = ranking.fixed
+    for ranking in rankings:
+        if usual[ranking.field, ranking.fixed.get(SCENARIO, "")] == ranking.fixed:
+            yield ranking
 
 
 def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:

@@ -199,9 +199,10 @@ class FactorEffects:
         return (*self._ranking.coordinates(choice), *ccas)
 
     def _values_text(self, values: Sequence[str], but: int | None = None) -> str:
-        """Returns values of factors in words, but for that at an index."""
+        """Returns values of factors in words, but for that at an index; several fields have names."""
+        is_only = len(self._ranking.fields) == 1
         parts = [
-            value if factor == _CCA else f"{factor}={value}"
+            value if is_only or factor == _CCA else f"{factor}={value}"
             for index, (factor, value) in enumerate(zip(self._factors, values, strict=True))
             if index != but
         ]
