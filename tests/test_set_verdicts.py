@@ -61,8 +61,10 @@ def test_the_command_the_report_and_json_have_the_same_verdicts(
     printed = CliRunner().invoke(commands, command).stdout
     verdicts = {verdict.need: verdict for verdict in set_verdicts(compared)}
     rows = {row["need"]: row for row in compared.to_json()["over_all"]}
+    explained = ct.explain(compared)
     for need, verdict in verdicts.items():
         assert f"best over all 5 scenarios for {need}: {verdict.text}" in " ".join(printed.split())
+        assert f"best over all 5 scenarios for {need}: {verdict.text}" in explained.text
         assert (rows[need]["best"], rows[need]["tied"]) == (verdict.best, verdict.tied)
     part = set_part(compared)
     decided = [verdicts[need] for need in ("balanced", "goodput", "delay") if verdicts[need].best]

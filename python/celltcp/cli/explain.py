@@ -46,6 +46,8 @@ def explain(folder: str, json_file: str | None) -> None:
             click.echo("Try next:")
             for line in itertools.chain.from_iterable(map(lines_of, tries)):
                 click.echo(f"  {line}")
+        for line in explained.over_all:
+            click.echo(line)
         for setting in explained.comparisons[""].settings if explained.is_single else []:
             click.echo(f"On Linux, the sender sets {setting['cca']}, best for {setting['need']}:")
             for line in setting["lines"]:

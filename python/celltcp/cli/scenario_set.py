@@ -43,7 +43,7 @@ def compare_set(
 def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:
     """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
     from celltcp.comparison.application_tables import set_application_tables
-    from celltcp.comparison.set_verdicts import over_all_text, set_verdicts
+    from celltcp.comparison.set_verdicts import verdict_lines
     from celltcp.comparison.tables_of_several import set_table
     from celltcp.scenarios.cca_mix import labels
 
@@ -61,5 +61,5 @@ def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[s
         parts = [f"{names[cca]} on {len(leading.scenarios[cca])}" for cca in leading.ranked]
         parts += [f"undecided on {len(leading.undecided)}"] if leading.undecided else []
         console.print(f"best or tied for {need:>8}: {', '.join(parts)} of {len(leading.all_scenarios)}")
-    for verdict in set_verdicts(scenario_set):
-        console.print(f"best {over_all_text(scenario_set)} for {verdict.need}: {verdict.text}")
+    for line in verdict_lines(scenario_set):
+        console.print(line)

@@ -41,7 +41,7 @@ class SetVerdict(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The verdict in words, with the gains against the others."""
+        """The best congestion control, or those among which it is undecided, with its gains."""
         names = labels(self.ranked)
         first, *others = self.ranked
         metric = words_of(self.metric).name
@@ -119,3 +119,10 @@ def _is_tied(differences: Sequence[float]) -> bool:
 def over_all_text(scenario_set: ScenarioSet) -> str:
     """Returns the number of scenarios that the verdicts are over, as text."""
     return f"over all {count_text(len(scenario_set.comparisons), 'scenario')}"
+
+
+def verdict_lines(scenario_set: ScenarioSet) -> list[str]:
+    """Returns a line for each verdict over all scenarios."""
+    over_all = over_all_text(scenario_set)
+    verdicts = set_verdicts(scenario_set)
+    return [f"best {over_all} for {verdict.need}: {verdict.text}" for verdict in verdicts]

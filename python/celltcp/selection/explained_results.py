@@ -13,6 +13,8 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
+from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.set_verdicts import verdict_lines
 from celltcp.comparison.single_run import SingleRun
 from celltcp.results.layout import layout_in
 from celltcp.selection.explanation import Explanation
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from celltcp.comparison.parameter_sweep import Sweep
-    from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.selection.outcomes.explained_folder import ExplainedFolder, ExplainedFolders
     from celltcp.video.comparison import VideoComparison
 
@@ -45,6 +46,8 @@ class Explanations:
         }
         #: Text with the numbers of finished and planned runs; empty if all are finished.
         self.unfinished = unfinished
+        #: Lines with the verdicts over all scenarios of a set; empty for other results.
+        self.over_all: list[str] = []
 
     @property
     def is_single(self) -> bool:
@@ -133,6 +136,7 @@ class Explanations:
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
             lines += [line for cca in explained.distinct_ccas for line in explained.texts(cca)]
+        lines += self.over_all
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -183,6 +187,8 @@ def explain(result: Explainable | str | Path) -> Explanations:
             for name, comparison in comparisons.items()
         }
         explained = Explanations(by_name, getattr(result, "unfinished", ""))
+        if isinstance(result, ScenarioSet):
+            explained.over_all = verdict_lines(result)
     else:
         raise CelltcpError(
             f"explain: {type(result).__name__} is no result of runs; allowed: what compare, run, "
