@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 import celltcp as ct
 from celltcp.comparison.best_value_tables import _cells
 from celltcp.comparison.best_values import Choice, advice_rankings
@@ -227,3 +229,17 @@ def test_a_condition_of_the_network_is_no_advice_but_the_cca_under_it_is() -> No
     present = {"path.buffer": "75ms"}
     texts = _texts(["path.buffer"], ["cubic", "bbr"], goodput, rtt, **present)
     assert any(each.startswith("trade-off of path.buffer") for each in texts)
+
+
+@pytest.mark.parametrize("gain", [1.0, 0.5])
+def test_a_change_of_two_settings_that_gains_nothing_beyond_one_is_no_advice(gain: float) -> None:
+    times = {"20 with cubic": 0.2, "600 with cubic": 4.5, "20 with vegas": 0.084 * gain}
+    times["600 with vegas"] = 0.084
+    values = {name: _around(of, 0.001) for name, of in times.items()}
+    texts = _texts(
+        ["buffer"], ["cubic", "vegas"], _stake("ping", "response_p95_s", values), buffer="600"
+    )
+    changes = [text.partition(":")[0] for text in texts if " instead of " in text.partition(":")[0]]
+    both = "buffer=20 instead of 600 and vegas instead of cubic"
+    assert (both in changes) == (gain < 1)
+    assert "vegas instead of cubic (buffer=600)" in changes

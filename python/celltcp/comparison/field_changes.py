@@ -286,7 +286,23 @@ class _Sentences:
             names = [trade_off.knee]
         else:
             names = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
-        return [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
+        better = [name for name in dict.fromkeys(names) if self._is_better(name)]
+        # A change of more settings that gains nothing beyond one of fewer is no advice.
+        return [
+            name
+            for name in better
+            if not any(
+                self._changed(other) < self._changed(name)
+                and all(stake.is_tied(other, name) for stake in self._stakes)
+                for other in better
+            )
+        ][:_MAX_CHANGES]
+
+    def _changed(self, name: str) -> set[str]:
+        """Returns the fields, and `"cca"`, whose values in a choice are not those of the start."""
+        choice = self._ranking.choices[name]
+        changed = {field for field, new, old in self._field_values(choice) if new != old}
+        return changed | ({"cca"} if choice.cca != self._start.cca else set())
 
     def _linux_texts(self, names: Sequence[str]) -> list[str]:
         """Returns the Linux commands for some choices in place of the start."""
