@@ -9,6 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
 
 _MAY = "a larger one may change how the"
 #: Buffers that no flow of these tests fills.
@@ -55,6 +56,9 @@ def test_a_buffer_that_cuts_the_peaks_of_one_cca_has_a_warning_and_decides_the_s
     causes = {cause.name: cause.text for each in explained.ccas for cause in each.causes}
     assert _MAY in causes["send_buffer"]
     assert any(each.cause == "send_buffer" for each in explained.remedies)
+    explained.try_remedies(TrialBudget())
+    trials = [each.trial for each in explained.remedies if each.cause == "send_buffer"]
+    assert all("one goodput" in trial or "other goodput" in trial for trial in trials), trials
     # The truth: with large buffers the shares differ, and nothing is left to say.
     large = _run(mix, *path, _LARGE)
     assert not [each for each in large.warnings if _MAY in each]

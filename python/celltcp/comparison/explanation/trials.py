@@ -49,6 +49,8 @@ _SHOWN_WITH = {"qoe": ["stalled_s"], "late_share": ["frame_delay_p95_ms"]}
 _LAST_COMPLETION = "completion_max_s"
 #: Causes of a few slow units of work.
 _TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
+#: Causes by which flows of a CCA mix may share the path, whoever gains by it.
+_SHARING_CAUSES = ("receive_window", "send_buffer")
 #: Metric of retransmissions, and their minimum number per run for a price.
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metric of frames after their deadline.
@@ -148,7 +150,10 @@ class Trials:
                 metric.gain for metric in app_metrics or changed if metric.metric != _RETRANSMISSIONS
             ]
             is_help = max(gains, default=0.0) >= _MIN_HELP_LOG and sum(gains) > 0
-            if not is_help and not (proposed.cause == "queue" and self._shortens_queue(changed)):
+            is_shown = (proposed.cause == "queue" and self._shortens_queue(changed)) or (
+                proposed.cause in _SHARING_CAUSES and has_several_flows(cca) and _moves_shares(changed)
+            )
+            if not is_help and not is_shown:
                 continue
             helped_ccas.append(cca)
             total_gains.append(sum(gains))
@@ -182,9 +187,10 @@ class Trials:
     def _affordable_runs(self, proposed: ProposedRemedy) -> int:
         """Returns the number of runs of a trial, and takes them from the budget; 0 for none."""
         about = self._comparison.results.about
-        ccas = [*proposed.ccas, *proposed.replacement_ccas]
-        # A kernel takes long to start, and the cost of CCA mixes is not known.
-        if about.get("engine") != NATIVE or any(map(has_several_flows, ccas)):
+        pairs = zip(proposed.ccas, proposed.replacement_ccas, strict=True)
+        has_new_mix = any(has_several_flows(cca) and new != cca for cca, new in pairs)
+        # A kernel takes long to start, and the cost of CCA mixes without results is not known.
+        if about.get("engine") != NATIVE or has_new_mix:
             return 0
         total = float(np.nansum(numbers(self._comparison.results.tables["flows"]["segments"])))
         segments_of_run = total / max(len(self._comparison.runs), 1)
@@ -289,3 +295,8 @@ def _is_mentioned(change: _MetricChange) -> bool:
     if change.metric != _RETRANSMISSIONS:
         return True
     return change.gain < -_MIN_PRICE_LOG and estimate(change.after).mean >= _MIN_PRICE_RETRANSMISSIONS
+
+
+def _moves_shares(changed: Sequence[_MetricChange]) -> bool:
+    """Returns whether the goodput of a flow changes, which says what decides the shares."""
+    return any(abs(each.gain) >= _MIN_HELP_LOG for each in changed if each.metric == GOODPUT)
