@@ -6,9 +6,7 @@ from dataclasses import replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import COMPETITION_METRICS, ONE_WAY_DELAY, words_of
-from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import (
     Column,
     Section,
@@ -197,7 +195,12 @@ def cells_by_flow(
 
 def _share_text(comparison: Comparison, flow: FlowUnderTest, cca: str, metric: str) -> str:
     """Returns the share of retransmissions as a text after their number; empty for other metrics."""
-    if metric != "retransmissions" or not (share := retransmitted_share(comparison, flow, cca)):
+    if metric != "retransmissions" or not any(comparison.values_of(flow, cca, metric)):
+        return ""
+    from celltcp.comparison.explanation.cause import percent_text
+    from celltcp.comparison.retransmitted import retransmitted_share
+
+    if not (share := retransmitted_share(comparison, flow, cca)):
         return ""
     return f" ({percent_text(share)})"
 

@@ -101,8 +101,10 @@ def draw_comparison_series(
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     _end_with(rates, [longest["t_s"]], slot_s)
     is_far_below = 0 < largest < _LOW_SHARE * max_capacity
+    is_cut = 1.05 * largest > _MAX_SPIKE * max_capacity > 0
+    cut_text = f", here cut off at {_MAX_SPIKE:g} times the capacity" if is_cut else ""
     texts = [
-        *([_BURST_TEXT] if is_above else []),
+        *([f"{_BURST_TEXT}{cut_text}"] if is_above else []),
         *([f"the capacity, up to {rate_text(max_capacity)}, is far above"] if is_far_below else []),
     ]
     rates.set_title("; ".join(texts), loc="left", fontsize=8, color="#555555")
