@@ -67,8 +67,8 @@ def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None
         console.print_table(table)
     for note in result.notes:
         console.print(f"note: {note}")
-    for explained_cca in result.distinct_ccas:
-        for text in result.texts(explained_cca):
+    for block in result.blocks:
+        for text in block:
             console.print(text, soft_wrap=not console.is_terminal, highlight=False)
     if selected:
         from celltcp.cli.select.explain import print_explanation

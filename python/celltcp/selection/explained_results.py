@@ -135,7 +135,7 @@ class Explanations:
         for name, explained in self.comparisons.items():
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
-            lines += [line for cca in explained.distinct_ccas for line in explained.texts(cca)]
+            lines += [line for block in explained.blocks for line in block]
         lines += self.over_all
         return "\n".join(lines)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _MIN_SILENCE_S = 0.1
 #: Minimum mean excess delays of ACKs, in lowest RTTs and ms, at which they are a cause.
 _MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
+#: Minimum share of the time without ACKs.
+_MIN_LATE_SHARE = 1e-3
 #: Size of an ACK as a share of the two packets that it stands for.
 _ACK_SHARE = 66 / (2 * 1500)
 #: Minimum rate of a link in rates of its ACKs at which these do not wait.
@@ -29,14 +31,15 @@ def uplink(evidence: Evidence) -> Cause | None:
 
     One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
     had arrived that no ACK reported. The other sign is a mean excess delay of ACKs of at least
-    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT. The link holds ACKs up
-    if it has other data, outages, grants, jitter or a varying rate, or hardly carries the ACKs.
+    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT. Less than
+    {_MIN_LATE_SHARE:.1%} of the time without ACKs is no cause. The link holds ACKs up if it has other
+    data, outages, grants, jitter or a varying rate, or hardly carries the ACKs.
     """
     is_holding, is_losing = _holds_acks(evidence), _loses_acks(evidence)
     if not (is_holding or is_losing):
         return None
     late = _LateAcks.of(evidence)
-    if not (late.excess_ms or len(late.timeouts)):
+    if not (late.excess_ms or len(late.timeouts)) or late.weight(evidence) < _MIN_LATE_SHARE:
         return None
     link = "downlink" if evidence.is_upload else "uplink"
     verb = "held up" if is_holding and (late.excess_ms or not is_losing) else "lost"

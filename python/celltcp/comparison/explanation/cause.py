@@ -18,6 +18,8 @@ class Cause(NamedTuple):
     weight: float
     #: Number of cases by reason, for causes with several reasons.
     reasons: Mapping[str, int] = MappingProxyType({})
+    #: Whether the table of limits has all that its sentence says.
+    is_in_table: bool = False
 
 
 def percent_text(share: float) -> str:

@@ -10,6 +10,7 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.alike import alike_groups, with_ranges
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
@@ -57,6 +58,13 @@ _HOST_CAUSES = {"application", *_WINDOW_CAUSES}
 _MAX_COLLAPSED_SHARE = 0.02
 #: Limits in which the congestion window holds data back.
 _WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
+#: Causes and symptoms that leave the congestion window as it is, and minimum weight of other causes.
+_CAUSES_BESIDE_WINDOW = {
+    *(*_HOST_CAUSES, "overload", "slow_link", "video", "given_up", "later_leg"),
+    *("slow_units", "round_trips", "sleep", "grants", "queue", "held_queue"),
+    *("lost_requests", "lost_handshake", "delayed_acks"),
+}
+_MIN_WINDOW_CAUSE = 0.01
 
 #: Share of the capacity above which other flows share it; ACKs of a download use less.
 _MIN_SHARED_CAPACITY = 0.02
@@ -92,11 +100,22 @@ class ExplainedCca(NamedTuple):
     #: Mean time between successive recoveries, s; NaN for few.
     recovery_interval_s: float
 
+    def cause_text(self, name: str) -> str:
+        """Returns the sentence of a cause; empty without that cause."""
+        return next((cause.text for cause in self.causes if cause.name == name), "")
+
     @property
     def window_text(self) -> str:
-        """The congestion window as text; empty unless it limits `MIN_LIMITED_SHARE` of the time."""
+        """The congestion window as text; empty unless it limits `MIN_LIMITED_SHARE` of the time.
+
+        It is empty, too, if no cause changes the window.
+        """
         limited = sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS)
-        if not limited >= MIN_LIMITED_SHARE or math.isnan(self.cwnd_mean):
+        has_cause = any(
+            cause.name not in _CAUSES_BESIDE_WINDOW and cause.weight >= _MIN_WINDOW_CAUSE
+            for cause in self.causes
+        )
+        if not limited >= MIN_LIMITED_SHARE or math.isnan(self.cwnd_mean) or not has_cause:
             return ""
         interval_s = self.recovery_interval_s
         interval_text = (
@@ -323,25 +342,60 @@ class ExplainedComparison:
         command = shlex.join(["celltcp", "compare", *source])
         return [f"{command} {remedy.options}{options}  # {remedy.text}" for remedy in self.remedies]
 
-    def texts(self, explained: ExplainedCca) -> list[str]:
-        """Returns an explanation in sentences: metrics and standing, causes, events."""
-        lines = [f"{self._heading(explained)}."]
-        lines += [f"  {cause.text}" for cause in explained.causes]
+    @functools.cached_property
+    def blocks(self) -> list[list[str]]:
+        """Explanations of the flows in sentences, one for each group of congestion controls alike."""
+        return [self.texts(*group) for group in alike_groups(self.distinct_ccas)]
+
+    def texts(self, explained: ExplainedCca, *alike: ExplainedCca) -> list[str]:
+        """Returns an explanation in sentences: metrics and standing, causes, events.
+
+        Args:
+            explained: a flow under a congestion control.
+            alike: the flow under others, with the same causes; numbers of sentences are ranges.
+        """
+        first = f" under {labels(self.comparison.ccas)[explained.cca]}" if alike else ""
+        lines = [f"{self._heading(explained, *alike)}."]
+        # The table of limits is above the text.
+        causes = [cause for cause in explained.causes if not cause.is_in_table] or explained.causes
+        for cause in causes:
+            others = [each.cause_text(cause.name) for each in alike]
+            text = with_ranges([cause.text, *others])
+            lines.append(f"  {text or f'{cause.text[:-1]}{first}.'}")
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
         if explained.window_text:
-            lines.append(f"  {explained.window_text}")
+            text = with_ranges([explained.window_text, *(each.window_text for each in alike)])
+            lines.append(f"  {text or explained.window_text}")
         if explained.events:
             run_text = ""
             if self.comparison.runs["seed"].nunique() > 1:
                 run_text = f" in the worst run, of seed {explained.events[0].seed}"
-            lines.append(f"  Events that took most time{run_text}:")
+            comma = "," if first and run_text else ""
+            lines.append(f"  Events that took most time{first}{comma}{run_text}:")
             lines += [f"    {event.text}." for event in explained.events]
         return lines
 
-    def _heading(self, explained: ExplainedCca) -> str:
-        """Returns the metrics of a flow under a congestion control, and its standing."""
+    def _heading(self, explained: ExplainedCca, *alike: ExplainedCca) -> str:
+        """Returns the metrics of a flow under congestion controls, and the standing of a single one."""
         names = labels(self.comparison.ccas)
+        flow_text = f", {explained.flow}" if self._has_several_flows else ""
+        standing = explained.standing
+        identical = [cca for each in (explained, *alike) for cca in self._identical_ccas(each.cca)]
+        ccas_text = ", ".join(names[cca] for cca in identical)
+        metrics = [self._metrics_text(each) for each in (explained, *alike)]
+        if alike:
+            ccas_text += " (alike)"
+        elif 1 < len(identical) == len(self.comparison.ccas):
+            ccas_text += " (the same under all)"
+        text = f"{ccas_text}{flow_text}: {with_ranges(metrics) or metrics[0]}"
+        are_leading = any(each.standing.leads for each in alike)
+        if standing.leader is not None and standing.leader not in identical and not are_leading:
+            text += f"; {standing.behind_text(names[standing.leader])}"
+        return text
+
+    def _metrics_text(self, explained: ExplainedCca) -> str:
+        """Returns the metrics of a flow under a congestion control."""
         standing = explained.standing
         metric_texts = [standing.metric_text] if standing.metric_text else []
         if math.isnan(explained.goodput_mbps):
@@ -358,15 +412,7 @@ class ExplainedComparison:
             metric_texts.append(f"{rate_text(explained.goodput_mbps)}{share_text}")
         if not math.isnan(explained.rtt_mean_ms):
             metric_texts.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
-        flow_text = f", {explained.flow}" if self._has_several_flows else ""
-        identical = self._identical_ccas(explained.cca)
-        ccas_text = ", ".join(names[cca] for cca in identical)
-        if 1 < len(identical) == len(self.comparison.ccas):
-            ccas_text += " (the same under all)"
-        text = f"{ccas_text}{flow_text}: {', '.join(metric_texts)}"
-        if standing.leader is not None and standing.leader not in identical:
-            text += f"; {standing.behind_text(names[standing.leader])}"
-        return text
+        return ", ".join(metric_texts)
 
     def to_json(self) -> ExplainedResults:
         """Returns the explanation as JSON."""

@@ -57,7 +57,7 @@ def application(evidence: Evidence) -> Cause | None:
                 f"time, and all that it had was in flight{nagle_text} for "
                 f"{percent_text(share - idle_share)}."
             )
-        return Cause("application", text, 0.0)
+        return Cause("application", text, 0.0, is_in_table=not nagle_text)
     return Cause(
         "application",
         f"The application ({kind}) had no more to send for {percent_text(share)} of the time, and "

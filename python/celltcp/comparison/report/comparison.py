@@ -94,7 +94,7 @@ def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
     if comparison.has_shares:
         sections.append(Section("Shares of the flows", shares_table(comparison)))
     explained = ExplainedComparison(comparison)
-    sentences = [text.strip() for each in explained.distinct_ccas for text in explained.texts(each)]
+    sentences = [text.strip() for block in explained.blocks for text in block]
     remedies = [line for text in explained.remedy_commands(*source) for line in lines_of(text)]
     commands = "".join(f"{line}\n" for line in remedies)
     return [
