@@ -15,6 +15,8 @@ import celltcp as ct
         ("network.latency", "path.rtt"),
         ("path.bandwidth", "path.down.rate"),
         ("path.cross.0.rate", "path.cross_traffic"),
+        ("path.jitter.sigma", "path.jitter.sd"),
+        ("path.wired.0.jitter.stddev", "path.wired.0.jitter.sd"),
     ],
 )
 def test_an_unknown_field_names_the_one_that_is_meant(field: str, meant: str) -> None:

@@ -98,9 +98,10 @@ def test_slow_start_that_an_undone_reduction_interrupts_ends_later(seed: int) ->
         "path.wired": [{"name": "wan", "rate": "1Gbit/s", "jitter": jitter}],
     }
     result = ct.compare(
-        "steady-20-68", ["cubic", "cubic:hystart=off"], 1, seed=seed, duration="40s", set=changes
+        "steady-20-68", ["cubic", "cubic:hystart=off", "bbr"], 1, seed=seed, duration="40s", set=changes
     )
-    cubic, off = ExplainedComparison(result).ccas
+    cubic, off, bbr = ExplainedComparison(result).ccas
+    assert "start_up" in _weights(bbr)
     assert cubic.used_share < off.used_share - 0.05
     assert _weights(cubic)["early_exit"] == pytest.approx(off.used_share - cubic.used_share, abs=0.2)
     assert "early_exit" not in _weights(off)
@@ -137,3 +138,26 @@ def test_a_flow_that_pacing_limits_gets_no_window_that_grows_faster() -> None:
     ccas = {each.remedy.cca for each in ExplainedComparison(late).remedies}
     assert "hybla" not in ccas
     assert "cubic" in ccas
+
+
+def test_an_early_exit_of_several_connections_costs_what_all_of_them_leave_once() -> None:
+    changes: dict[str, Any] = {**_BUFFERS, "path.rtt": "400ms", "path.down": "200Mbit/s"}
+    cca = "bic:initial_ssthresh=20"
+    flows = {"flows": '[{ name = "a", cca = "cubic", count = 4 }]'}
+    result = ct.compare("steady-20-68", cca, 1, duration="20s", set={**changes, **flows})
+    (explained,) = ExplainedComparison(result).ccas
+    assert 0.1 < _weights(explained)["early_exit"] <= 1 - explained.used_share + 0.02
+
+
+def test_an_early_exit_is_named_where_a_window_is_full_later() -> None:
+    changes: dict[str, Any] = {
+        **_BUFFERS,
+        "path.rtt": "100ms",
+        "path.down": "60Mbit/s",
+        "path.buffer": "6bdp",
+        "tcp.receive_window_max": "880kB",
+    }
+    explained = _explained("bic:initial_ssthresh=200,low_window=100000", changes, 110)
+    assert explained.limits["receive_window"] > 0.5
+    weight = _weights(explained)["early_exit"]
+    assert weight == pytest.approx(1 - explained.used_share, abs=0.04)

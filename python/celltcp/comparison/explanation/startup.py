@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
-from celltcp.comparison.explanation.ramps import REACHED_SHARE, ramp_from
+from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, ramp_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,18 +53,28 @@ def start_up(evidence: Evidence) -> Cause | None:
     capacity = float(evidence.slots["capacity_mbps"].sum())
     if not evidence.is_bulk or not capacity > 0:
         return None
-    ramps = []
+    ramps, has_resumed = [], False
     for run in evidence.runs:
         connections = evidence.connections[evidence.connections["run"] == run]
         starts = connections["first_data_s"].dropna()
-        exits = [found.t_s for _, row in connections.iterrows() if (found := exit_of(evidence, row))]
-        if len(starts):
-            ramps.append(ramp_from(evidence, run, float(starts.min()), max(exits, default=math.inf)))
+        if starts.empty:
+            continue
+        exits = []
+        for _, row in connections.iterrows():
+            found = exit_of(evidence, row)
+            exits.append(found.t_s if found else math.inf)
+            first_s = row["first_data_s"] + row["slow_start_exit_s"]
+            has_resumed |= bool(exits[-1] > first_s + _TIME_RESOLUTION_S)
+        # A connection that never leaves slow start ends it no earlier than the others.
+        before_s = max((t_s for t_s in exits if math.isfinite(t_s)), default=math.inf)
+        ramps.append(ramp_from(evidence, run, float(starts.min()), before_s))
     share = sum(ramp.unused for ramp in ramps) / capacity
     if share < max(_MIN_UNUSED_IN_STARTUP, _MIN_SHARE_OF_UNUSED * evidence.unused_share):
         return None
     total_s = sum(ramp.length_s for ramp in ramps)
-    if evidence.time_share("startup") * evidence.duration_s < _MIN_SLOW_START_SHARE * total_s:
+    # The limit `startup` of BBR ends with a reduction, even if that is undone.
+    limited_s = evidence.time_share("startup") * evidence.duration_s
+    if limited_s < _MIN_SLOW_START_SHARE * total_s and not has_resumed:
         return None
     mean_s = total_s / len(ramps)
     rtt_s = evidence.mean("rtt_min_ms") / 1e3
@@ -82,12 +92,10 @@ def early_exit(evidence: Evidence) -> Cause | None:
 
     At least {_MIN_UNUSED_UNTIL_REACHED:.0%} of the capacity is unused until the mean goodput over
     three RTTs reaches {REACHED_SHARE:.0%} of the capacity. The application and the windows
-    of the hosts limit the flow for less than {_MAX_ENDS_SHARE:.0%} of the time. The window at the exit
+    of the hosts limit the flow for less than {_MAX_ENDS_SHARE:.0%} of that time. The window at the exit
     is also below {_MAX_EARLY_EXIT_BDPS} of the windows of the hosts. A reduction that was undone is no
     exit.
     """
-    if evidence.time_share("idle", "in_flight", "receive_window", "send_buffer") >= _MAX_ENDS_SHARE:
-        return None
     # Other applications leave capacity unused because they have no data.
     if not evidence.is_bulk:
         return None
@@ -98,7 +106,18 @@ def early_exit(evidence: Evidence) -> Cause | None:
     ]
     if not early:
         return None
-    ramps = [ramp_from(evidence, int(row["run"]), found.t_s) for row, found in early]
+    # Slots are those of all connections of a run.
+    by_run: dict[int, Ramp] = {}
+    for row, found in early:
+        ramp = ramp_from(evidence, int(row["run"]), found.t_s)
+        longest = by_run.setdefault(int(row["run"]), ramp)
+        by_run[int(row["run"])] = max(longest, ramp, key=lambda each: each.unused)
+    ramps = list(by_run.values())
+    # The hosts may limit a flow that has the capacity for all of its time.
+    ends_share = evidence.time_share("idle", "in_flight", "receive_window", "send_buffer")
+    total_s, ramps_s = evidence.duration_s, sum(ramp.length_s for ramp in ramps)
+    if ends_share * total_s - max(total_s - ramps_s, 0.0) >= _MAX_ENDS_SHARE * ramps_s:
+        return None
     # Sums over slots; their common length cancels out.
     capacity = float(evidence.slots["capacity_mbps"].sum())
     share = sum(ramp.unused for ramp in ramps) / capacity if capacity > 0 else 0.0
