@@ -138,6 +138,8 @@ mod tests {
                 "tcp.slow_start_after_idle",
             ),
             ("tcp.initcwnd", "tcp.initial_window"),
+            ("path.jitter.sigma", "path.jitter.sd"),
+            ("path.wired.1.jitter.stddev", "path.wired.1.jitter.sd"),
             ("path.bandwidth", "path.down.rate"),
             ("path.rate", "path.down.rate"),
             ("path.wired.1.bandwidth", "path.wired.1.rate"),

@@ -13,7 +13,8 @@ table! {
     pub struct Jitter {
         /// Distribution of the draws; draws below zero become zero; default "normal".
         pub distribution: JitterDistribution = JitterDistribution::Normal,
-        /// Mean of the additional delay; default 0s.
+        /// Mean of the additional delay; default 0s. `tc netem delay 300ms 15ms distribution normal` is a one-way delay of
+        /// 240ms, and a jitter with the mean "60ms", the sd "15ms" and reorder.
         pub mean: Duration,
         /// Standard deviation; default 0s. Left at 0s for "exponential", where it equals the mean.
         pub sd: Duration,
