@@ -11,6 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.estimate import estimate_path
 
 PLACES = ["server", "phone"]
 
@@ -70,3 +71,20 @@ def test_losses_of_another_cause_are_not_called_normal(cause: Any, place: str, t
         changes = _path(draw) | cause(draw)
         sentence = _sentence(tmp_path / f"{seed}.pcap", place, draw.choice(["reno", "cubic"]), changes)
         assert "normal" not in sentence
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_connections_that_share_a_full_link_are_named(place: str, tmp_path: Path) -> None:
+    changes = {"path.rtt": "30ms", "path.buffer": "1bdp", "flows": [{"name": "iperf", "count": 4}]}
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "reno", 1, "15s", set=changes, samples="off", pcap=file, pcap_at=place)
+    analyses = analyse(file)
+    assert len(analyses.connections) == 4
+    total = float(analyses.connections["throughput_mbps"].sum())
+    for sentence in analyses.connections["diagnosis"]:
+        if sentence.startswith("a full queue"):
+            assert "it shares that with 3 connections between the same hosts" in sentence
+            assert f"{total:.1f} Mbit/s together" in sentence
+    path = estimate_path(analyses)
+    assert path.others == 3
+    assert "Its capacity is a lower bound, as is its buffer: 3 other connections" in path.description

@@ -21,6 +21,7 @@ from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound,
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
+from celltcp.pcap.shared_queue import sharing_transfers
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, UNSEEN_OVERFLOW
 from celltcp.scenarios.quantity_texts import digits_text
 
@@ -82,6 +83,9 @@ class PathEstimate:
     endpoints: str
     #: Properties of the path in the capture that the scenario lacks.
     left_out: tuple[str, ...] = ()
+    #: Number of other transfers between the same hosts meanwhile, and what they carried, Mbit/s.
+    others: int = 0
+    others_mbps: float = 0.0
     #: Connection that sends in the opposite direction, in whose queue the ACKs may wait; None without.
     opposite: int | None = None
 
@@ -121,6 +125,15 @@ class PathEstimate:
         )
 
     @property
+    def others_text(self) -> str:
+        """What other transfers took of the path, as text; empty without any."""
+        if not self.others:
+            return ""
+        noun = "connection" if self.others == 1 else "connections"
+        rate = f"{self.others_mbps:.2f} Mbit/s"
+        return f"{self.others} other {noun} between the same hosts took {rate} meanwhile"
+
+    @property
     def policer_line(self) -> str:
         """Line of a scenario about the policer; empty without one."""
         if self.policing is None:
@@ -136,6 +149,8 @@ class PathEstimate:
         texts = [f"The path of connection {self.connection} in {Path(self.file).name}."]
         if not self.is_measured.any():
             texts.append(f"Its capacity {LOWER_BOUND}: {self._why_unmeasured}.")
+        elif self.others:
+            texts.append(f"Its capacity {LOWER_BOUND}, as is its buffer: {self.others_text}.")
         if self.has_overflow and not self.is_buffer_full:
             texts.append(f"Its buffer {LOWER_BOUND}, as the capacity is one.")
         elif self.opposite is None and not self.is_buffer_full:
@@ -146,7 +161,8 @@ class PathEstimate:
     def capacity_note(self) -> str:
         """Text about the time in which the capacity was measured."""
         if self.is_measured.any():
-            return f"measured in {100 * self.measured_share:.0f} % of the time"
+            others = f"; {self.others_text}" if self.others else ""
+            return f"measured in {100 * self.measured_share:.0f} % of the time{others}"
         return f"at least: {self._why_unmeasured}"
 
     @property
@@ -206,6 +222,7 @@ def estimate_path(
         # The link behind a policer carries the burst, too.
         peak_mbps = _HEADERS_RATIO * float(row["goodput_peak_mbps"])
         capacity_mbps = np.maximum(capacity_mbps, peak_mbps)
+    others = sharing_transfers(analyses.connections, row)
     segments = int(row["segments_up"] if up else row["segments_down"])
     return PathEstimate(
         str(row["file"]),
@@ -229,6 +246,8 @@ def estimate_path(
             Flight(bound, longest_flight(evidence)),
         ),
         tuple(_missing_properties(row)),
+        len(others),
+        sum(float(each["throughput_mbps"]) for each in others),
         None if other is None else int(other["connection"]),
     )
 

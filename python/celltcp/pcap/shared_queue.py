@@ -11,6 +11,8 @@ from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payloa
 
 #: Minimum RTTs of a queue: ratio to the lowest one, and ms. A silence of a receiver is as long.
 _MIN_QUEUE_RATIO, _MIN_QUEUE_MS = 2.0, 200.0
+#: Minimum payload of transfers that share a path, as a share of that of the other.
+_MIN_SHARING_PAYLOAD = 0.1
 #: Minimum payload over that of the connection that waits.
 _MIN_PAYLOAD_RATIO = 10
 
@@ -30,6 +32,20 @@ def queue_filler(connections: pd.DataFrame, row: Mapping[Hashable, Any]) -> dict
         if overlaps(other, row)
     ]
     return max(transfers, key=payload_of, default=None)
+
+
+def sharing_transfers(
+    connections: pd.DataFrame, row: Mapping[Hashable, Any]
+) -> list[dict[Hashable, Any]]:
+    """Returns the transfers that share the path of another one: same hosts, direction and time."""
+    min_payload = max(MIN_TRANSFER_BYTES, _MIN_SHARING_PAYLOAD * payload_of(row))
+    return [
+        other
+        for other in connections.to_dict("records")
+        if other["file"] == row["file"] and other["connection"] != row["connection"]
+        if hosts_of(other) == hosts_of(row) and payload_of(other) >= min_payload
+        if overlaps(other, row)
+    ]
 
 
 def longest_rtt_ms(row: Mapping[Hashable, Any]) -> float:

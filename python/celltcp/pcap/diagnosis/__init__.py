@@ -6,15 +6,19 @@ limits of the rate. A rule uses the tables only, and claims nothing that they do
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import pandas as pd
 
-from celltcp.pcap.diagnosis.evidence import Evidence, records
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, records
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
+from celltcp.pcap.diagnosis.losses import FULL_QUEUE
 from celltcp.pcap.diagnosis.waits import Wait, waits
 from celltcp.pcap.opposite import opposite_transfer
-from celltcp.pcap.shared_queue import queue_filler
-from celltcp.scenarios.quantity_texts import size_text
+from celltcp.pcap.shared_queue import queue_filler, sharing_transfers
+from celltcp.scenarios.quantity_texts import size_text, three_digits
 
 __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
 
@@ -48,9 +52,21 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
             intervals.iloc[interval_indices.get(key, [])],
             queue_filler(connections, row) if row["stalled_s"] else None,
         )
-        texts = (_diagnosis(evidence), _ack_queue_text(connections, evidence))
+        text = _diagnosis(evidence)
+        texts = (text, _sharing_text(connections, row, text), _ack_queue_text(connections, evidence))
         sentences.append("; ".join(filter(None, texts)))
     return sentences
+
+
+def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: str) -> str:
+    """Returns the connections that share a full queue with another one, as text; empty without any."""
+    if not text.startswith(FULL_QUEUE) or not (others := sharing_transfers(connections, row)):
+        return ""
+    total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *others))
+    return (
+        f"it shares that with {plural(len(others), 'connection')} between the same hosts: "
+        f"{three_digits(total_mbps)} Mbit/s together"
+    )
 
 
 def _ack_queue_text(connections: pd.DataFrame, evidence: Evidence) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, plural
-from celltcp.scenarios.quantity_texts import three_digits, time_text
+from celltcp.scenarios.quantity_texts import time_text
 
 #: Minimum number of lost segments of an overshoot of slow start.
 _MIN_OVERSHOOT = 10
@@ -47,10 +47,7 @@ def full_buffer_text(evidence: Evidence, full: Sequence[Episode]) -> str:
     segments = max(int(row[f"segments_{row['direction']}"]), 1)
     if row["losses"] > _MAX_NORMAL_LOSS * segments or not _are_alike(evidence, full):
         return text
-    return (
-        f"{text}; the link is full, at {three_digits(row['throughput_mbps'])} Mbit/s of payload, and "
-        "such losses are normal: the sender probes for more"
-    )
+    return f"{text}; the link is full, and such losses are normal: the sender probes for more"
 
 
 def _are_alike(evidence: Evidence, full: Sequence[Episode]) -> bool:
