@@ -179,3 +179,34 @@ def test_pauses_of_a_video_are_no_cost_of_losses() -> None:
     unused = 1 - explained.ccas[0].used_share
     assert idle > 0.1
     assert cause.weight <= max(unused - idle, 0.0) + 0.01, text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_voice_in_the_queue_of_a_download_waits_in_that_queue(seed: int) -> None:
+    """Earlier frames wait in the same queue, but the sender holds none of them back."""
+    draw = random.Random(f"voice {seed}")
+    voice = {"kind": "frames", "size": "160B", "interval": f"{draw.choice([10, 20, 30])}ms"}
+    changes = {
+        "path.rtt": f"{draw.randint(20, 50)}ms",
+        "path.buffer": "500packets",
+        "flows": [{"name": "download"}, {"name": "voice", "workload": {**voice, "deadline": "150ms"}}],
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
+    explained, _ = _explained(result)
+    (text,) = (
+        cause.text
+        for each in explained.ccas
+        for cause in each.causes
+        if each.flow == "voice" and cause.name == "slow_units"
+    )
+    assert "waited in a queue (that of download)" in text
+    assert "behind earlier" not in text
+
+
+def test_the_start_up_of_a_video_is_tried_on_a_long_path() -> None:
+    video = {"kind": "video", "abr": "throughput"}
+    changes = {"path.rtt": "600ms", "path.down.rate": "20Mbit/s", "flows.0.workload": video}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="90s", set=changes)
+    explained, _ = _explained(result)
+    explained.try_remedies(TrialBudget())
+    assert any("start-up" in each.trial for each in explained.remedies)

@@ -282,7 +282,7 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     if is_bbr:
         is_minor = lost <= drops / 2 or not holds_bbr_back(evidence, lost / sent)
     # What stays unused in pauses of the application is not for losses.
-    idle_share = evidence.time_share("idle")
+    idle_share = evidence.time_share("idle", *(() if evidence.is_bulk else ("in_flight",)))
     cost = 0.0 if evidence.is_thin or is_minor else max(evidence.unused_share - idle_share, 0.0)
     cost_text = f"; {percent_text(cost)} of the capacity stayed unused" if cost >= 0.005 else ""
     if cost_text and idle_share >= _MIN_IDLE_SHARE:

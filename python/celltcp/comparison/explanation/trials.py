@@ -44,7 +44,7 @@ _COMPLETED_SHARE, _CUT_OFF_COMPLETION = "completed_share", "completion_least_s"
 #: For the metric of complete transfers that of transfers which a run cut off, and the reverse.
 _CUT_OFF = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
-_SHOWN_WITH = {"qoe": ["stalled_s"], "late_share": ["frame_delay_p95_ms"]}
+_SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], "late_share": ["frame_delay_p95_ms"]}
 #: Completion of the last of several transfers.
 _LAST_COMPLETION = "completion_max_s"
 #: Causes of a few slow units of work.

@@ -86,6 +86,7 @@ def count_reasons(
     peer_timeouts = _peer_timeouts(evidence, keys)
     far_losses = {kind: _drop_times(evidence, kind, keys) for kind in (DATA, HANDSHAKE)}
     rtts_ms = _SlotRtts(evidence)
+    is_sent_at_once = evidence.time_share("idle", "in_flight") >= MAJORITY
     # A page has several connections, each with a window of its own.
     windows = UnitWindows(evidence) if len(keys) > 1 else None
     # A unit that never ends overlaps all events after its start.
@@ -103,6 +104,9 @@ def count_reasons(
                 reason = IN_PROBE_RTT
         if reason is None and _has_drop(far_losses[DATA].get(key), start_s, end_s):
             reason = REQUEST_LOST
+        # Earlier units are in the queue, too, if the sender held none of them back.
+        if reason == BEHIND and is_sent_at_once and rtts_ms.mean(run, start_s, end_s) >= queued_ms:
+            reason = IN_QUEUE
         if evidence.is_held_by_nagle and reason in (None, BEHIND) and not is_first[index]:
             reason = NAGLE
         if reason is None and index in slept:
