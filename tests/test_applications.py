@@ -283,6 +283,9 @@ def test_a_metric_of_ones_choice_ranks_the_values_of_its_flow(compared: ct.Compa
 def test_names_of_drawn_values_rank_by_the_figure_that_matters_most(compared: ct.Comparison) -> None:
     assert compared.best_by("response:game") == compared.best_by("response_p95_s:game")
     assert compared.best_by("goodput") == compared.best_by("goodput_mbps")
+    # The names of `show --columns`.
+    assert compared.best_by("jain") == compared.best_by("fairness")
+    assert compared.best_by("share:bulk") == compared.best_by("share_mbps:bulk")
     for name in ("response:game", "response_p95_s:game"):
         picture = compared.plot.ecdf(name)
         assert picture.axes[0].get_xlabel() == "response time, s"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from celltcp.comparison.metrics import RANKED
+from celltcp.comparison.metrics import JAIN, RANKED, SHARE
 
-#: Ranking metric by the name of the plotted values of slots or units of work.
+#: Ranking metric by the name of the plotted values of slots or units of work, or in `show --columns`.
 _RANKING_METRICS = {
     "goodput": "goodput_mbps",
     "rtt": "rtt_mean_ms",
@@ -14,6 +14,8 @@ _RANKING_METRICS = {
     "page_load": "page_load_s",
     "frame_delay": "frame_delay_ms",
     "completion": "completion_s",
+    "jain": JAIN,
+    "share": SHARE,
 }
 
 #: Names by which users select a ranking metric.
