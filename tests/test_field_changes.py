@@ -92,6 +92,16 @@ def test_a_value_that_is_best_in_both_figures_is_no_trade_off() -> None:
     assert change.startswith("queue=b instead of a: ")
 
 
+def test_the_best_of_both_has_each_field_with_its_value() -> None:
+    names = ("2, cubic", "2, bbr", "8, cubic", "8, bbr")
+    game = _stake("game", "late_share", {name: _around(n + 1) for n, name in enumerate(names)})
+    download = _stake(
+        "download", "goodput_mbps", {name: _around(9 - n) for n, name in enumerate(names)}
+    )
+    texts = _texts(["buffer", "cca"], ["cubic"], game, download)
+    assert texts[0].startswith("best of both: buffer=2 and cca=cubic, with ")
+
+
 def test_what_helps_most_is_the_spread_of_all_values_and_not_the_first_one() -> None:
     times = {
         "80ms with cubic": 0.362,

@@ -266,7 +266,7 @@ class _Sentences:
             for name in following
         ]
         if len(front) == 1:
-            return [f"best of both: {self._ranking.field}={first}, with {metrics}"]
+            return [f"best of both: {self._choice_text(first)}, with {metrics}"]
         head = f"{first} is the knee, with" if knee is not None else f"{first}:"
         if not dominated:
             rest = "None is worse than another in both"
