@@ -161,3 +161,12 @@ def test_an_early_exit_is_named_where_a_window_is_full_later() -> None:
     assert explained.limits["receive_window"] > 0.5
     weight = _weights(explained)["early_exit"]
     assert weight == pytest.approx(1 - explained.used_share, abs=0.04)
+
+
+@pytest.mark.parametrize("cca", ["bbr", "bbr3"])
+def test_samples_of_a_run_show_the_same_probes_as_slots(cca: str) -> None:
+    changes = {**_BUFFERS, "path.rtt": "300ms"}
+    run = ct.run("steady-20-68", cca, duration="40s", set=changes)
+    (whole,) = str(ct.explain(run)).split("PROBE_RTT left ")[1:]
+    (cause,) = (each for each in _explained(cca, changes, 40).causes if each.name == "probe_rtt")
+    assert float(whole.split()[0]) == pytest.approx(100 * cause.weight, rel=0.15)

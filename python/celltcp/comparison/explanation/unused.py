@@ -137,6 +137,11 @@ def probes_of(evidence: Evidence) -> Iterator[ProbeRtt]:
     for _, connection in evidence.connections.iterrows():
         run, number = int(connection["run"]), int(connection["flow"])
         times, windows = evidence.window_series(run, number)
+        if len(times):
+            # Samples at each ACK are many: that at the end of each slot is enough.
+            ends = np.arange(times[0], times[-1] + evidence.slot_s, evidence.slot_s)
+            last = np.unique(np.searchsorted(times, ends + 1e-6, side="right") - 1)
+            times, windows = times[last], windows[last]
         is_small = _has_probe_window(evidence, times, windows) & ~_is_reduced(
             evidence, run, number, times
         )
