@@ -53,6 +53,36 @@ def test_answers_that_wait_for_probes_of_either_end_have_a_lower_rto(direction: 
 
 
 @pytest.mark.parametrize("seed", range(2))
+def test_calls_in_a_data_center_have_a_lower_rto_and_delayed_acks_are_no_queue(seed: int) -> None:
+    """The request after a pause carries the ACK, so that samples of the RTT have that pause."""
+    draw = random.Random(seed)
+    call = {
+        "kind": "request-response",
+        "request": "100B",
+        "response": f"{draw.randint(50, 200)}B",
+        "gap": f"{draw.randint(4, 9)}ms",
+    }
+    changes: Changes = {
+        "path.rtt": f"{draw.choice([1, 2])}ms",
+        "path.down.rate": "500Mbit/s",
+        "path.up": "500Mbit/s",
+        "path.loss": 0.001,
+        "path.uplink_loss": 0.001,
+        "flows.0.workload": call,
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="40s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    slow = next(cause for cause in explained.causes if cause.name == "slow_units")
+    assert "waited in a queue" not in slow.text
+    assert "other reasons" not in slow.text
+    lower = _change(_tried(result), "tcp.min_rto=20ms")
+    # Losses are rarer than a percentile shows.
+    gain = re.search(r"response max [\d.]+ to [\d.]+ s \(-(\d+) %\)", lower.trial)
+    assert gain is not None, lower.trial
+    assert int(gain[1]) > 50
+
+
+@pytest.mark.parametrize("seed", range(2))
 def test_a_large_transfer_over_a_long_lossy_path_is_divided_among_connections(seed: int) -> None:
     draw = random.Random(seed)
     size = draw.randint(5, 12)

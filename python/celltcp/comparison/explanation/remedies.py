@@ -458,7 +458,8 @@ def _is_short_rto_useful(evidence: Evidence) -> bool:
     """Returns whether a shorter RTO helps: queues are short, and a repair after it meets a deadline."""
     min_rtt_ms = evidence.mean("rtt_min_ms")
     repair_ms = 1.5 * min_rtt_ms + _MIN_RTO_MS
-    is_queued = evidence.mean("rtt_mean_ms") > MIN_QUEUED_RTTS * min_rtt_ms
+    # The mean RTT has the delays of ACKs, too.
+    is_queued = evidence.queue_wait_ms > (MIN_QUEUED_RTTS - 1.0) * min_rtt_ms
     return not is_queued and (evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s)
 
 

@@ -255,14 +255,14 @@ class Trials:
 def _metrics_of(application: Application, cca: str, cause: str) -> list[str]:
     """Returns the metrics of a trial: the ranking metric, its mean, and the share of late frames.
 
-    For slow units of work, whose share may be small, the 99th percentile is another one. For the share
-    of complete transfers it is their time.
+    For slow units of work, whose share may be small, 99th percentile and maximum are others. For the
+    share of complete transfers it is their time.
     """
     ranking, metrics = application.ranking.metric, application.metrics[cca]
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
     late = [_LATE_SHARE] if any(metrics.get(_LATE_SHARE, [])) else []
-    high_percentile = re.sub(r"_p\d+(?=_)", "_p99", ranking)
-    tail = [high_percentile] if cause in _TAIL_CAUSES and high_percentile in metrics else []
+    highest = [re.sub(r"_p\d+(?=_)", name, ranking) for name in ("_p99", "_max")]
+    tail = [each for each in highest if cause in _TAIL_CAUSES and each in metrics]
     times = [_CUT_OFF_COMPLETION] if ranking == _COMPLETED_SHARE else []
     shown = _SHOWN_WITH.get(ranking, ())
     return list(dict.fromkeys([*late, ranking, *times, *tail, _mean_of(ranking), *shown]))
@@ -291,7 +291,13 @@ def _mean_of(metric: str) -> str:
 
 
 def _is_mentioned(change: _MetricChange) -> bool:
-    """Returns whether a text mentions a change; of retransmissions only a large increase."""
+    """Returns whether a text mentions a change: one that its digits show.
+
+    Of retransmissions it mentions only a large increase.
+    """
+    words = words_of(change.metric)
+    if words.number(estimate(change.before).mean) == words.number(estimate(change.after).mean):
+        return False
     if change.metric != _RETRANSMISSIONS:
         return True
     return change.gain < -_MIN_PRICE_LOG and estimate(change.after).mean >= _MIN_PRICE_RETRANSMISSIONS

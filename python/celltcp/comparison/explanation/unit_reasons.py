@@ -128,13 +128,18 @@ def count_reasons(
 
 
 class _SlotRtts:
-    """RTTs of the packets of each slot; without a sample, those that their one-way delays show."""
+    """RTTs of the packets of each slot, by their one-way delays: no sample may fall into a unit.
+
+    Samples count where other data may delay requests; elsewhere they have the delays of ACKs.
+    """
 
     def __init__(self, evidence: Evidence) -> None:
         # The last data of a unit arrive in it, but their ACK, with the sample of the RTT, comes later.
         min_ack_delay_ms = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
         slots = evidence.slots
-        rtts_ms = slots["rtt_mean_ms"].fillna(slots["owd_mean_ms"] + min_ack_delay_ms)
+        rtts_ms = slots["owd_mean_ms"] + min_ack_delay_ms
+        if evidence.has_data_on_ack_path or evidence.scenario.get("radio"):
+            rtts_ms = slots["rtt_mean_ms"].fillna(rtts_ms)
         rows = slots[["run", "t_s"]].assign(rtt_ms=rtts_ms).dropna()
         self._by_run = dict(tuple(rows.groupby("run")))
         self._slot_s = evidence.slot_s
