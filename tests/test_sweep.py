@@ -1,6 +1,7 @@
 """Comparisons along the values of a field."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -132,3 +133,12 @@ def test_a_sweep_has_the_best_cca_of_each_flow_and_by_a_chosen_metric(celltcp, t
 def test_relative_differences_are_described_as_shares() -> None:
     schema = json.dumps(schema_of("compare"))
     assert "Goodput, Mbit/s. Relative difference, a share: the geometric mean" in schema
+
+
+def test_one_run_of_what_is_random_has_one_line_on_runs(celltcp) -> None:
+    arguments = ("sweep", "drive", "--vary", "path.rtt=20ms,40ms", "--duration", "2s")
+    one = celltcp(*arguments, "--cca", "cubic,bbr,reno", "--runs", "1").stdout
+    assert one.count("--runs 10") == 1
+    assert "Best CCA" not in one
+    assert not re.search(r"path\.rtt: .*(grows|falls|change)", one)
+    assert "Best CCA" in celltcp(*arguments, "--cca", "cubic,bbr,reno", "--runs", "2").stdout

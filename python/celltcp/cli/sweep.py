@@ -98,7 +98,8 @@ def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
         console.print(f"warning: {warning}", style="yellow")
     if (shares := sweep_shares_table(sweep)) is not None:
         console.print_table(shares)
-    if len(sweep.ccas) > 1:
+    # One run of what is random has a warning in place of verdicts.
+    if len(sweep.ccas) > 1 and any(point.decides for point in sweep.points.values()):
         verdicts = verdicts_table(sweep.axes, sweep.points, by, sweep.ranking_metrics)
         if len(verdicts.columns) > len(sweep.axes):
             console.print_table(verdicts)

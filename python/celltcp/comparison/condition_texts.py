@@ -90,7 +90,9 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
         for index, mean in enumerate(numbers)
     ]
     pairs = zip(means, listed, strict=True)
-    return _direction(stake, values), ", ".join(f"{mean} ({value})" for mean, value in pairs)
+    # One run of what is random shows no change, only values.
+    direction = _direction(stake, values) if ranking.decides else "is undecided (more --runs)"
+    return direction, ", ".join(f"{mean} ({value})" for mean, value in pairs)
 
 
 def _direction(stake: Stake, values: Sequence[str]) -> str:

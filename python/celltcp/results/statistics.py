@@ -185,7 +185,10 @@ def verdict(
     leader, *others = ranked
     runs = len(values[leader])
     if random and runs < 2:
-        return Verdict(leader, (), tuple(name for name in values if name != leader))
+        others = [name for name in values if name != leader]
+        return Verdict(
+            leader, (), tuple(others), NEXT_RUNS if others else None, is_next_step=bool(others)
+        )
     best_mean = abs(estimate(values[leader]).mean)
     tied, undecided, runs_needed = [], [], 0.0
     for name in others:
