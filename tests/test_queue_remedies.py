@@ -49,6 +49,22 @@ def test_a_queue_behind_a_rate_that_varies_gets_a_shaper_that_helps(seed: int) -
     assert shaper.gain > 0
 
 
+def test_a_cell_gets_an_aqm_of_its_base_station_or_a_shaper_before_it() -> None:
+    sinr = [{"at": f"{5 * n}s", "sinr": f"{(20, 6)[n % 2]}dB"} for n in range(5)]
+    changes: Changes = {
+        "radio.ues": [{"name": "phone", "sinr": sinr}],
+        "flows": DOWNLOAD_AND_GAME,
+    }
+    result = ct.compare("static/mid-cell", "cubic", 2, duration="20s", set=changes)
+    texts = {each.options: each.text for each in ExplainedComparison(result).remedies}
+    (aqm,) = [text for options, text in texts.items() if "path.queue=fq-codel" in options]
+    (shaper,) = [text for options, text in texts.items() if "path.wired.0.rate=" in options]
+    # No host before a base station can replace its queue.
+    assert "base station: an AQM above RLC" in aqm
+    assert "tc qdisc" not in aqm
+    assert "router: tc qdisc replace dev INTERFACE root cake bandwidth" in shaper
+
+
 def test_a_constant_link_has_its_shaper_beside_the_queue_discipline() -> None:
     changes: Changes = {"path.buffer": "1500packets", "flows": DOWNLOAD_AND_GAME}
     result = ct.compare("steady-20-18", "cubic", 2, duration="20s", set=changes)
