@@ -75,6 +75,12 @@ def test_requests_that_a_full_queue_drops_are_named_with_it() -> None:
     assert causes["lost_requests"].text.startswith("A full queue on the uplink")
 
 
+def test_lost_requests_of_pages_are_counted_beside_pages_and_not_connections() -> None:
+    changes: Changes = {"path.uplink_loss": 0.03, "flows.0.workload": {"kind": "page"}}
+    lost = _causes(changes, duration="30s")["lost_requests"]
+    assert " pages: " in lost.text
+
+
 @pytest.mark.parametrize("size", ["2kB", "10kB"])
 def test_a_short_transfer_has_its_lost_handshake_as_a_cause(size: str) -> None:
     changes: Changes = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
-from celltcp.comparison.units_of_work import UNITS
+from celltcp.comparison.units_of_work import UNITS, without_connections
 from celltcp.results.tables import frame
 
 if TYPE_CHECKING:
@@ -48,16 +48,18 @@ def lost_requests(evidence: Evidence) -> Cause | None:
     rows = rows[rows["kind"] == DATA]
     if evidence.units is None or len(rows) < _MIN_REQUESTS:
         return None
-    share = len(rows) / max(len(evidence.units), 1)
-    if share < _MIN_REQUEST_SHARE:
+    # The connections of pages are units of work, too.
+    units = without_connections(evidence.units)
+    share = len(rows) / max(len(units), 1)
+    if units.empty or share < _MIN_REQUEST_SHARE:
         return None
     cause_text = _causes_text(rows)
     return Cause(
         "lost_requests",
         f"{cause_text[:1].upper()}{cause_text[1:]}{evidence.ack_link_text} took "
         f"{evidence.mean_count_text(len(rows))} packets with requests{evidence.per_run_text}, for "
-        f"{evidence.mean_count_text(len(evidence.units))} "
-        f"{UNITS[str(evidence.units['unit'].iloc[0])].noun}: the other end repeated them after a loss "
+        f"{evidence.mean_count_text(len(units))} "
+        f"{UNITS[str(units['unit'].iloc[0])].noun}: the other end repeated them after a loss "
         "probe or a time-out.",
         min(share, 1.0),
     )
