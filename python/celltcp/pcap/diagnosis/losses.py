@@ -19,6 +19,7 @@ from celltcp.pcap.diagnosis.hypotheses import (
     shortest_queue_ms,
 )
 from celltcp.pcap.diagnosis.policing import policer
+from celltcp.pcap.diagnosis.window_growth import growth_text
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
 #: Beginning of the sentence about a queue whose buffer overflows.
@@ -238,9 +239,10 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         has_overshoot = any(_is_overshoot(evidence, episode) for episode in full)
         if has_overshoot and len(full) < _MIN_FULL_EPISODES:
             # Bursts above the rate of a policer make a short queue in the link behind it.
+            later_text = growth_text(evidence, max(each.start_s + each.span_s for each in full))
             return (
                 f"{lost_text} at once in slow start: either in a shallow buffer or by a policer; "
-                f"{_rtt_text(full)}"
+                f"{_rtt_text(full)}{f'; later, {later_text}' if later_text else ''}"
             )
         is_queue = has_queue(evidence, pd.Series([episode.delay_ms for episode in full]))
         are_enough = has_overshoot or len(full) >= _MIN_EPISODES
@@ -254,7 +256,8 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         return _unclear_text(full)
     end_s = max(episode.start_s + episode.span_s for episode in full)
     if _is_empty_after(evidence, end_s):
-        return f"{lost_text} in a full queue by {time_text(end_s)}; later, no queue stands"
+        later_text = growth_text(evidence, end_s) or "no queue stands"
+        return f"{lost_text} in a full queue by {time_text(end_s)}; later, {later_text}"
     if not _stands(evidence, full):
         return f"{lost_text} in a full queue, which does not stand all the time"
     return f"{FULL_QUEUE} limits the rate: {lost_text} in it{full_buffer_text(evidence, full)}"

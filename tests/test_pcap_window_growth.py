@@ -1,0 +1,61 @@
+"""Sentences of captures at senders whose congestion window limits them after losses in slow start."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.pcap import analyse
+
+_GROWTH = re.compile(
+    r"the congestion window is the limit: the data in flight grow from (\S+) (kB|MB) to (\S+) (kB|MB), "
+    r"by (\S+) segments a round trip"
+)
+_BYTES = {"kB": 1e3, "MB": 1e6}
+
+
+def sentence(folder: Path, cca: str, changes: dict[str, Any]) -> tuple[str, Any]:
+    """Returns the sentence of a capture at the sender, and the slots of its run."""
+    file = folder / "run.pcap"
+    run = ct.run("steady-100-68", cca, duration="20s", samples="off", set=changes, pcap=file)
+    return str(analyse(file).connections.iloc[0]["diagnosis"]), run.slots
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    changes = {
+        "path.rtt": f"{draw.choice([60, 90, 120])}ms",
+        "path.down.rate": f"{draw.choice([100, 150])}Mbit/s",
+        "path.buffer": f"{draw.choice([80, 120, 160])}kB",
+    }
+    text, slots = sentence(tmp_path, "reno", changes)
+    match = _GROWTH.search(text)
+    assert match, text
+    first, last = (float(match[n]) * _BYTES[match[n + 1]] for n in (1, 3))
+    assert float(match[5]) == pytest.approx(1.0, abs=0.3)
+    # The window of the sender itself, in segments of 1448 bytes.
+    windows = slots[slots["t_s"] > 5]["cwnd"] * 1448
+    assert last == pytest.approx(windows.iloc[-1], rel=0.1)
+    assert first < last
+
+
+@pytest.mark.parametrize(
+    ("cca", "changes"),
+    [
+        ("reno", {"path.buffer": "2bdp", "path.down.rate": "20Mbit/s"}),
+        ("bbr", {"path.buffer": "100kB"}),
+        ("reno", {"tcp.receive_window_max": "150kB"}),
+        ("cubic", {"path.loss": 0.002}),
+    ],
+)
+def test_other_limits_are_no_growth_of_a_window(
+    tmp_path: Path, cca: str, changes: dict[str, Any]
+) -> None:
+    text, _ = sentence(tmp_path, cca, changes)
+    assert "the congestion window is the limit" not in text
