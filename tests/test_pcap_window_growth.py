@@ -11,6 +11,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.analysis import CaptureAnalyses
+from celltcp.pcap.next_steps import next_steps
 
 _GROWTH = re.compile(
     r"the congestion window is the limit: the data in flight grow from (\S+) (kB|MB) to (\S+) (kB|MB), "
@@ -19,11 +21,11 @@ _GROWTH = re.compile(
 _BYTES = {"kB": 1e3, "MB": 1e6}
 
 
-def sentence(folder: Path, cca: str, changes: dict[str, Any]) -> tuple[str, Any]:
-    """Returns the sentence of a capture at the sender, and the slots of its run."""
+def captured(folder: Path, cca: str, changes: dict[str, Any]) -> tuple[CaptureAnalyses, Any]:
+    """Returns the analysis of a capture at the sender, and the slots of its run."""
     file = folder / "run.pcap"
     run = ct.run("steady-100-68", cca, duration="20s", samples="off", set=changes, pcap=file)
-    return str(analyse(file).connections.iloc[0]["diagnosis"]), run.slots
+    return analyse(file), run.slots
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -34,7 +36,8 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
         "path.down.rate": f"{draw.choice([100, 150])}Mbit/s",
         "path.buffer": f"{draw.choice([80, 120, 160])}kB",
     }
-    text, slots = sentence(tmp_path, "reno", changes)
+    analyses, slots = captured(tmp_path, "reno", changes)
+    text = str(analyses.connections.iloc[0]["diagnosis"])
     match = _GROWTH.search(text)
     assert match, text
     first, last = (float(match[n]) * _BYTES[match[n + 1]] for n in (1, 3))
@@ -43,6 +46,9 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
     windows = slots[slots["t_s"] > 5]["cwnd"] * 1448
     assert last == pytest.approx(windows.iloc[-1], rel=0.1)
     assert first < last
+    # The path was never full, so that no scenario of it is advised.
+    (step,) = next_steps(analyses)
+    assert "sender: tc qdisc replace dev INTERFACE root fq; sender: sysctl -w" in step
 
 
 @pytest.mark.parametrize(
@@ -57,5 +63,5 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
 def test_other_limits_are_no_growth_of_a_window(
     tmp_path: Path, cca: str, changes: dict[str, Any]
 ) -> None:
-    text, _ = sentence(tmp_path, cca, changes)
-    assert "the congestion window is the limit" not in text
+    analyses, _ = captured(tmp_path, cca, changes)
+    assert "the congestion window is the limit" not in str(analyses.connections["diagnosis"].iloc[0])

@@ -10,6 +10,7 @@ from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
+from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
@@ -51,6 +52,8 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return [_buffer_step(row)]
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
         return [_WHICH_LIMIT]
+    if WINDOW_LIMIT in str(row["diagnosis"]):
+        return [_pacing_step()]
     if row["file"] == _STDIN:
         return []
     path = shlex.join(
@@ -95,6 +98,18 @@ def _buffer_step(row: Mapping[Hashable, Any]) -> str:
         f"twice the rate needs {size_text(2 * bytes_per_rtt)} in flight on average: "
         "a larger SO_SNDBUF (Linux, at most net.core.wmem_max; without it net.ipv4.tcp_wmem), or "
         "larger writes of an application that waits for each"
+    )
+
+
+def _pacing_step() -> str:
+    """Returns the step against bursts that overflow a buffer in slow start, which shrink the window.
+
+    Such a transfer never fills its path, so that a scenario of it has too low a capacity.
+    """
+    return (
+        "# against bursts that overflow a buffer in slow start: pacing, BBR, or a rate below that of "
+        f"the narrowest link (SO_MAX_PACING_RATE); Linux, {linux_line('tcp.pacing=true')}; "
+        f"{cca_line('bbr')}; a scenario of this capture has the rate of its window, not of the path"
     )
 
 

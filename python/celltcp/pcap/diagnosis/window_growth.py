@@ -7,6 +7,8 @@ import numpy as np
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.scenarios.quantity_texts import size_text, three_digits
 
+#: Words of sentences with such a clause.
+WINDOW_LIMIT = "the congestion window is the limit"
 #: Minimum number of intervals, and of round trips, over which the growth of a window shows.
 _MIN_INTERVALS, _MIN_ROUND_TRIPS = 30, 10
 #: Range of the growth, segments a round trip: up to one by Reno with an ACK for each segment.
@@ -43,7 +45,7 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
     rates = [three_digits(8e-6 * flight / rtt_s) for flight in (start, end)]
     rates_text = rates[0] if rates[0] == rates[1] else f"{rates[0]} to {rates[1]}"
     return (
-        f"the congestion window is the limit: the data in flight grow from {size_text(start)} to "
+        f"{WINDOW_LIMIT}: the data in flight grow from {size_text(start)} to "
         f"{size_text(end)}, by {three_digits(growth)} segments a round trip, which gives {rates_text} "
         f"Mbit/s at the lowest RTT of {three_digits(1e3 * rtt_s)} ms"
     )
