@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celltcp.comparison.explanation.cell_changes import CellChange
-    from celltcp.comparison.explanation.evidence import Evidence, Outage
+    from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.comparison.explanation.outages import Outage
 
 #: Maximum number of events of a run.
 _MAX_EVENTS = 5

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,13 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.cell_changes import CHANGE_KINDS, changes_of
 from celltcp.comparison.explanation.far_losses import far_losses_of
+from celltcp.comparison.explanation.flow_scenario import FlowScenario
+from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
+from celltcp.comparison.explanation.recoveries import recoveries_of
 from celltcp.comparison.metrics import FRAMES
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
-from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest, has_application, joined_slots
+from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.aborted import TIMED_OUT
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop
@@ -50,32 +52,6 @@ _TIME_RESOLUTION_S = 1e-6
 _MIN_PAUSE_SHARE = 0.5
 #: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
 _MIN_QUEUE_WAIT_MS = 1.0
-#: Fields of the path and its hops that configure losses.
-_LOSS_FIELDS = ("loss", "uplink_loss")
-#: Reasons of drops in the table `recoveries`.
-DROPS = ("overflow", "aqm", "policer", "random", "radio")
-#: Columns of the table `recoveries` with the time of the first drop for each reason.
-_FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
-
-
-class Outage(NamedTuple):
-    """An outage: time of a run in which nothing could pass, whatever was sent."""
-
-    #: Number of the run.
-    run: int
-    start_s: float
-    end_s: float
-    #: Whether all packets sent during the outage were lost; otherwise they waited.
-    loses_all: bool = False
-
-    @property
-    def length_s(self) -> float:
-        """Length, s."""
-        return self.end_s - self.start_s
-
-    def overlaps(self, run: float, start_s: float, end_s: float) -> bool:
-        """Returns whether the outage overlaps an interval of a run."""
-        return self.run == run and self.start_s <= end_s and start_s <= self.end_s
 
 
 class WindowChange(NamedTuple):
@@ -92,20 +68,17 @@ class IdleRestarts(NamedTuple):
     after: NDArray[np.float64]
 
 
-class Evidence:
+class Evidence(FlowScenario):
     """Metrics of a flow under one congestion control, over all runs."""
 
     def __init__(
         self, comparison: Comparison, cca: str, flow: FlowUnderTest, limits: Sequence[FlowLimits]
     ) -> None:
         """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
-        #: Congestion control or CCA mix.
-        self.cca = cca
+        metadata = comparison.results.about
+        super().__init__(metadata, cca, flow)
         #: Whether a middlebox splits the connections. Windows and RTTs are then those of the first leg.
         self.is_split = cca in comparison.split_ccas
-        #: Flow, and its name.
-        self.flow, self.flow_name = flow, flow.name
-        metadata = comparison.results.about
         #: Length of a slot, s.
         self.slot_s = float(metadata["slot_s"])
         runs = comparison.runs
@@ -115,10 +88,6 @@ class Evidence:
         #: Seed of each run.
         self.seeds = dict(zip(self.runs, map(int, selected["seed"]), strict=True))
         self._run_seconds = float(selected["duration_s"].sum())
-        #: Scenario, as in its file.
-        self.scenario: Mapping[str, Any] = tomllib.loads(metadata["scenario"])
-        #: Scenario as TOML text.
-        self.scenario_text = str(metadata["scenario"])
         flows = comparison.flows
         self.all_connections = flows[flows["run"].isin(self.runs)]
         #: Connections of the flow. `rtt_min_ms` and `owd_min_ms` of each are the lowest of the run: a
@@ -145,21 +114,16 @@ class Evidence:
             (limit.shares for limit in limits if (limit.cca, limit.flow) == (cca, flow.name)), {}
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
-        self.recoveries = self._recoveries(comparison)
+        self.recoveries = recoveries_of(comparison.results, self.connections)
         tables = comparison.results.tables
         self._outages, self._events = tables.get("outages"), tables.get("events")
         #: Dropped packets of handshakes, and of the receiving end with payload, such as requests.
         self.far_losses = far_losses_of(comparison.results, self._keys)
-        self._flow_names = [each.name for each in FlowUnderTest.each(metadata)]
-        #: Index of the flow in the scenario.
-        self.flow_index = self._flow_names.index(flow.name)
         #: Application of the flow; None without one.
         self.application = next(
             (application for application in comparison.applications if application.flow == flow.name),
             None,
         )
-        #: Workload of the flow.
-        self.workload: Mapping[str, Any] = self.scenario["flows"][self.flow_index].get("workload", {})
         units = comparison.units if has_application(metadata) else None
         #: Units of work of the flow; None without an application.
         self.units = (
@@ -196,23 +160,6 @@ class Evidence:
     def total(self, column: str) -> float:
         """Returns the sum of a column of the connections; unknown values count as zero."""
         return float(self.connections[column].sum()) if column in self.connections else 0.0
-
-    def index_of(self, name: str) -> int | None:
-        """Returns the index of a flow in the scenario; None if the scenario has no such flow."""
-        return self._flow_names.index(name) if name in self._flow_names else None
-
-    def is_thin_flow(self, name: str) -> bool:
-        """Returns whether the workload of a flow sends so little that it fills no queue."""
-        index = self.index_of(name)
-        if index is None:
-            return False
-        return self.scenario["flows"][index].get("workload", {}).get("kind", "bulk") in THIN_WORKLOADS
-
-    @property
-    def has_middleboxes(self) -> bool:
-        """Whether packets of the flow pass middleboxes."""
-        # `cubic@es` has a middlebox of its own. Other CCAs have those of the scenario.
-        return "@" in self.cca or bool(self.scenario.get("path", {}).get("middleboxes"))
 
     @property
     def has_data_on_ack_path(self) -> bool:
@@ -259,41 +206,6 @@ class Evidence:
         aborts = self._events_of(TIMED_OUT).groupby(["run", "flow"])["t_ns"].min()
         return sorted(t_ns * 1e-9 for t_ns in aborts.astype(float))
 
-    @property
-    def is_bulk(self) -> bool:
-        """Whether the flow sends as much as it can, with or without an end."""
-        return bool(self.workload.get("kind", "bulk") == "bulk")
-
-    @property
-    def is_thin(self) -> bool:
-        """Whether the flow sends a little data from time to time, as responses and frames do."""
-        return self.is_thin_flow(self.flow_name)
-
-    @property
-    def is_held_by_nagle(self) -> bool:
-        """Whether Nagle's algorithm delays short segments until an ACK (no `TCP_NODELAY`)."""
-        if not self.is_thin:
-            return False
-        flow_setting = self.scenario["flows"][self.flow_index].get("nodelay")
-        tcp_setting = self.scenario.get("tcp", {}).get("nodelay")
-        nodelay = tcp_setting if flow_setting is None else flow_setting
-        return nodelay is False
-
-    @property
-    def deadline_s(self) -> float | None:
-        """Time after which a frame is late, s; None for other units of work."""
-        return in_unit(self.workload["deadline"], "s") if "deadline" in self.workload else None
-
-    @property
-    def policers(self) -> dict[str, Mapping[str, Any]]:
-        """Policers of the path, by the field of the scenario that configures each."""
-        path = self.scenario.get("path", {})
-        hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
-        parts = {"path": path, **hops}
-        return {
-            f"{field}.policer": part["policer"] for field, part in parts.items() if part.get("policer")
-        }
-
     def max_window(self, limit: str) -> float:
         """Returns the maximum in flight that a window or buffer of the hosts allows, bytes.
 
@@ -339,13 +251,6 @@ class Evidence:
     def queue_wait_ms(self) -> float:
         """Mean one-way delay of packets, less the lowest one and the delay by jitter, ms."""
         return self.mean("owd_mean_ms") - self.mean("owd_min_ms") - self.jitter_ms
-
-    @property
-    def counts_loss_bursts_in_packets(self) -> bool:
-        """Whether a loss model of the path counts the length of its bursts in packets, not in time."""
-        path = self.scenario.get("path", {})
-        losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
-        return any(isinstance(loss, dict) and loss.get("kind") == "gilbert-elliott" for loss in losses)
 
     @property
     def needs_capacity(self) -> bool:
@@ -532,16 +437,6 @@ class Evidence:
         size = in_unit(text, "B")
         return self.max_queued_bytes if size is None else size
 
-    def value_at(self, field: str) -> Any:
-        """Returns the value of a field of the scenario, such as `path.queue`; None if unset."""
-        value: Any = self.scenario
-        for part in field.split("."):
-            if isinstance(value, list):
-                value = value[int(part)]
-            elif isinstance(value, dict):
-                value = value.get(part)
-        return value
-
     @functools.cached_property
     def mss(self) -> float:
         """Mean payload of the segments that arrived, bytes; nearly the MSS in a bulk transfer."""
@@ -618,11 +513,11 @@ class Evidence:
         """Outages in the direction of the data; those that overlap are one."""
         if self._outages is None and self.time_share("outage") > 0:
             # Results of earlier versions lack this table, but their slots show a capacity of zero.
-            return self._outages_of_slots(self.slots["capacity_mbps"] == 0)
+            return outages_of_slots(self.slots[self.slots["capacity_mbps"] == 0], self.slot_s)
         # A flow that sends nothing during an outage with losses loses no time by it.
         return [
             outage
-            for outage in self._outages_of("data")
+            for outage in outages_of(self._outages, self._keys, "data")
             if not outage.loses_all or self._may_have_lost_data(outage)
         ]
 
@@ -647,25 +542,7 @@ class Evidence:
     @functools.cached_property
     def ack_outages(self) -> list[Outage]:
         """Outages in the direction of the ACKs; those that overlap are one."""
-        return self._outages_of("ack")
-
-    def _outages_of(self, direction: str) -> list[Outage]:
-        """Returns the outages of a direction, `data` or `ack`; those that overlap are merged."""
-        if self._outages is None:
-            return []
-        rows = frame(self._outages).merge(self._keys, on=["run", "flow"])
-        rows = rows[rows["direction"] == direction].sort_values(["run", "t_s"])
-        result: list[Outage] = []
-        columns = rows[["run", "t_s", "duration_s", "cause"]]
-        for run, start_s, duration_s, cause in columns.itertuples(index=False, name=None):
-            outage = Outage(int(run), start_s, start_s + duration_s, cause == "loss")
-            last = result[-1] if result else None
-            if last and last.run == outage.run and outage.start_s <= last.end_s:
-                loses_all = last.loses_all and outage.loses_all
-                result[-1] = last._replace(end_s=max(last.end_s, outage.end_s), loses_all=loses_all)
-            else:
-                result.append(outage)
-        return result
+        return outages_of(self._outages, self._keys, "ack")
 
     def wait_after(self, outage: Outage) -> float:
         """Returns the time from the end of an outage until data arrives again, s.
@@ -685,34 +562,6 @@ class Evidence:
         slots = self.slots[(self.slots["run"] == run) & (self.slots["rate_mbps"] > 0)]
         starts = slots["t_s"][slots["t_s"] + self.slot_s > t_s]
         return max(float(starts.min()) - t_s, 0.0) if len(starts) else math.nan
-
-    def _outages_of_slots(self, is_outage: pd.Series) -> list[Outage]:
-        """Returns an outage for each group of successive slots in which `is_outage` holds."""
-        result: list[Outage] = []
-        for run, t_s in self.slots.loc[is_outage, ["run", "t_s"]].itertuples(index=False, name=None):
-            last = result[-1] if result else None
-            end_s = t_s + self.slot_s
-            if last and last.run == run and t_s < last.end_s + self.slot_s / 2:
-                result[-1] = last._replace(end_s=end_s)
-            else:
-                result.append(Outage(int(run), float(t_s), float(end_s)))
-        return result
-
-    def _recoveries(self, comparison: Comparison) -> pd.DataFrame:
-        """Returns the recoveries of the flow; no row for results without that table."""
-        names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
-        if "recoveries" not in comparison.results.tables:
-            timeout_names = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
-            columns = ["run", "flow", *names, *DROPS, *_FIRST_DROPS, *timeout_names]
-            return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
-        keys = self.connections[["run", "flow", "first_data_s", "duration_s"]]
-        rows = frame(comparison.results.tables["recoveries"]).merge(keys, on=["run", "flow"])
-        if "loss_probes" not in rows:
-            rows = rows.assign(loss_probes=0)
-        rows = rows.assign(**{name: np.nan for name in _FIRST_DROPS if name not in rows})
-        ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
-        length = (ends - rows["t_s"]).clip(lower=0.0)
-        return rows.assign(drops=rows[[*DROPS]].sum(axis=1), length_s=length)
 
 
 def _with_lowest_delays(flows: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celltcp.comparison.explanation.cell_changes import CellChange
-    from celltcp.comparison.explanation.evidence import Evidence, Outage
+    from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.comparison.explanation.outages import Outage
 
 #: Size below which a buffer is shallow, BDPs; CUBIC (beta 0.7) needs 0.43 to fill the path.
 _MAX_SHALLOW_BDPS = 0.5

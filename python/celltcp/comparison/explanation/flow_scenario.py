@@ -1,0 +1,102 @@
+"""Flow of a scenario: the settings of its workload, hosts and path."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from celltcp._core import in_unit
+from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
+
+#: Fields of the path and its hops that configure losses.
+_LOSS_FIELDS = ("loss", "uplink_loss")
+
+
+class FlowScenario:
+    """Scenario of results, and one of its flows under a congestion control."""
+
+    def __init__(self, metadata: Mapping[str, Any], cca: str, flow: FlowUnderTest) -> None:
+        """Takes the metadata of results, a congestion control or CCA mix, and a flow."""
+        #: Congestion control or CCA mix.
+        self.cca = cca
+        #: Flow, and its name.
+        self.flow, self.flow_name = flow, flow.name
+        #: Scenario, as in its file.
+        self.scenario: Mapping[str, Any] = tomllib.loads(metadata["scenario"])
+        #: Scenario as TOML text.
+        self.scenario_text = str(metadata["scenario"])
+        self._flow_names = [each.name for each in FlowUnderTest.each(metadata)]
+        #: Index of the flow in the scenario.
+        self.flow_index = self._flow_names.index(flow.name)
+        #: Workload of the flow.
+        self.workload: Mapping[str, Any] = self.scenario["flows"][self.flow_index].get("workload", {})
+
+    def index_of(self, name: str) -> int | None:
+        """Returns the index of a flow in the scenario; None if the scenario has no such flow."""
+        return self._flow_names.index(name) if name in self._flow_names else None
+
+    def is_thin_flow(self, name: str) -> bool:
+        """Returns whether the workload of a flow sends so little that it fills no queue."""
+        index = self.index_of(name)
+        if index is None:
+            return False
+        return self.scenario["flows"][index].get("workload", {}).get("kind", "bulk") in THIN_WORKLOADS
+
+    @property
+    def has_middleboxes(self) -> bool:
+        """Whether packets of the flow pass middleboxes."""
+        # `cubic@es` has a middlebox of its own. Other CCAs have those of the scenario.
+        return "@" in self.cca or bool(self.scenario.get("path", {}).get("middleboxes"))
+
+    @property
+    def is_bulk(self) -> bool:
+        """Whether the flow sends as much as it can, with or without an end."""
+        return bool(self.workload.get("kind", "bulk") == "bulk")
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether the flow sends a little data from time to time, as responses and frames do."""
+        return self.is_thin_flow(self.flow_name)
+
+    @property
+    def is_held_by_nagle(self) -> bool:
+        """Whether Nagle's algorithm delays short segments until an ACK (no `TCP_NODELAY`)."""
+        if not self.is_thin:
+            return False
+        flow_setting = self.scenario["flows"][self.flow_index].get("nodelay")
+        tcp_setting = self.scenario.get("tcp", {}).get("nodelay")
+        nodelay = tcp_setting if flow_setting is None else flow_setting
+        return nodelay is False
+
+    @property
+    def deadline_s(self) -> float | None:
+        """Time after which a frame is late, s; None for other units of work."""
+        return in_unit(self.workload["deadline"], "s") if "deadline" in self.workload else None
+
+    @property
+    def policers(self) -> dict[str, Mapping[str, Any]]:
+        """Policers of the path, by the field of the scenario that configures each."""
+        path = self.scenario.get("path", {})
+        hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
+        parts = {"path": path, **hops}
+        return {
+            f"{field}.policer": part["policer"] for field, part in parts.items() if part.get("policer")
+        }
+
+    @property
+    def counts_loss_bursts_in_packets(self) -> bool:
+        """Whether a loss model of the path counts the length of its bursts in packets, not in time."""
+        path = self.scenario.get("path", {})
+        losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
+        return any(isinstance(loss, dict) and loss.get("kind") == "gilbert-elliott" for loss in losses)
+
+    def value_at(self, field: str) -> Any:
+        """Returns the value of a field of the scenario, such as `path.queue`; None if unset."""
+        value: Any = self.scenario
+        for part in field.split("."):
+            if isinstance(value, list):
+                value = value[int(part)]
+            elif isinstance(value, dict):
+                value = value.get(part)
+        return value

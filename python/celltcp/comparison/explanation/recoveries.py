@@ -1,0 +1,35 @@
+"""Loss recoveries of a flow, from the table `recoveries`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from celltcp.results.tables import frame
+
+if TYPE_CHECKING:
+    from celltcp.results.tables import Results
+
+#: Reasons of drops in the table `recoveries`.
+DROPS = ("overflow", "aqm", "policer", "random", "radio")
+#: Columns of the table `recoveries` with the time of the first drop for each reason.
+_FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
+
+
+def recoveries_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
+    """Returns the recoveries of connections, with `drops` and `length_s`; no row without that table."""
+    names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
+    if "recoveries" not in results.tables:
+        timeout_names = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
+        columns = ["run", "flow", *names, *DROPS, *_FIRST_DROPS, *timeout_names]
+        return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
+    keys = connections[["run", "flow", "first_data_s", "duration_s"]]
+    rows = frame(results.tables["recoveries"]).merge(keys, on=["run", "flow"])
+    if "loss_probes" not in rows:
+        rows = rows.assign(loss_probes=0)
+    rows = rows.assign(**{name: np.nan for name in _FIRST_DROPS if name not in rows})
+    ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
+    length = (ends - rows["t_s"]).clip(lower=0.0)
+    return rows.assign(drops=rows[[*DROPS]].sum(axis=1), length_s=length)
