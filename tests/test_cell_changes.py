@@ -10,7 +10,7 @@ import celltcp as ct
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedCca, ExplainedComparison
 from celltcp.results.tables import frame
-from drawn_causes import Changes, compared_with
+from drawn_causes import GAME, Changes, compared_with, interrupted
 
 #: Handovers so late that the link fails first.
 LATE_HANDOVERS = {
@@ -111,6 +111,42 @@ def test_a_wait_for_a_doubled_time_out_is_not_answered_by_a_lower_minimum() -> N
     remedies = [remedy.options for remedy in ExplainedComparison(result).remedies]
     assert any("tcp.rto_max" in options for options in remedies)
     assert not any("tcp.min_rto" in options for options in remedies)
+
+
+def thin_flow_in_an_outage(length_s: float, *, loses_all: bool) -> tuple[Comparison, dict[str, str]]:
+    """Returns frames of a phone over an uplink with an outage, and the causes."""
+    changes: Changes = {
+        "flows": [{"from": "phone", "to": "server", "opens": "from", "workload": GAME}],
+        "path.rtt": "60ms",
+    }
+    if loses_all:
+        changes["path.blackouts"] = [{"at": "10s", "duration": f"{length_s}s"}]
+    else:
+        changes["path.up"] = {"steps": interrupted("5Mbit/s", [(10.0, length_s)])}
+    result = ct.compare("steady-5-18", ["cubic", "bbr"], 2, duration="90s", set=changes)
+    return result, texts(ExplainedComparison(result).ccas[0])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_outage_that_keeps_packets_ends_no_wait_by_a_time_out(seed: int) -> None:
+    length_s = random.Random(seed).uniform(5, 25)
+    kept, causes = thin_flow_in_an_outage(length_s, loses_all=False)
+    assert "time-out" not in causes["outage"]
+    assert not {"queue", "slow_link"} & causes.keys(), causes
+    _, causes = thin_flow_in_an_outage(length_s, loses_all=True)
+    assert "when a time-out ended that had doubled with each loss" in causes["outage"]
+    # Mean RTTs that differ by less than a twentieth set no CCA.
+    assert not ExplainedComparison(kept).settings
+
+
+@pytest.mark.parametrize("length_s", [12, 25])
+def test_doubled_time_outs_get_a_maximum_and_no_lower_minimum(length_s: int) -> None:
+    result, _ = thin_flow_in_an_outage(length_s, loses_all=True)
+    remedies = {remedy.options: remedy.text for remedy in ExplainedComparison(result).remedies}
+    assert not any("min_rto" in options for options in remedies)
+    (text,) = [text for options, text in remedies.items() if "rto_max" in options]
+    assert "TCP_USER_TIMEOUT" in text
+    assert "from Linux 6.15 on" in text
 
 
 @pytest.mark.parametrize("cycle_ms", [160, 320, 640])

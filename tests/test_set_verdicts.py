@@ -70,6 +70,8 @@ def test_the_command_the_report_and_json_have_the_same_verdicts(
     decided = [verdicts[need] for need in ("balanced", "goodput", "delay") if verdicts[need].best]
     assert decided, verdicts
     assert f", set {decided[0].best}: over all 5 scenarios, " in part.answer
+    assert f"the sender sets {decided[0].best}, best for " in explained.text
+    assert f"net.ipv4.tcp_congestion_control={decided[0].best}" in explained.text
     assert "drive-0, " in part.question
     assert "2 more" in part.question
 

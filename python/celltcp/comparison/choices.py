@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.stakes import Stake
 
+#: Minimum difference of delays that sets CCAs apart which are as good otherwise, as a share.
+_MIN_LOWER_DELAY = 0.05
 #: Texts of needs by requirement, the first one first.
 NEED_TEXTS = {"balanced": "a balance of both", "goodput": "throughput", "delay": "delay"}
 
@@ -116,7 +118,8 @@ def _has_lower_delay(comparison: Comparison, cca: str, other: str) -> bool:
     pair = [comparison.values(each, comparison.delay_metric) for each in (cca, other)]
     gap = paired_gap(*pair)
     larger_mean = max(estimate(values).mean for values in pair)
-    return gap.mean < 0 and not gap.includes_zero and not is_tie(gap, larger_mean)
+    is_far_lower = gap.mean < -_MIN_LOWER_DELAY * larger_mean
+    return is_far_lower and not gap.includes_zero and not is_tie(gap, larger_mean)
 
 
 def as_good(verdict: Verdict, cca: str) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.choices import NEED_TEXTS
 from celltcp.comparison.metrics import sign_of, words_of
+from celltcp.comparison.report.settings_lines import linux_commands
 from celltcp.comparison.tables_of_several import ratio_text
 from celltcp.results.statistics import mean_ratio, relative_difference
 from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
@@ -126,3 +128,29 @@ def verdict_lines(scenario_set: ScenarioSet) -> list[str]:
     over_all = over_all_text(scenario_set)
     verdicts = set_verdicts(scenario_set)
     return [f"best {over_all} for {verdict.need}: {verdict.text}" for verdict in verdicts]
+
+
+def first_decided(scenario_set: ScenarioSet) -> SetVerdict | None:
+    """Returns the verdict of the first need that the scenarios decide; None without one.
+
+    Needs of flows come first, then those of `NEED_TEXTS` in their order.
+    """
+    order = list(NEED_TEXTS)
+    verdicts = sorted(
+        set_verdicts(scenario_set),
+        key=lambda each: order.index(each.need) if each.need in order else -1,
+    )
+    return next((each for each in verdicts if each.best is not None), None)
+
+
+def setting_lines(scenario_set: ScenarioSet) -> list[str]:
+    """Returns lines that set the best CCA over all scenarios on Linux; none without one."""
+    verdict = first_decided(scenario_set)
+    commands = linux_commands(verdict.ranked[0]) if verdict else ()
+    if verdict is None or not commands:
+        return []
+    name = labels(verdict.ranked)[verdict.ranked[0]]
+    need = NEED_TEXTS.get(verdict.need, verdict.need)
+    over_all = over_all_text(scenario_set)
+    heading = f"On Linux, the sender sets {name}, best for {need} {over_all}:"
+    return [heading, *(f"  {line}" for line in commands)]

@@ -14,7 +14,7 @@ from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemed
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.set_verdicts import verdict_lines
+from celltcp.comparison.set_verdicts import setting_lines, verdict_lines
 from celltcp.comparison.single_run import SingleRun
 from celltcp.results.layout import layout_in
 from celltcp.selection.explanation import Explanation
@@ -46,7 +46,7 @@ class Explanations:
         }
         #: Text with the numbers of finished and planned runs; empty if all are finished.
         self.unfinished = unfinished
-        #: Lines with the verdicts over all scenarios of a set; empty for other results.
+        #: Lines with the verdicts over all scenarios of a set and settings; empty for other results.
         self.over_all: list[str] = []
 
     @property
@@ -188,7 +188,7 @@ def explain(result: Explainable | str | Path) -> Explanations:
         }
         explained = Explanations(by_name, getattr(result, "unfinished", ""))
         if isinstance(result, ScenarioSet):
-            explained.over_all = verdict_lines(result)
+            explained.over_all = [*verdict_lines(result), *setting_lines(result)]
     else:
         raise CelltcpError(
             f"explain: {type(result).__name__} is no result of runs; allowed: what compare, run, "

@@ -120,7 +120,7 @@ def _outage_event(evidence: Evidence, outage: Outage, later: Sequence[Outage]) -
         wait_s = 0.0
     elif wait_s >= _MIN_WAIT_S:
         text += f"; data arrived again {wait_s:.1f} s after its end"
-        text += timeout_text(evidence, outage.run, outage.start_s, outage.end_s)
+        text += timeout_text(evidence, *outage[:3], loses_all=outage.loses_all)
     return Event(evidence.seeds[outage.run], outage.start_s, "outage", text, outage.length_s + wait_s)
 
 

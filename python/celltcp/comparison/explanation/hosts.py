@@ -83,8 +83,8 @@ def overload(evidence: Evidence) -> Cause | None:
     bound_text = "at least " if "encoder" in evidence.workload else ""
     return Cause(
         "overload",
-        f"The application makes frames of {bound_text}{frames_mbps:.2f} Mbit/s, {load:.1f} times what "
-        f"the path carries ({evidence.capacity_mbps:.2f} Mbit/s): they wait, or are dropped, under "
+        f"The application makes frames of {bound_text}{rate_text(frames_mbps)}, {load:.1f} times what "
+        f"the path carries ({rate_text(evidence.capacity_mbps)}): they wait, or are dropped, under "
         "every CCA.",
         1.0,
     )
@@ -102,14 +102,17 @@ def slow_link(evidence: Evidence) -> Cause | None:
     if frames_mbps is None or overload(evidence) or not are_all_thin:
         return None
     rates = evidence.capacities_1s_mbps
-    share = float((rates < frames_mbps / MAX_FRAME_SHARE).mean()) if len(rates) else 0.0
+    # Times without any capacity are outages.
+    is_slow = (rates > 0) & (rates < frames_mbps / MAX_FRAME_SHARE)
+    share = float(is_slow.mean()) if len(rates) else 0.0
     if share < _MIN_SLOW_LINK_SHARE:
         return None
     return Cause(
         "slow_link",
-        f"The link carried less than the {frames_mbps:.2f} Mbit/s of the frames for "
-        f"{percent_text(share)} of the time (in a tenth of it at most {rates.quantile(0.1):.2f} "
-        "Mbit/s): frames wait for earlier ones then, under every CCA.",
+        f"The link carried less than the {rate_text(frames_mbps)} of the frames for "
+        f"{percent_text(share)} of the time (in a tenth of it at most "
+        f"{rate_text(float(rates.quantile(0.1)))}): frames wait for earlier ones then, under every "
+        "CCA.",
         share,
     )
 

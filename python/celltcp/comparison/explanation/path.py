@@ -118,9 +118,12 @@ def outage(evidence: Evidence) -> Cause | None:
         last = max(waits_s, key=waits_s.__getitem__)
         wait_text = (
             f"; data arrived again at most {max_wait_s:.1f} s after that"
-            f"{timeout_text(evidence, last.run, last.start_s, last.end_s)}"
+            f"{timeout_text(evidence, *last[:3], loses_all=last.loses_all)}"
         )
     runs_text = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
+    link = evidence.value_at("path.up" if evidence.is_upload else "path.down")
+    if isinstance(link, dict) and "trace" in link and not any(gap.loses_all for gap in outages):
+        wait_text += ". Packets wait in an outage of a trace; those of path.blackouts lose them"
     return Cause(
         "outage",
         f"The link carried nothing for {percent_text(share)} of the time, "
@@ -130,15 +133,29 @@ def outage(evidence: Evidence) -> Cause | None:
     )
 
 
-def timeout_text(evidence: Evidence, run: int, start_s: float, end_s: float) -> str:
-    """Returns which time-out ended the wait for data after an outage as text; empty without one."""
+def timeout_text(
+    evidence: Evidence, run: int, start_s: float, end_s: float, *, loses_all: bool = True
+) -> str:
+    """Returns which time-out ended the wait for data after an outage as text; empty without one.
+
+    Packets that wait in an outage pass after it, whatever has expired meanwhile.
+
+    Args:
+        evidence: evidence of the flow.
+        run: number of the run.
+        start_s: start of the outage.
+        end_s: end of the outage.
+        loses_all: whether packets that were sent in the outage are lost.
+    """
     arrival_s = end_s + evidence.wait_from(run, end_s)
     rows = evidence.recoveries[evidence.recoveries["run"] == run]
-    rows = rows[rows["timeout_s"].between(start_s, arrival_s + evidence.slot_s)]
+    since_s = start_s if loses_all else end_s
+    rows = rows[rows["timeout_s"].between(since_s, arrival_s + evidence.slot_s)]
     min_rtt_s = evidence.mean("rtt_min_ms") / 1e3
     # The recoveries lack time-outs of requests. Only an RTO that has doubled takes this long.
-    is_request = rows.empty and arrival_s - end_s >= max(_MIN_RTO_WAIT_S, _MIN_RTO_RTTS * min_rtt_s)
-    if rows["timeouts"].max() > 1 or (is_request and evidence.units is not None):
+    is_long = arrival_s - end_s >= max(_MIN_RTO_WAIT_S, _MIN_RTO_RTTS * min_rtt_s)
+    is_request = rows.empty and is_long and loses_all and evidence.units is not None
+    if rows["timeouts"].max() > 1 or is_request:
         return ", when a time-out ended that had doubled with each loss"
     if rows.empty:
         return ""

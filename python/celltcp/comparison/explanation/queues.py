@@ -34,7 +34,7 @@ def queue(evidence: Evidence) -> Cause | None:
     """
     min_rtt_ms = evidence.mean("rtt_min_ms")
     excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
-    wait_ms = evidence.queue_wait_ms
+    wait_ms = _wait_beside_outages_ms(evidence)
     if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
         return None
     # The data of a phone that sleeps waits without a queue, unless other flows fill one.
@@ -52,10 +52,28 @@ def queue(evidence: Evidence) -> Cause | None:
     return Cause(
         "queue",
         f"A queue stood on the way{filled_by_text}: packets waited {wait_ms:.0f} ms on average, "
-        f"{percent_text(_share_of_rtt(evidence))} of the mean RTT; the lowest RTT is {min_rtt_ms:.0f} "
-        f"ms{_waits_by_rate_text(evidence)}.",
+        f"{percent_text(_share_of_rtt(evidence, wait_ms))} of the mean RTT; the lowest RTT is "
+        f"{min_rtt_ms:.0f} ms{_waits_by_rate_text(evidence)}.",
         min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
     )
+
+
+def _wait_beside_outages_ms(evidence: Evidence) -> float:
+    """Returns the mean wait of packets without outages and what waited for their end, ms."""
+    if not evidence.outages:
+        return evidence.queue_wait_ms
+    slots = evidence.slots.dropna(subset=["owd_mean_ms"])
+    is_beside = ~slots["t_s"].isna()
+    for gap in evidence.outages:
+        arrival_s = gap.end_s + evidence.wait_from(gap.run, gap.end_s)
+        waits = slots["t_s"].between(gap.start_s - evidence.slot_s, arrival_s + evidence.slot_s)
+        is_beside &= ~((slots["run"] == gap.run) & waits)
+    slots = slots[is_beside]
+    weights = slots["rate_mbps"].to_numpy(float)
+    if not weights.sum() > 0:
+        return 0.0
+    mean_ms = float((slots["owd_mean_ms"].to_numpy(float) * weights).sum() / weights.sum())
+    return mean_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
 
 
 def _waits_by_rate_text(evidence: Evidence) -> str:
@@ -74,6 +92,9 @@ def _waits_by_rate_text(evidence: Evidence) -> str:
     waits_ms = waits_ms.loc[rates_mbps.index]
     slow_ms = float(waits_ms[rates_mbps <= slow_mbps].mean())
     fast_ms = float(waits_ms[rates_mbps >= fast_mbps].mean())
+    # A link that stands still has outages in place of a rate.
+    if not slow_mbps > 0:
+        return ""
     if not slow_ms >= _MIN_WAIT_RATIO * fast_ms > 0:
         return ""
     return (
@@ -98,7 +119,7 @@ def held_queue(evidence: Evidence) -> Cause | None:
     median_ms = median_owd_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
     in_flight_bdps = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
     median_text = f" ({median_ms:.0f} ms or more for half of the time)" if median_ms >= 1 else ""
-    share = _share_of_rtt(evidence)
+    share = _share_of_rtt(evidence, wait_ms)
     return Cause(
         "held_queue",
         f"It holds a queue: packets waited {wait_ms:.0f} ms on average{median_text}, "
@@ -108,12 +129,11 @@ def held_queue(evidence: Evidence) -> Cause | None:
     )
 
 
-def _share_of_rtt(evidence: Evidence) -> float:
-    """Returns the mean wait in a queue as a share of the mean RTT, at most 1.
+def _share_of_rtt(evidence: Evidence, wait_ms: float) -> float:
+    """Returns a mean wait in a queue, ms, as a share of the mean RTT, at most 1.
 
     Waits are means over packets and RTTs are means over ACKs, so that the wait may exceed the RTT.
     """
-    wait_ms = evidence.queue_wait_ms
     return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.mean("rtt_min_ms"))
 
 

@@ -67,6 +67,8 @@ _LOWEST_RTO_MAX_S = 1
 _RETRIES_AT_RTO_MAX = 11
 #: Minimum wait after an outage for which a shorter RTO is a remedy, RTTs.
 _MIN_OUTAGE_WAIT_RTTS = 2
+#: Number of time-outs in a row from which on an RTO is far above its minimum.
+_MIN_DOUBLED = 3
 #: Wait after an outage from which on the RTO has doubled, s; a shorter one only shifts its phase.
 _MIN_DOUBLED_RTO_WAIT_S = 0.6
 #: Long cycle of DRX of a remedy, ms.
@@ -188,7 +190,11 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     survived_s = 2 * max((gap.length_s for gap in evidence.outages), default=0.0)
     rto_max_s = max(math.ceil(survived_s / _RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
     if max_wait_s >= rto_max_s:
-        yield Remedy(against, (f"tcp.rto_max={rto_max_s}s",))
+        yield Remedy(
+            f"{against}; a program that sets TCP_USER_TIMEOUT and connects anew does the same",
+            (f"tcp.rto_max={rto_max_s}s",),
+            price=f"connections end in outages of over {survived_s:.0f} s",
+        )
     min_wait_s = _MIN_OUTAGE_WAIT_RTTS * evidence.mean("rtt_min_ms") / 1e3
     if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
@@ -368,7 +374,8 @@ def slow_start(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """`TCP_NODELAY`, or a lower minimum RTO."""
     yield from _nodelay(evidence)
-    yield _min_rto()
+    if not _have_doubled(evidence):
+        yield _min_rto()
 
 
 def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
@@ -462,7 +469,19 @@ def _is_short_rto_useful(evidence: Evidence) -> bool:
     repair_ms = 1.5 * min_rtt_ms + _MIN_RTO_MS
     # The mean RTT has the delays of ACKs, too.
     is_queued = evidence.queue_wait_ms > (MIN_QUEUED_RTTS - 1.0) * min_rtt_ms
+    if _have_doubled(evidence):
+        return False
     return not is_queued and (evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s)
+
+
+def _have_doubled(evidence: Evidence) -> bool:
+    """Returns whether most of the time in time-outs is of such that have doubled several times.
+
+    A lower minimum RTO then only shifts the times at which they expire, to either side of an outage.
+    """
+    rows = evidence.recoveries[evidence.recoveries["timeouts"] > 0]
+    lengths_s = rows["length_s"]
+    return bool(lengths_s[rows["timeouts"] >= _MIN_DOUBLED].sum() > lengths_s.sum() / 2)
 
 
 def _pacing(against: str, further_changes: tuple[str, ...] = ()) -> Remedy:

@@ -12,7 +12,7 @@ from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.settings_lines import settings_blocks
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.set_verdicts import over_all_text, set_verdicts
+from celltcp.comparison.set_verdicts import first_decided, over_all_text
 from celltcp.comparison.tables_of_several import ratio_text, set_table
 from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.section import Part, Section
@@ -65,14 +65,10 @@ def _answer(scenario_set: ScenarioSet) -> tuple[str, Section | None]:
 
     With few scenarios, or none that decide, it counts the scenarios on which each CCA is best.
     """
-    verdicts = set_verdicts(scenario_set)
-    in_order = [each for need in NEED_TEXTS for each in verdicts if each.need == need]
-    flows = [each for each in verdicts if each not in in_order]
-    decided = [each for each in (*flows, *in_order) if each.best is not None]
+    verdict = first_decided(scenario_set)
     counts, settings = several_answer(list(scenario_set.comparisons.values()), "scenario")
-    if not decided:
+    if verdict is None:
         return counts, settings
-    verdict = decided[0]
     names = labels(scenario_set.ccas)
     best, other = verdict.ranked[:2]
     gaps = [f"{words_of(verdict.metric).name} {ratio_text(verdict.differences[other])}"]
