@@ -67,6 +67,10 @@ def all_warnings(results: Results) -> list[str]:
         warnings += overload(results)
     if "radio" not in scenario:
         warnings += _unused_hints(results)
+    elif scenario["radio"].get("drx"):
+        from celltcp.results.warnings.sleepless import sleepless
+
+        warnings += sleepless(results, scenario["radio"])
     warnings += [*_memory_pressure(results), *_repeated_traces(about), *about.get("notes", [])]
     warnings += [*limited_flows(results), *windows_that_share(results)]
     if any(part.get(name) for part in (path, *path.get("wired", ())) for name in _LOSS_FIELDS):
