@@ -202,8 +202,8 @@ def test_the_asked_metrics_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
     places = [
         done.stdout.index(text)
         for text in (
-            "What the application got by game",
-            "What the application got by web",
+            "What the application of game got",
+            "What the application of web got",
             "thin: mean and 95 % interval",
             "best for game, by 95th percentile of the response time: bbr",
             "best for  goodput",
@@ -256,7 +256,7 @@ def test_a_sweep_has_the_metrics_of_each_value(celltcp: Celltcp, tmp_path: Path)
     vary = ("--vary", "path.buffer=1bdp,4bdp")
     done = celltcp("sweep", "thin.toml", *vary, "--cca", "cubic,bbr", "--runs", "1", "--json", "o.json")
     assert done.returncode == 0, done.stderr
-    table = done.stdout.split("What the application got by game")[1].split("What the application")[0]
+    table = done.stdout.split("What the application of game got")[1].split("What the application")[0]
     values = json.loads((tmp_path / "o.json").read_text())["values"]
     assert list(values) == ["1bdp", "4bdp"]
     for value in values.values():

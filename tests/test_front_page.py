@@ -184,7 +184,9 @@ def test_the_answer_of_a_sweep_sets_the_cca_that_is_best_on_most_points() -> Non
     points = list(sweep.points.values())
     assert [each.verdicts["balanced"].best for each in points] == ["bbr", "bbr"]
     answer, section = several_answer(points, "point")
-    assert answer == "For a balance of both, set bbr; best or tied of 2 points: bbr on 2."
+    assert (
+        answer == "For a balance of throughput and delay, set bbr; best or tied of 2 points: bbr on 2."
+    )
     assert section is not None
     assert "net.ipv4.tcp_congestion_control = bbr\n" in _lines(section.blocks)
     # Where each of two CCAs is best at one of two points, the finding names both.

@@ -99,7 +99,7 @@ def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
             ],
             **{cca: [ratio_text(row.relative[cca]) for row in rows] for cca in others},
         }
-        of_flow = f" by {flow}" if len(by_flow) > 1 else ""
+        of_flow = f" of {flow}" if len(by_flow) > 1 else ""
         relative = f"; others: relative to {names[base]}, with 95 % interval" if others else ""
         metrics = [row.metric for row in rows]
         tables.append(
@@ -107,7 +107,7 @@ def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
                 columns=(CCA_COLUMN, *_columns(metrics)),
                 rows=tuple((names[cca], *texts) for cca, texts in cells.items()),
                 title=(
-                    f"What the application got{of_flow}, mean over {scenarios}: {names[base]} in "
+                    f"What the application{of_flow} got, mean over {scenarios}: {names[base]} in "
                     f"units{relative}"
                 ),
                 cca_of_cell={names[cca]: cca for cca in scenario_set.ccas},
@@ -166,8 +166,8 @@ def _workload_text(comparisons: Iterable[Comparison], flow: str) -> str:
 
 def _title(flow: str, runs: str, applications: Iterable[Application], workload_text: str) -> str:
     """Returns the title of a table; `flow` is empty for an only flow, `runs` their number in words."""
-    by_flow = f" by {flow}" if flow else ""
-    title = f"What the application got{by_flow}: mean and 95 % interval over {runs}{workload_text}"
+    of_flow = f" of {flow}" if flow else ""
+    title = f"What the application{of_flow} got: mean and 95 % interval over {runs}{workload_text}"
     lacks_percentile = any(
         has_too_few(name, values)
         for application in applications

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 #: Minimum difference of delays that sets CCAs apart which are as good otherwise, as a share.
 _MIN_LOWER_DELAY = 0.05
 #: Texts of needs by requirement, the first one first.
-NEED_TEXTS = {"balanced": "a balance of both", "goodput": "throughput", "delay": "delay"}
+NEED_TEXTS = {
+    "balanced": "a balance of throughput and delay",
+    "goodput": "throughput",
+    "delay": "delay",
+}
 
 
 class Choice(NamedTuple):
