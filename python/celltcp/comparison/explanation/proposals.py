@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import shlex
 from pathlib import Path
@@ -110,9 +111,11 @@ def remedies_of(
     leading: dict[tuple[str, Remedy], set[str]] = {}
     scenario: Mapping[str, object] = {}
     first_of_variants: dict[tuple[object, ...], tuple[str, Remedy]] = {}
+    # A scenario of a log takes long to read.
+    load = functools.cache(_loaded_scenario)
     for evidence, cause, leads in causes:
         rule = REMEDIES.get(cause.name)
-        base = _loaded_scenario(evidence) if rule else None
+        base = load(evidence.scenario_text) if rule else None
         # The evidence on a split connection is that of its first leg alone.
         is_skipped = cause.weight < _MIN_WEIGHT or evidence.has_middleboxes
         if rule is None or base is None or is_skipped:
@@ -159,10 +162,10 @@ def lines_of(text: str) -> list[str]:
     return [command, *(f"  # {part}" for part in comment.split("; "))]
 
 
-def _loaded_scenario(evidence: Evidence) -> Scenario | None:
-    """Returns the scenario of the results; None if it names a file that no longer exists."""
+def _loaded_scenario(text: str) -> Scenario | None:
+    """Returns the scenario of results; None if it names a file that no longer exists."""
     try:
-        return read_scenario(evidence.scenario_text, "results", Path())
+        return read_scenario(text, "results", Path())
     except CelltcpError:
         return None
 

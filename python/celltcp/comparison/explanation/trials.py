@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from pathlib import Path
@@ -203,14 +204,19 @@ class Trials:
                 return run_count
         return 0
 
+    @functools.cached_property
+    def _scenario(self) -> Scenario:
+        """Scenario of the results."""
+        return read_scenario(self._comparison.results.about["scenario"], "results", Path())
+
     def _compare(self, proposed: ProposedRemedy, run_count: int) -> Comparison:
         """Runs the scenario with a remedy, and returns the comparison."""
-        about = self._comparison.results.about
-        base: Scenario = read_scenario(about["scenario"], "results", Path())
         changes = list(proposed.remedy.changes)
-        scenario = base.with_changes(changes) if changes else base
+        scenario = self._scenario.with_changes(changes) if changes else self._scenario
         ccas = list(dict.fromkeys(proposed.replacement_ccas))
-        settings = RunSettings(cca=ccas, runs=run_count, seed=int(about["seed"]))
+        settings = RunSettings(
+            cca=ccas, runs=run_count, seed=int(self._comparison.results.about["seed"])
+        )
         campaign = settings.plan(scenario, engine(NATIVE, None))
         return CampaignRequest([campaign], settings, lambda results: Comparison(results[0])).run()
 

@@ -78,7 +78,10 @@ def count_reasons(
     """
     # The objects of a page come over several connections.
     keys = ["run"] if (slow["unit"] == "page_load").any() else ["run", "flow"]
-    by_connection = dict(tuple(evidence.recoveries.groupby(keys))) if len(evidence.recoveries) else {}
+    rows = evidence.recoveries
+    by_connection = {
+        key: _Recoveries.of(group) for key, group in (rows.groupby(keys) if len(rows) else ())
+    }
     is_behind = _wait_behind_earlier(units)
     queued_ms = MIN_QUEUED_RTTS * evidence.mean("rtt_min_ms")
     counts: collections.Counter[str] = collections.Counter()
@@ -141,16 +144,19 @@ class _SlotRtts:
         if evidence.has_data_on_ack_path or evidence.scenario.get("radio"):
             rtts_ms = slots["rtt_mean_ms"].fillna(rtts_ms)
         rows = slots[["run", "t_s"]].assign(rtt_ms=rtts_ms).dropna()
-        self._by_run = dict(tuple(rows.groupby("run")))
+        self._by_run = {
+            run: (group["t_s"].to_numpy(float), group["rtt_ms"].to_numpy(float))
+            for run, group in rows.groupby("run")
+        }
         self._slot_s = evidence.slot_s
 
     def mean(self, run: int, start_s: float, end_s: float) -> float:
         """Returns the mean over the slots of a part of a run, ms; NaN without any."""
-        rows = self._by_run.get(run)
-        if rows is None:
+        if run not in self._by_run:
             return float("nan")
-        overlaps = (rows["t_s"] < end_s) & (rows["t_s"] + self._slot_s > start_s)
-        return float(rows.loc[overlaps, "rtt_ms"].mean())
+        times_s, rtts_ms = self._by_run[run]
+        overlapping_ms = rtts_ms[(times_s < end_s) & (times_s + self._slot_s > start_s)]
+        return float(overlapping_ms.mean()) if len(overlapping_ms) else float("nan")
 
 
 def _drop_times(
@@ -179,8 +185,28 @@ class _Overlap(NamedTuple):
     overlap_s: float
 
 
+class _Recoveries(NamedTuple):
+    """Loss recoveries of a connection."""
+
+    #: Start at the first drop, and end, s.
+    starts: NDArray[np.float64]
+    ends: NDArray[np.float64]
+    has_timeouts: NDArray[np.bool_]
+    has_probes: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> _Recoveries:
+        """Returns the recoveries in rows of the table `recoveries`."""
+        return cls(
+            rows[["dropped_s", "t_s"]].min(axis=1).to_numpy(float),
+            rows["end_s"].fillna(np.inf).to_numpy(float),
+            (rows["timeouts"] > 0).to_numpy(bool),
+            (rows["loss_probes"] > 0).to_numpy(bool),
+        )
+
+
 def _overlap(
-    evidence: Evidence, recoveries: pd.DataFrame | None, run: int, start_s: float, end_s: float
+    evidence: Evidence, recoveries: _Recoveries | None, run: int, start_s: float, end_s: float
 ) -> _Overlap:
     """Returns the outages or loss recoveries that overlap the time of a unit."""
     if any(gap.overlaps(run, start_s, end_s) for gap in (*evidence.outages, *evidence.ack_outages)):
@@ -188,16 +214,14 @@ def _overlap(
         return _Overlap(OUTAGE, np.inf)
     if recoveries is None:
         return _Overlap(None, 0.0)
-    starts = recoveries[["dropped_s", "t_s"]].min(axis=1).to_numpy()
-    ends = recoveries["end_s"].fillna(np.inf).to_numpy()
-    is_overlapping = (starts <= end_s) & (ends >= start_s)
-    overlapping = recoveries[is_overlapping]
-    if not len(overlapping):
+    is_overlapping = (recoveries.starts <= end_s) & (recoveries.ends >= start_s)
+    if not is_overlapping.any():
         return _Overlap(None, 0.0)
-    overlap_s = float((np.minimum(ends, end_s) - np.maximum(starts, start_s))[is_overlapping].sum())
-    if (overlapping["timeouts"] > 0).any():
+    starts, ends = recoveries.starts[is_overlapping], recoveries.ends[is_overlapping]
+    overlap_s = float((np.minimum(ends, end_s) - np.maximum(starts, start_s)).sum())
+    if recoveries.has_timeouts[is_overlapping].any():
         return _Overlap(TIME_OUT, overlap_s)
-    has_probes = (overlapping["loss_probes"] > 0).any()
+    has_probes = recoveries.has_probes[is_overlapping].any()
     return _Overlap(PROBE if has_probes else RECOVERY, overlap_s)
 
 
