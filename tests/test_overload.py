@@ -97,7 +97,7 @@ def test_frames_that_had_not_arrived_are_said_beside_those_that_came_late() -> N
     assert late == arrived
     # Less than a hundredth, which as a percentage would be 100 %.
     explained.try_remedies(TrialBudget())
-    assert re.search(r"mean [\d.]+ to [\d.]+ ms \(1/\d+\)", " ".join(explained.remedy_commands("x")))
+    assert re.search(r"p50 [\d.]+ to [\d.]+ ms \(1/\d+\)", " ".join(explained.remedy_commands("x")))
 
 
 def test_a_link_that_is_slower_at_times_is_the_cause_with_its_share(tmp_path: Path) -> None:

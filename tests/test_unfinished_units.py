@@ -61,7 +61,9 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
         every = [*delays, *[math.inf] * missing]
         assert metrics["frame_delay_p50_ms"] == [nearest_rank(every, 50)]
         assert metrics["frame_delay_p95_ms"] == [math.inf]
-        assert metrics["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
+        # Mean, maximum and spread are of the same frames as the percentiles.
+        assert metrics["frame_delay_ms"] == metrics["frame_delay_max_ms"] == [math.inf]
+        assert metrics["frame_delay_sd_ms"] == [math.inf]
         units = result.units[result.units["cca"] == cca]
         assert len(units) == len(delays) + missing
         lost = units[units["duration_s"].isna()]
@@ -74,7 +76,8 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
     # No time without an end ranks, nor is it a number of JSON.
     assert result.best_by("frame_delay_p95_ms").verdict.leader is None
     (document,) = result.to_json()["applications"]
-    assert document["figures"][0]["frame_delay_p95_ms"] == {"mean": None, "ci95": None}
+    for name in ("frame_delay_ms", "frame_delay_p95_ms", "frame_delay_max_ms"):
+        assert document["figures"][0][name] == {"mean": None, "ci95": None}
     axes = result.plot.ecdf("frame_delay").axes[0]
     for curve, missing_share in zip(axes.get_lines(), (1 / 3, 1 / 3), strict=False):
         assert curve.get_ydata()[-1] == pytest.approx(1 - missing_share, abs=0.07)

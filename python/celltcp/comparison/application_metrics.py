@@ -78,7 +78,7 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
                 if kinds[name] in AGES.values():
                     metrics[name] = np.array([float(len(values.get(run, ()))) for run in runs])
                     continue
-                if kinds[name] == FRAME and not metric.is_spread:
+                if kinds[name] == FRAME:
                     values = _with_missing(by_kind)
                 elif kinds[name] in AGES and metric.percentile is not None:
                     values = _with_ages(values, by_kind.get(AGES[kinds[name]], {}))
@@ -216,6 +216,9 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _deviation(values: Sequence[float]) -> float:
+    if len(values) > 1 and math.isinf(max(values)):
+        # A frame never arrived.
+        return math.inf
     return statistics.stdev(values) if len(values) > 1 else math.nan
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,18 +76,20 @@ class Application(NamedTuple):
         run counts as a lower bound. If some transfers of the leader by this time are incomplete,
         transfers rank by the share of complete ones instead.
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
-        any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA.
+        any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived.
         """
         if "qoe" in self.names:
             return RankingMetric("qoe", "mean opinion score")
         if "late_share" in self.names:
             late_shares = self.means("late_share")
-            if all(mean > MAX_LATE_SHARE for mean in late_shares):
+            note = ""
+            if are_mostly_late := all(mean > MAX_LATE_SHARE for mean in late_shares):
                 note = f"over {100 * MAX_LATE_SHARE:.0f} % late under every CCA"
-                return RankingMetric("frame_delay_ms", "delay of frames", note)
-            if any(mean > 0 for mean in late_shares):
-                return RankingMetric("late_share", "share of late frames")
-            return RankingMetric("frame_delay_ms", "delay of frames")
+            # Without the frames that never arrived, the mean would prefer the CCA that loses most.
+            have_arrived = all(map(math.isfinite, self.means("frame_delay_ms")))
+            if any(mean > 0 for mean in late_shares) and not (are_mostly_late and have_arrived):
+                return RankingMetric("late_share", "share of late frames", note)
+            return RankingMetric("frame_delay_ms", "delay of frames", note)
         if "response_p95_s" in self.names:
             # With few responses, a percentile is the longest one and is named so.
             if all(has_too_few("response_p95_s", metrics) for metrics in self.metrics.values()):

@@ -279,25 +279,23 @@ _FRAMES = {
         sign=1,
         is_occasional=True,
     ),
-    "frame_delay_ms": AppMetric(
-        "frame delay\nmean ms", 1, "Mean delay of the frames that arrived, ms."
-    ),
     **{
-        f"frame_delay_{short}_ms": AppMetric(
+        f"frame_delay{statistic}_ms": AppMetric(
             f"frame delay\n{short} ms",
             1,
-            f"{long} delay of the frames that were sent, ms; null if it never arrived. Those on "
+            f"{long} delay of the frames that were sent, ms; null if {lacking} never arrived. Those on "
             "their way at the end are left out.",
             FRAME,
             percentile,
         )
-        for percentile, short, long in _PERCENTILES
+        for statistic, short, long, percentile, lacking in (
+            ("", "mean", "Mean", None, "one"),
+            *((f"_{short}", short, long, percentile, "it") for percentile, short, long in _PERCENTILES),
+            ("_max", "max", "Highest", 100, "one"),
+        )
     },
-    "frame_delay_max_ms": AppMetric(
-        "frame delay\nmax ms", 1, "Highest delay of a frame that arrived, ms."
-    ),
     "frame_delay_sd_ms": _spread(
-        "frame delay\nsd ms", 1, "delays of the frames that arrived, ms", FRAME
+        "frame delay\nsd ms", 1, "delays of the frames that were sent, ms", FRAME
     ),
 }
 

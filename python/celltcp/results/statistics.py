@@ -307,12 +307,15 @@ class RatioEstimate(NamedTuple):
 def relative_difference(values: Sequence[float], base: Sequence[float]) -> float:
     """Returns the ratio of the means over the pairs with both values, less one.
 
-    It is 0 where both means are zero, and NaN where only one is, or without such pairs.
+    It is 0 where both means are zero. It is NaN where only one is, where one is infinite, or without
+    such pairs.
     """
     known = [pair for pair in zip(values, base, strict=True) if not math.isnan(sum(pair))]
     # Means that round to zero count as zero.
     total = round(sum(value for value, _ in known), 9)
     base_total = round(sum(value for _, value in known), 9)
+    if not math.isfinite(total + base_total):
+        return math.nan
     if known and total == base_total:
         return 0.0
     return total / base_total - 1 if total > 0 and base_total > 0 else math.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.acks import delayed_acks
@@ -46,7 +47,9 @@ def nagle(evidence: Evidence) -> Cause | None:
             f"until the ACK of those before: it ended {time_text(wait_s)} after its first byte"
         )
     elif constant_frames(evidence.workload):
-        total_s = mean("frame_delay_ms") / 1e3
+        # The mean is infinite if the end of a run cut frames off.
+        means_ms = map(mean, ("frame_delay_ms", "frame_delay_p50_ms"))
+        total_s = next(filter(math.isfinite, means_ms), math.nan) / 1e3
         wait_s = total_s - evidence.mean("owd_min_ms") / 1e3
         text = (
             "Nagle's algorithm held frames back until the ACK of those before: they took "

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: Requirements by which congestion controls rank for a flow without an application. The second one is
 #: for results whose RTTs end at a middlebox.
 _REQUIREMENTS = ("balanced", "goodput")
+#: Metric of frames after their deadline.
+_LATE_SHARE = "late_share"
 
 
 class NetworkDifferences(NamedTuple):
@@ -45,11 +47,19 @@ class Standing(NamedTuple):
     delay_metric: str
     #: Whether the congestion control leads, or is as good as the leader.
     leads: bool
+    #: Share of late frames; 0 without any, and where it is the metric.
+    late_share: float = 0.0
 
     @property
     def metric_text(self) -> str:
-        """The metric with its name and unit; empty for a performance metric, which has no unit."""
-        return APP_METRICS[self.metric].text(self.value) if self.metric in APP_METRICS else ""
+        """The metric with its name and unit; empty for a performance metric, which has no unit.
+
+        The share of late frames is before their delay.
+        """
+        if self.metric not in APP_METRICS:
+            return ""
+        late_text = f"{APP_METRICS[_LATE_SHARE].text(self.late_share)}, " if self.late_share else ""
+        return f"{late_text}{APP_METRICS[self.metric].text(self.value)}"
 
     def behind_text(self, leader: str) -> str:
         """Returns the difference to the leader as text.
@@ -117,4 +127,12 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         differences,
         comparison.delay_metric,
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
+        _late_share(application, cca) if metric != _LATE_SHARE else 0.0,
     )
+
+
+def _late_share(application: Application | None, cca: str) -> float:
+    """Returns the mean share of late frames; 0 for other applications."""
+    if application is None or _LATE_SHARE not in application.names:
+        return 0.0
+    return estimate(application.values(_LATE_SHARE)[cca]).mean

@@ -54,8 +54,8 @@ _TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
 _SHARING_CAUSES = ("receive_window", "send_buffer")
 #: Metric of retransmissions, and their minimum number per run for a price.
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
-#: Metric of frames after their deadline.
-_LATE_SHARE = "late_share"
+#: Metrics of frames: share after their deadline, mean and median delay.
+_LATE_SHARE, _MEAN_DELAY, _MEDIAN_DELAY = "late_share", "frame_delay_ms", "frame_delay_p50_ms"
 #: Maximum ratio of two values of an application metric in a gain; larger ratios count as this one.
 _MAX_RATIO = 100.0
 #: Minimum ratio at which a text has a factor instead of a percentage.
@@ -233,10 +233,12 @@ class Trials:
         applications_after = {application.flow: application for application in after.applications}
         for application in before.applications:
             # A remedy may help most units of work, but not the slowest, such as the first one.
-            for metric in _metrics_of(application, cca, proposed.cause):
-                if application.flow not in applications_after or metric not in APP_METRICS:
+            if application.flow not in applications_after:
+                continue
+            new_metrics = applications_after[application.flow].metrics[replacement]
+            for metric in _metrics_of(application, cca, proposed.cause, new_metrics):
+                if metric not in APP_METRICS:
                     continue
-                new_metrics = applications_after[application.flow].metrics[replacement]
                 new = _values_of(metric, new_metrics, is_divided=proposed.divides_transfer)
                 if new is not None:
                     yield change(application.flow, metric, application.values(metric)[cca], new)
@@ -258,11 +260,14 @@ class Trials:
                 )
 
 
-def _metrics_of(application: Application, cca: str, cause: str) -> list[str]:
-    """Returns the metrics of a trial: the ranking metric, its mean, and the share of late frames.
+def _metrics_of(
+    application: Application, cca: str, cause: str, after: Mapping[str, Sequence[float]]
+) -> list[str]:
+    """Returns the metrics of a trial: the share of late frames, the ranking metric, and its mean.
 
     For slow units of work, whose share may be small, 99th percentile and maximum are others. For the
-    share of complete transfers it is their time.
+    share of complete transfers it is their time. The median is in the place of a mean that is infinite
+    before or `after`, as units never arrived.
     """
     ranking, metrics = application.ranking.metric, application.metrics[cca]
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
@@ -271,7 +276,9 @@ def _metrics_of(application: Application, cca: str, cause: str) -> list[str]:
     tail = [each for each in highest if cause in _TAIL_CAUSES and each in metrics]
     times = [_CUT_OFF_COMPLETION] if ranking == _COMPLETED_SHARE else []
     shown = _SHOWN_WITH.get(ranking, ())
-    return list(dict.fromkeys([*late, ranking, *times, *tail, _mean_of(ranking), *shown]))
+    names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(ranking), *shown])
+    is_endless = any(math.isinf(estimate(of.get(_MEAN_DELAY, [])).mean) for of in (metrics, after))
+    return [_MEDIAN_DELAY if is_endless and name == _MEAN_DELAY else name for name in names]
 
 
 def _values_of(
@@ -292,7 +299,7 @@ def _mean_of(metric: str) -> str:
     Others are their own.
     """
     if metric == _LATE_SHARE:
-        return "frame_delay_ms"
+        return _MEAN_DELAY
     return re.sub(r"_(p\d+|max)(?=_)", "", metric)
 
 

@@ -1,0 +1,102 @@
+"""Frames that never arrived: figures of the same frames, and ranks by the late share."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.application_metrics import _flow_metrics
+from celltcp.comparison.applications import Application
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import _metrics_of
+from celltcp.results.statistics import relative_difference
+
+_STATISTICS = ("", "_p50", "_p95", "_p99", "_max")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mean_and_maximum_are_of_the_frames_of_the_percentiles(seed: int) -> None:
+    draw = random.Random(seed)
+    count, lost = draw.randint(5, 400), draw.choice([0, 1, 20, 300])
+    delays = [draw.uniform(10, 90) for _ in range(count)]
+    ages = [draw.uniform(100, 200) for _ in range(lost)]
+    # A frame that is younger than the longest delay may arrive yet.
+    young = [draw.uniform(1, max(delays)) for _ in range(draw.randint(0, 3))]
+    kinds = {"frame_ms": delays, "frames": [count + lost + len(young)], "late_share": [0.5]}
+    values = {kind: {0: list(map(float, each))} for kind, each in kinds.items()}
+    values["frame_age_ms"] = {0: [*ages, *young]}
+    metrics = {name: float(each[0]) for name, each in _flow_metrics(values, [0]).items()}
+    mean, median, p95, p99, longest = (metrics[f"frame_delay{name}_ms"] for name in _STATISTICS)
+    assert median <= p95 <= p99 <= longest
+    assert (mean, longest) == (
+        (math.inf, math.inf) if lost else (pytest.approx(sum(delays) / count), max(delays))
+    )
+    assert math.isinf(metrics["frame_delay_sd_ms"]) == bool(lost)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_frames_rank_by_what_came_late_where_some_never_arrived(seed: int) -> None:
+    draw = random.Random(seed)
+    good, bad = sorted(draw.uniform(0.2, 0.9) for _ in range(2))
+    delays = {"cubic": [draw.uniform(20, 40)] * 2, "bbr": [draw.uniform(400, 900)] * 2}
+
+    def application(endless: list[str]) -> Application:
+        return Application(
+            "call",
+            {
+                cca: {
+                    "late_share": [share, share + 0.01],
+                    "frame_delay_ms": [math.inf] * 2 if cca in endless else delays[cca],
+                }
+                for cca, share in (("cubic", bad + 0.05), ("bbr", good))
+            },
+        )
+
+    assert application([]).ranking.metric == "frame_delay_ms"
+    for endless in (["cubic"], ["bbr"], ["cubic", "bbr"]):
+        call = application(endless)
+        assert call.ranking.metric == "late_share"
+        assert call.ranking.note == "over 10 % late under every CCA"
+        assert call.verdict(random=True).leader == "bbr"
+
+
+def test_a_connection_that_is_given_up_has_no_mean_of_what_came_before() -> None:
+    draw = random.Random(3)
+    timeout_s = draw.choice([3, 4, 5])
+    changes = {
+        "flows.0.workload": "{ kind = 'frames', size = '500B', interval = '100ms', deadline = '1s' }",
+        "path.blackouts": f"[{{ at = '2s', duration = '{timeout_s + 10}s' }}]",
+        "tcp.user_timeout": f"{timeout_s}s",
+    }
+    result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="20s", set=changes)
+    for each in ExplainedComparison(result).ccas:
+        assert each.standing.metric_text.startswith("share of late frames ")
+        assert "frame delay mean" not in each.standing.metric_text
+    (call,) = result.applications
+    assert all(math.isinf(each) for each in call.means("frame_delay_ms"))
+    # The median is in the place of the mean in trials, as it may change.
+    names = _metrics_of(call, "cubic", "outage", call.metrics["cubic"])
+    assert names[0] == "late_share"
+    assert "frame_delay_p50_ms" in names
+    assert "frame_delay_ms" not in names
+
+
+def test_late_frames_come_first_in_the_heading_where_ccas_rank_by_delay() -> None:
+    changes = {
+        "flows.0.workload": "{ kind = 'frames', size = '4kB', interval = '20ms', deadline = '30ms' }",
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="4s", set=changes)
+    (each,) = ExplainedComparison(result).ccas
+    assert each.standing.metric == "frame_delay_ms"
+    late = 100 * result.applications[0].means("late_share")[0]
+    assert each.standing.metric_text.startswith(f"share of late frames {late:.3g} %, frame delay mean ")
+
+
+def test_infinite_means_have_no_ratio() -> None:
+    assert math.isnan(relative_difference([math.inf, 1.0], [math.inf, 2.0]))
+    assert math.isnan(relative_difference([math.inf], [2.0]))
+    assert math.isnan(relative_difference([2.0], [math.inf]))
+    assert relative_difference([3.0], [2.0]) == pytest.approx(0.5)
