@@ -22,6 +22,7 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
+from celltcp.results.openings import opening_outages_s
 from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, thin_flows
 from celltcp.scenarios.cca_mix import labels
 
@@ -100,7 +101,8 @@ def limits_rows(results: Results) -> list[LimitsRow]:
 def flow_limits(results: Results) -> list[FlowLimits]:
     """Returns the limits of each flow under each CCA or line-up, in their order.
 
-    The connections of a flow are weighted by their durations. Results of earlier versions have none.
+    The connections of a flow are weighted by their durations. Outages before their first data count.
+    Results of earlier versions have no limits.
     """
     keys, shares = [], []
     for key, run_shares in _shares_of_runs(results):
@@ -119,16 +121,22 @@ def _shares_of_runs(
         return
     flows = FlowUnderTest.each(results.about)
     lineups = results.lineups
+    openings_s = opening_outages_s(results)
     times_s: dict[tuple[int, str], dict[str, float]] = {}
     durations: collections.defaultdict[tuple[int, str], float] = collections.defaultdict(float)
-    connection_rows = {(row["run"], row["flow"]): row for row in records(results.tables["flows"])}
-    for row in records(results.tables["limits"]):
-        connection = connection_rows[row["run"], row["flow"]]
-        key = row["run"], flow_name(str(connection["name"]), flows)
+    limit_rows = {(row["run"], row["flow"]): row for row in records(results.tables["limits"])}
+    for connection in records(results.tables["flows"]):
+        number = connection["run"], connection["flow"]
+        # Connections without data have no row.
+        row, opening_s = limit_rows.get(number, {}), openings_s.get(number, 0.0)
+        if not row and not opening_s:
+            continue
+        key = connection["run"], flow_name(str(connection["name"]), flows)
         limited_s = times_s.setdefault(key, dict.fromkeys(LIMITS, 0.0))
         for limit in LIMITS:
-            limited_s[limit] += row[f"{limit}_s"]
-        durations[key] += connection["duration_s"]
+            limited_s[limit] += row.get(f"{limit}_s", 0.0)
+        limited_s["outage"] += opening_s
+        durations[key] += connection["duration_s"] + opening_s
     for key, limited_s in sorted(times_s.items(), key=lambda item: _order(item[0], flows)):
         total = math.fsum(limited_s.values())
         duration = durations[key] if math.isnan(total) else total

@@ -15,6 +15,7 @@ from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.cell_changes import CHANGE_KINDS, changes_of
 from celltcp.comparison.explanation.far_losses import far_losses_of
 from celltcp.comparison.explanation.flow_scenario import FlowScenario
+from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.recoveries import recoveries_of
 from celltcp.comparison.metrics import FRAMES
@@ -530,7 +531,8 @@ class Evidence(FlowScenario):
         arrives_later = (slots["t_s"] >= outage.end_s).any()
         # Results of earlier versions have no recoveries.
         is_unknown = self.recoveries.empty and self.total("retransmissions") > 0
-        return bool(overlaps.any() or not arrives_later or is_unknown or self._has_units_during(outage))
+        is_met = self._has_units_during(outage) or delays_opening(self, outage)
+        return bool(overlaps.any() or not arrives_later or is_unknown or is_met)
 
     def _has_units_during(self, outage: Outage) -> bool:
         """Returns whether a unit of work overlaps an outage, which may have lost its request."""

@@ -14,6 +14,7 @@ from celltcp.comparison.explanation.alike import alike_groups, with_ranges
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
+from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.proposals import (
     MAX_REMEDIES,
     ProposedRemedy,
@@ -29,6 +30,7 @@ from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
+from celltcp.results.warnings.late_openings import late_openings
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
@@ -86,6 +88,8 @@ class ExplainedCca(NamedTuple):
     is_shared: bool
     #: Rate of the frames of the application, Mbit/s; None for other applications.
     frames_mbps: float | None
+    #: Goodput of frames from the request of their connections on, Mbit/s.
+    frames_goodput_mbps: float
     standing: Standing
     #: Share of the time under each limit; empty for results of earlier versions.
     limits: dict[str, float]
@@ -190,7 +194,7 @@ class ExplainedComparison:
         if "limits" not in missing:
             any_text = "" if self._window_text else self._any_text
             texts = (self._collapse_text, self._window_text, any_text, self._unseen_overflows)
-            return [*filter(None, texts), *few_losses(self.results)]
+            return [*filter(None, texts), *late_openings(self.results), *few_losses(self.results)]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
             f"{' and no table '.join(missing)}; causes that need them are not named"
@@ -256,6 +260,7 @@ class ExplainedComparison:
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             min_frame_mbps(evidence.workload),
+            requested_goodput_mbps(evidence),
             standing_of(self.comparison, cca, application),
             dict(evidence.limit_shares),
             evidence.unit_key,
@@ -401,8 +406,8 @@ class ExplainedComparison:
         if math.isnan(explained.goodput_mbps):
             metric_texts.append("no data arrived")
         elif explained.frames_mbps is not None:
-            if explained.goodput_mbps < MAX_FRAME_SHARE * explained.frames_mbps:
-                rates = map(rate_text, (explained.goodput_mbps, explained.frames_mbps))
+            if explained.frames_goodput_mbps < MAX_FRAME_SHARE * explained.frames_mbps:
+                rates = map(rate_text, (explained.frames_goodput_mbps, explained.frames_mbps))
                 metric_texts.append(f"{' of the '.join(rates)} of its frames")
         elif not explained.is_intermittent:
             share_text = ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
+from celltcp.comparison.explanation.openings import requested_capacity_mbps
 from celltcp.comparison.explanation.window_demand import offer_text, sessions_of
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
@@ -73,18 +74,17 @@ def overload(evidence: Evidence) -> Cause | None:
     frames counts.
     """
     frames_mbps = min_frame_mbps(evidence.workload)
-    if (
-        frames_mbps is None
-        or evidence.competing_mbps
-        or not 0 < evidence.capacity_mbps < frames_mbps / MAX_FRAME_SHARE
-    ):
+    if frames_mbps is None or evidence.competing_mbps:
         return None
-    load = frames_mbps / evidence.capacity_mbps
+    capacity_mbps = requested_capacity_mbps(evidence)
+    if not 0 < capacity_mbps < frames_mbps / MAX_FRAME_SHARE:
+        return None
+    load = frames_mbps / capacity_mbps
     bound_text = "at least " if "encoder" in evidence.workload else ""
     return Cause(
         "overload",
         f"The application makes frames of {bound_text}{rate_text(frames_mbps)}, {load:.1f} times what "
-        f"the path carries ({rate_text(evidence.capacity_mbps)}): they wait, or are dropped, under "
+        f"the path carries ({rate_text(capacity_mbps)}): they wait, or are dropped, under "
         "every CCA.",
         1.0,
     )

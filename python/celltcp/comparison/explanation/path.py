@@ -10,6 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text
+from celltcp.comparison.explanation.openings import requested_s
 from celltcp.comparison.explanation.unused import unused_after_losses
 from celltcp.scenarios.quantity_texts import size_text
 
@@ -107,9 +108,11 @@ def outage(evidence: Evidence) -> Cause | None:
     """The link let no data pass for at least {_MIN_OUTAGE_SHARE:.0%} of the time (table `outages`)."""
     outages = evidence.outages
     total_s = sum(outage.length_s for outage in outages)
-    if not evidence.duration_s or total_s < _MIN_OUTAGE_SHARE * evidence.duration_s:
+    # An outage may delay the first data, with which the slots of a flow begin.
+    whole_s = sum(requested_s(evidence).values())
+    if not whole_s or total_s < _MIN_OUTAGE_SHARE * whole_s:
         return None
-    share = min(total_s / evidence.duration_s, 1.0)
+    share = min(total_s / whole_s, 1.0)
     waits_s = {outage: wait_s for outage in outages if (wait_s := evidence.wait_after(outage)) > 0}
     longest = max(outages, key=lambda outage: outage.length_s)
     max_wait_s = max(waits_s.values(), default=0.0)
@@ -129,7 +132,7 @@ def outage(evidence: Evidence) -> Cause | None:
         f"The link carried nothing for {percent_text(share)} of the time, "
         f"{times_text(len(outages))}{runs_text}, at most {longest.length_s:.1f} s at "
         f"{longest.start_s:.1f} s{wait_text}.",
-        min(share + sum(waits_s.values()) / evidence.duration_s, 1.0),
+        min(share + sum(waits_s.values()) / whole_s, 1.0),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.openings import opening_outage_s
 from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, ramp_from
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def start_up(evidence: Evidence) -> Cause | None:
         return None
     total_s = sum(ramp.length_s for ramp in ramps)
     # The limit `startup` of BBR ends with a reduction, even if that is undone.
-    limited_s = evidence.time_share("startup") * evidence.duration_s
+    limited_s = evidence.time_share("startup") * (evidence.duration_s + opening_outage_s(evidence))
     if limited_s < _MIN_SLOW_START_SHARE * total_s and not has_resumed:
         return None
     mean_s = total_s / len(ramps)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows, windows_that_share
+from celltcp.results.openings import MIN_OPENING_S
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_coverage, no_delivery
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
@@ -18,9 +19,6 @@ from celltcp.scenarios.quantity_texts import three_digits
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
-#: Minimum time from the request of a connection to its first byte that has a warning, s. The
-#: retransmission of a SYN is due after 1 s (RFC 6298, section 2.1).
-_MIN_OPENING_S = 1.0
 #: Fields of the path and its hops that configure losses.
 _LOSS_FIELDS = ("loss", "uplink_loss")
 
@@ -56,10 +54,10 @@ def all_warnings(results: Results) -> list[str]:
 
         warnings += aborted_connections(results)
     openings = rows_of(tables["flows"], "start_s", "first_data_s")
-    if any(first_data_s - start_s >= _MIN_OPENING_S for start_s, first_data_s in openings):
+    if any(first_data_s - start_s >= MIN_OPENING_S for start_s, first_data_s in openings):
         from celltcp.results.warnings.late_openings import late_openings
 
-        warnings += late_openings(results, _MIN_OPENING_S)
+        warnings += late_openings(results)
     warnings += _unfinished_transfers(results)
     if '"frames"' in about["scenario"]:
         from celltcp.results.warnings.overload import overload

@@ -1,4 +1,4 @@
-"""Warning about connections that opened late, a time that their goodput leaves out."""
+"""Warning about connections that opened late, a time that goodput lacks and frames wait for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.results.columns import rows_of
+from celltcp.results.openings import MIN_OPENING_S
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantity_texts import three_digits
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 _MIN_OPENING_SHARE = 0.01
 
 
-def late_openings(results: Results, min_opening_s: float) -> list[str]:
-    """Returns a warning for each flow without end whose connections opened late."""
+def late_openings(results: Results) -> list[str]:
+    """Returns a warning for each flow without end, or of frames, whose connections opened late."""
     lineups, names = results.lineups, labels(results.lineups.values())
     columns = ("run", "name", "start_s", "first_data_s", "duration_s", "goodput_mbps")
     warnings = []
     for flow, workload in FlowUnderTest.each_with_workload(results.about):
-        if not is_endless(workload):
+        has_frames = workload.get("kind") == "frames"
+        if not has_frames and not is_endless(workload):
             continue
         openings = [
             (lineups.get(run, ""), first_data_s - start_s, duration_s, goodput)
@@ -35,7 +37,7 @@ def late_openings(results: Results, min_opening_s: float) -> list[str]:
         late = [
             (lineup, opening_s)
             for lineup, opening_s, duration_s, _ in openings
-            if opening_s >= max(min_opening_s, _MIN_OPENING_SHARE * duration_s)
+            if opening_s >= max(MIN_OPENING_S, _MIN_OPENING_SHARE * duration_s)
         ]
         if not late:
             continue
@@ -43,10 +45,11 @@ def late_openings(results: Results, min_opening_s: float) -> list[str]:
         from_first_byte_s = sum(duration_s for _, _, duration_s, _ in openings)
         from_request_s = from_first_byte_s + sum(opening_s for _, opening_s, _, _ in openings)
         ccas = ", ".join(dict.fromkeys(names.get(lineup, lineup) for lineup, _ in late))
+        effect = "in which frames wait" if has_frames else "a time that goodput leaves out"
         warnings.append(
             f"{ccas}: {len(late)} of {len(openings)} connections of {flow.name} opened up to "
-            f"{max(opening_s for _, opening_s in late):.1f} s after their request, a time that goodput "
-            f"leaves out: over all of them {three_digits(total_mbit / from_first_byte_s)} Mbit/s from "
-            f"the first byte on, {three_digits(total_mbit / from_request_s)} from the request on"
+            f"{max(opening_s for _, opening_s in late):.1f} s after their request, {effect}: over all "
+            f"of them {three_digits(total_mbit / from_first_byte_s)} Mbit/s from the first byte on, "
+            f"{three_digits(total_mbit / from_request_s)} from the request on"
         )
     return warnings

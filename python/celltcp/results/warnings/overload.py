@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.results.columns import numbers
+from celltcp.results.openings import opening_outages_s
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -20,10 +22,13 @@ def overload(results: Results) -> list[str]:
     if other_flows or frame_mbps is None or slots is None or not len(slots):
         return []
     capacity_mbps = float(numbers(slots["capacity_mbps"]).mean())
+    # Slots begin with the first data, so that they lack an outage before it.
+    slots_s = len(slots) * float(results.about["slot_s"])
+    capacity_mbps *= slots_s / (slots_s + sum(opening_outages_s(results).values()))
     if not 0 < capacity_mbps < frame_mbps / MAX_FRAME_SHARE:
         return []
     return [
-        f"{flow.name} makes frames of {frame_mbps:.2f} Mbit/s, and the path carries "
-        f"{capacity_mbps:.2f}: they wait the longer, the longer it sends, so that its figures are "
+        f"{flow.name} makes frames of {rate_text(frame_mbps)}, and the path carries "
+        f"{rate_text(capacity_mbps)}: they wait the longer, the longer it sends, so that its figures are "
         "those of this duration only"
     ]

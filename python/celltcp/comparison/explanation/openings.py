@@ -1,0 +1,56 @@
+"""Time of a flow from the request of its connections on, which its slots lack before the first data."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.results.openings import opening_outages_s, union_s
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.comparison.explanation.outages import Outage
+
+
+def requested_s(evidence: Evidence) -> dict[int, float]:
+    """Returns for each run the time in which the flow had or requested a connection, s."""
+    runs = evidence.comparison.runs
+    ends_s = dict(zip(runs["run"], runs["duration_s"], strict=True))
+    columns = evidence.connections[["run", "start_s", "first_data_s", "duration_s"]]
+    intervals: dict[int, list[tuple[float, float]]] = {run: [] for run in evidence.runs}
+    for run, start_s, first_data_s, duration_s in columns.itertuples(index=False, name=None):
+        end_s = first_data_s + duration_s
+        intervals[run].append((start_s, ends_s[run] if math.isnan(end_s) else end_s))
+    return {run: union_s(of_run) for run, of_run in intervals.items()}
+
+
+def requested_goodput_mbps(evidence: Evidence) -> float:
+    """Returns the goodput from the requests on, Mbit/s: the mean over the runs; NaN without any."""
+    received = evidence.connections.groupby("run")["bytes"].sum()
+    rates = [
+        8e-6 * float(received.get(run, 0.0)) / time_s
+        for run, time_s in requested_s(evidence).items()
+        if time_s > 0
+    ]
+    return sum(rates) / len(rates) if rates else math.nan
+
+
+def opening_outage_s(evidence: Evidence) -> float:
+    """Returns the time of outages before the first data of connections, over all runs, s."""
+    outages_s = opening_outages_s(evidence.comparison.results)
+    keys = evidence.connections[["run", "flow"]].itertuples(index=False, name=None)
+    return sum(outages_s.get(key, 0.0) for key in keys)
+
+
+def requested_capacity_mbps(evidence: Evidence) -> float:
+    """Returns the capacity from the requests on, Mbit/s, with outages before the first data."""
+    slots_s = len(evidence.slots) * evidence.slot_s
+    whole_s = slots_s + opening_outage_s(evidence)
+    return evidence.capacity_mbps * slots_s / whole_s if whole_s else math.nan
+
+
+def delays_opening(evidence: Evidence, outage: Outage) -> bool:
+    """Returns whether a connection without data yet met an outage, which may have lost a handshake."""
+    rows = evidence.connections[evidence.connections["run"] == outage.run]
+    opens_late = ~(rows["first_data_s"] <= outage.end_s)
+    return bool(((rows["start_s"] < outage.end_s) & opens_late).any())
