@@ -95,6 +95,28 @@ def test_a_run_without_data_is_an_outage_in_the_table_of_limits() -> None:
     assert sum(limits.shares.values()) == 1.0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_connection_that_is_given_up_is_limited_by_nothing_after_that(seed: int) -> None:
+    draw = random.Random(seed)
+    dark_s, timeout_s, outage_s = draw.uniform(2, 4), draw.uniform(2, 4), draw.uniform(1, 9)
+    changes = {
+        "flows.0.workload": "{ kind = 'frames', size = '500B', interval = '100ms', deadline = '1s' }",
+        "path.blackouts": f"[{{ at = '{dark_s:.2f}s', duration = '{outage_s + timeout_s:.2f}s' }}]",
+        "tcp.user_timeout": f"{timeout_s:.1f}s",
+        "variation.start_jitter": "0s",
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="30s", set=changes)
+    events = result.results.tables["events"].to_pandas()
+    aborts_s = events.loc[events["kind"] == "timed_out", "t_ns"] * 1e-9
+    end_s = 30 if aborts_s.empty else aborts_s.min()
+    life_s = end_s - result.flows["first_data_s"].item()
+    (limits,) = flow_limits(result.results)
+    assert sum(limits.shares.values()) == pytest.approx(1.0)
+    dark_until_s = min(dark_s + outage_s + timeout_s, end_s)
+    assert limits.shares["outage"] == pytest.approx((dark_until_s - dark_s) / life_s, abs=0.03)
+    assert aborts_s.empty or limits.shares["recovery"] + limits.shares["timeout"] < 0.05
+
+
 def test_the_union_of_intervals_has_each_instant_once() -> None:
     draw = random.Random(5)
     for _ in range(20):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp._core import result_tables
+from celltcp.results.after_aborts import times_after_aborts
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -101,8 +102,8 @@ def limits_rows(results: Results) -> list[LimitsRow]:
 def flow_limits(results: Results) -> list[FlowLimits]:
     """Returns the limits of each flow under each CCA or line-up, in their order.
 
-    The connections of a flow are weighted by their durations. Outages before their first data count.
-    Results of earlier versions have no limits.
+    The connections of a flow are weighted by their durations. Outages before their first data count,
+    times after their abort do not. Results of earlier versions have no limits.
     """
     keys, shares = [], []
     for key, run_shares in _shares_of_runs(results):
@@ -121,7 +122,7 @@ def _shares_of_runs(
         return
     flows = FlowUnderTest.each(results.about)
     lineups = results.lineups
-    openings_s = opening_outages_s(results)
+    openings_s, after_aborts = opening_outages_s(results), times_after_aborts(results)
     times_s: dict[tuple[int, str], dict[str, float]] = {}
     durations: collections.defaultdict[tuple[int, str], float] = collections.defaultdict(float)
     limit_rows = {(row["run"], row["flow"]): row for row in records(results.tables["limits"])}
@@ -133,9 +134,13 @@ def _shares_of_runs(
             continue
         key = connection["run"], flow_name(str(connection["name"]), flows)
         limited_s = times_s.setdefault(key, dict.fromkeys(LIMITS, 0.0))
+        own_s = {limit: row.get(f"{limit}_s", 0.0) for limit in LIMITS}
+        if after := after_aborts.get(number):
+            own_s = after.without(own_s)
+            opening_s -= after.total_s
+        own_s["outage"] += openings_s.get(number, 0.0)
         for limit in LIMITS:
-            limited_s[limit] += row.get(f"{limit}_s", 0.0)
-        limited_s["outage"] += opening_s
+            limited_s[limit] += own_s[limit]
         durations[key] += connection["duration_s"] + opening_s
     for key, limited_s in sorted(times_s.items(), key=lambda item: _order(item[0], flows)):
         total = math.fsum(limited_s.values())

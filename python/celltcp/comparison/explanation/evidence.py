@@ -19,10 +19,10 @@ from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.recoveries import recoveries_of
 from celltcp.comparison.metrics import FRAMES
+from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
-from celltcp.results.warnings.aborted import TIMED_OUT
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop
 

@@ -7,15 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.columns import rows_of
 from celltcp.results.tested import FlowUnderTest, flow_name
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
-
-#: Kind of the event that an end aborted a connection after its timeout.
-TIMED_OUT = "timed_out"
 
 
 def aborted_connections(results: Results) -> list[str]:

@@ -29,6 +29,6 @@ def overload(results: Results) -> list[str]:
         return []
     return [
         f"{flow.name} makes frames of {rate_text(frame_mbps)}, and the path carries "
-        f"{rate_text(capacity_mbps)}: they wait the longer, the longer it sends, so that its figures are "
-        "those of this duration only"
+        f"{rate_text(capacity_mbps)}: they wait the longer, the longer it sends, so that its figures "
+        "are those of this duration only"
     ]
