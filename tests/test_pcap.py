@@ -282,7 +282,7 @@ def test_a_buffer_that_was_never_full_is_no_shallow_one_in_simulations(celltcp, 
         "path.rtt=75ms",
         "path.down.rate=100Mbit/s",
         "path.buffer=1000packets",
-        "path.loss=0.0005",
+        "path.loss=0.001",
     ]
     file = tmp_path / "lossy.pcap"
     ct.run("steady-20-68", "cubic", duration="20s", set=changes, samples="off", pcap=file)

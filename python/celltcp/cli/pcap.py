@@ -171,6 +171,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
     from celltcp.pcap.estimate import estimate_path, files_of_scenario, write_scenario
+    from celltcp.scenarios.quantity_texts import digits_text
 
     target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
     for output in files_of_scenario(target):
@@ -180,7 +181,8 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     scenario, series = write_scenario(path, target)
     direction = "from the server" if path.direction == "down" else "from the client"
     click.echo(f"transfer     connection {path.connection}, {direction}")
-    click.echo(f"base RTT     {path.rtt_ms:.1f} ms")
+    rtt = f"{path.rtt_ms:.1f}" if path.rtt_ms >= 1 else digits_text(path.rtt_ms, 2)
+    click.echo(f"base RTT     {rtt} ms")
     average = " on average" if path.is_measured.any() else ""
     click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s{average}, {path.capacity_note}")
     bound = f" ({path.buffer_note})" if path.buffer_note else ""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
+from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.policing import Policing, policing
@@ -40,14 +41,8 @@ _MIN_QUEUE_SHARE = 0.05
 #: Minimum share of the time in which the capacity is measured, for an estimate.
 _MIN_MEASURED_SHARE = 0.05
 
-#: Minimum number of losses by overflow that show the size of the buffer.
-_MIN_OVERFLOW_LOSSES = 3
-
 #: Minimum share of the segments that are overtaken at which reordering matters.
 _MIN_REORDERED_SHARE = 0.01
-
-#: Smallest buffer of an estimate without an overflow: ten packets, bytes.
-_MIN_BUFFER_BYTES = 15_000.0
 
 #: Minimum buffer over the data in flight that a limit of the sender keeps to: headers, ACKs and bursts.
 _BOUND_BUFFER_RATIO = 1.05
@@ -215,7 +210,10 @@ def estimate_path(
     if other is None:
         # What a policer dropped did not fill the buffer.
         overflow = losses.iloc[:0] if policed else losses
-        buffer_bytes, has_overflow = _buffer(overflow, intervals, row, times_s, capacity_mbps)
+        delays_ms = _queue_ms(intervals, row)[~_are_after_gaps(intervals, row)]
+        arrived = Departures(times_s, _arrived_mbps(intervals, times_s))
+        sent = Departures(times_s, capacity_mbps) if is_measured.any() else arrived
+        buffer_bytes, has_overflow = buffer_size(overflow, delays_ms, intervals, row, sent, arrived)
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
     if policed:
@@ -371,25 +369,12 @@ def _capacity(
     return times_s, np.where(is_measured, rate, lower_bounds), is_measured
 
 
-def _buffer(
-    losses: pd.DataFrame,
-    intervals: pd.DataFrame,
-    row: dict[Hashable, Any],
-    times_s: NDArray[np.float64],
-    capacity_mbps: NDArray[np.float64],
-) -> tuple[float, bool]:
-    """Returns the bytes that the queue holds, and whether an overflow shows them."""
-    overflow = losses[(losses["kind"] == "congestion") & losses["rtt_ms"].notna()]
-    lowest_ms = row["near_rtt_min_ms"] if row["place"] == "receiver" else row["far_rtt_min_ms"]
-    if len(overflow) >= _MIN_OVERFLOW_LOSSES:
-        mbps = np.interp(overflow["t_s"], times_s, capacity_mbps)
-        queued_bytes = (overflow["rtt_ms"].to_numpy() - lowest_ms) / 1e3 * mbps * 1e6 / 8
-        # Some of these losses may be random ones at a shorter queue.
-        return float(np.percentile(queued_bytes, 75)), True
-    delay_ms = _queue_ms(intervals, row)[~_are_after_gaps(intervals, row)].max()
-    mean_mbps = float(capacity_mbps.mean())
-    longest_bytes = 0.0 if np.isnan(delay_ms) else float(delay_ms) / 1e3 * mean_mbps * 1e6 / 8
-    return max(longest_bytes, _MIN_BUFFER_BYTES), False
+def _arrived_mbps(intervals: pd.DataFrame, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns what arrived in each interval of an estimate at the IP layer, Mbit/s."""
+    indices = (intervals["t_s"] / INTERVAL_S + 0.5).astype(int).to_numpy()
+    acked = np.zeros(len(times_s))
+    acked[indices] = intervals["acked_bytes"].to_numpy(float)
+    return acked * _HEADERS_RATIO * 8e-6 / INTERVAL_S
 
 
 def _missing_properties(row: dict[Hashable, Any]) -> list[str]:

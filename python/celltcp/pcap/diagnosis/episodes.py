@@ -23,7 +23,7 @@ _REPAIR_MS = 2.0
 #: Kinds of losses that make episodes.
 _KINDS = ("congestion", "random", "tail")
 #: Values of the column `reason` of losses at a full queue, and at one of the usual length.
-_REASON_FULL = "the queue beside it was full"
+_REASONS_FULL = ("the queue beside it was full", "many segments were lost with it in a full queue")
 _REASON_USUAL = "the queue beside it was no longer than usual"
 #: Queues at losses. A loss without an RTT, or at the end of a flight, has an unknown one.
 _QUEUES = ("full", "short", "usual")
@@ -49,6 +49,8 @@ class Episode:
     queue: str
     #: Whether most losses were at the end of a flight.
     is_tail: bool
+    #: Number of repairs of these segments that were lost as well.
+    repairs: int = 0
 
     @property
     def delay_ms(self) -> float:
@@ -75,9 +77,11 @@ def find_episodes(
             repair comes an RTT after the loss.
     """
     # The loss of a repair belongs to the first loss.
-    own = losses[losses["kind"].isin(_KINDS)].sort_values("t_s").drop_duplicates("seq")
+    all_losses = losses[losses["kind"].isin(_KINDS)].sort_values("t_s")
+    own = all_losses.drop_duplicates("seq")
     if own.empty:
         return []
+    repairs_lost = own["seq"].map(all_losses["seq"].value_counts()).to_numpy(dtype=int) - 1
     times, rtts = own["t_s"].to_numpy(dtype=float), own["rtt_ms"].to_numpy(dtype=float)
     min_distance_s = (
         _MIN_DISTANCE_RTTS * np.maximum(np.where(np.isnan(rtts), rtt_ms, rtts), rtt_ms) / 1e3
@@ -110,6 +114,7 @@ def find_episodes(
                 is_upstream=bool(side),
                 queue=_QUEUES[counts.argmax()] if counts.any() else queue,
                 is_tail=bool(is_tail[start:end].mean() > 0.5),
+                repairs=int(repairs_lost[start:end].sum()),
             )
         )
     return episodes
@@ -118,7 +123,7 @@ def find_episodes(
 def _queues(losses: pd.DataFrame) -> NDArray[np.int64]:
     """Returns the queue at each loss as an index in `_QUEUES`, or their number if it is unknown."""
     reason = losses["reason"]
-    is_full = (reason == _REASON_FULL) | (losses["queue"] >= _MIN_FULL_SHARE)
+    is_full = reason.isin(_REASONS_FULL) | (losses["queue"] >= _MIN_FULL_SHARE)
     queue = np.where(is_full, _QUEUES.index("full"), _QUEUES.index("short"))
     queue = np.where(reason == _REASON_USUAL, _QUEUES.index("usual"), queue)
     is_unknown = losses["rtt_ms"].isna() | (losses["kind"] == "tail")

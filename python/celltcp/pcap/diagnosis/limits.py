@@ -367,7 +367,10 @@ def _queue_of_acks(evidence: Evidence) -> str:
     waited_s = evidence.pauses_s(evidence.sender) + evidence.turns_s(evidence.sender)
     has_pauses = waited_s > _MAX_OTHER_SHARE * row["download_s"]
     is_bulk = evidence.sends_full_segments(evidence.sender) and not has_pauses
-    answers_ms = near_ms - data_ms if is_bulk and near_ms - data_ms >= row["rtt_min_ms"] else 0.0
+    # Where the rate varies, the medians of RTTs and of packets differ as much as a queue of the data.
+    answers_ms = near_ms - data_ms
+    if not (is_bulk and answers_ms >= row["rtt_min_ms"] and answers_ms >= data_ms):
+        answers_ms = 0.0
     acks_ms = late_ms + answers_ms
     min_acks_ms = max(
         _MIN_ACKS_MS,

@@ -154,8 +154,15 @@ def _without_tails(episodes: list[Episode]) -> list[Episode]:
 
 
 def _lost_text(episodes: list[Episode]) -> str:
-    """Returns the number of lost segments with its verb, as `2 segments were lost`."""
-    return f"{segments_were(sum(episode.count for episode in episodes))} lost"
+    """Returns the number of lost segments with its verb, as `2 segments were lost`.
+
+    With that of lost repairs it is the number of losses in the table.
+    """
+    count = sum(episode.count for episode in episodes)
+    if repairs := sum(episode.repairs for episode in episodes):
+        whose = "its" if count == 1 else "their"
+        return f"{plural(count, 'segment')} and {repairs} of {whose} repairs were lost"
+    return f"{segments_were(count)} lost"
 
 
 def _median_delay_ms(episodes: list[Episode]) -> float:

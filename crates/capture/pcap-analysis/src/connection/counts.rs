@@ -37,6 +37,11 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// Returns the bytes of payload that passed, again or not.
+    pub(super) fn passed_bytes(&self) -> u64 {
+        self.bytes + self.retransmitted_bytes
+    }
+
     /// Returns whether too many segments are captured after their ACK for times between the two directions to be valid.
     pub(super) fn is_captured_late(&self) -> bool {
         self.captured_late * MIN_SEGMENTS_PER_LATE > self.segments

@@ -158,8 +158,12 @@ impl Loss {
         false_discovery_rate: f64,
     ) -> Judgement {
         match evidence {
-            QueueEvidence::Burst | QueueEvidence::Full { is_burst: true } => {
+            QueueEvidence::Burst => {
                 Judgement::new(Kind::Congestion, 0.7, "many segments were lost with it")
+            }
+            QueueEvidence::Full { is_burst: true } => {
+                let reason = "many segments were lost with it in a full queue";
+                Judgement::new(Kind::Congestion, 0.7, reason)
             }
             QueueEvidence::Unknown => Judgement::new(Kind::Random, 0.3, "no RTT tells of a queue"),
             QueueEvidence::Full { .. } if false_discovery_rate <= 0.5 => {

@@ -247,11 +247,14 @@ impl Connection {
         let is_window_same = from.on_window(segment, at_ns);
         let closure = closed_since.filter(|_| from.closed_since.is_none());
         if let Some((value, echo)) = segment.timestamps {
-            from.timestamp_rtt.on_timestamp(value, at_ns);
+            let bytes = to.counts.passed_bytes();
+            from.timestamp_rtt.on_timestamp(value, at_ns, bytes);
             from.clock.on_timestamp(value, at_ns);
             from.lateness.on_timestamp(value, at_ns);
             if segment.flags.contains(Flags::ACK)
-                && let Some(sample) = to.timestamp_rtt.on_echo(echo, at_ns)
+                && let Some(sample) =
+                    to.timestamp_rtt
+                        .on_echo(echo, at_ns, from.counts.passed_bytes())
             {
                 from.near.add(sample);
                 from.near_queue.add(sample);

@@ -5,6 +5,7 @@ use tcp::Flags;
 use crate::input::decode::Packet;
 use crate::tables::{ConnectionRow, SegmentRow};
 
+use super::capture_point::SideRtt;
 use super::direction::{Direction, SegmentKind};
 use super::limits::LimitShares;
 use super::loss::Kind;
@@ -35,8 +36,17 @@ impl Connection {
         let near_min = min_rtt(near[0], near[1]);
         let far = preferred_rtts(far[0], far[1]);
         let near = preferred_rtts(near[0], near[1]);
-        let (place, place_confidence) =
-            capture_point::infer(near_min, far_min, near.count().min(far.count()));
+        let side = |lowest_ns: Option<u64>, rtts: &Rtts| {
+            lowest_ns.map(|lowest_ns| SideRtt {
+                lowest_ns,
+                median_ns: rtts.percentile_ns(0.5).unwrap_or(0.0) as u64,
+            })
+        };
+        let (place, place_confidence) = capture_point::infer(
+            side(near_min, near),
+            side(far_min, far),
+            near.count().min(far.count()),
+        );
         let download_ns = sender.payload_ns.map(|(first, last)| last - first);
         let download_s = download_ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
         let (cca, cca_confidence) = match place {

@@ -9,6 +9,8 @@ use super::rtt::Sample;
 const RECENT_SAMPLES: usize = 1_024;
 /// Samples that differ by less than this part of the RTT, in time and in delay, are stored as one.
 const STEPS_PER_RTT: u64 = 512;
+/// Part of the RTT by which a queue can have changed at most between a loss and the sample next to it.
+const NEAR_PER_RTT: u64 = 8;
 /// Length of a period whose longest queue is stored, ns.
 const PERIOD_NS: u64 = 1_000_000_000;
 /// Number of stored periods.
@@ -88,7 +90,7 @@ impl QueueDelays {
 
     /// Adds the delay of a packet to the recent ones, for the losses next to it.
     pub(super) fn add_recent(&mut self, sample: Sample) {
-        let step = self.min_ns.unwrap_or(0) / STEPS_PER_RTT;
+        let step = sample.rtt_ns / STEPS_PER_RTT;
         if let Some(last) = self.recent.back()
             && sample.at_ns < last.at_ns.saturating_add(step)
             && sample.rtt_ns.abs_diff(last.rtt_ns) < step
@@ -103,6 +105,12 @@ impl QueueDelays {
 
     pub(super) fn min_ns(&self) -> Option<u64> {
         self.min_ns
+    }
+
+    /// Returns the time within which packets meet about the same queue, beside a packet with this RTT: the lowest RTT, or
+    /// a part of this one. In a lab the queue is the whole RTT, and changes no faster for that.
+    pub(super) fn near_ns(&self, rtt_ns: u64) -> u64 {
+        self.min_ns.unwrap_or(0).max(rtt_ns / NEAR_PER_RTT)
     }
 
     /// Returns the greatest length within [`HORIZON_NS`] of `at_ns`.
@@ -134,8 +142,7 @@ impl QueueDelays {
         let after = self.recent.partition_point(is_before);
         let before = after.checked_sub(1).map(|index| self.recent[index]);
         let after = self.recent.get(after).copied();
-        let min_rtt_ns = self.min_ns?;
-        let is_near = |sample: &Sample| sample.at_ns.abs_diff(at_ns) <= min_rtt_ns;
+        let is_near = |sample: &Sample| sample.at_ns.abs_diff(at_ns) <= self.near_ns(sample.rtt_ns);
         let [before, after] = [before, after].map(|sample| sample.filter(is_near));
         before.or(after)
     }
@@ -188,6 +195,40 @@ mod tests {
             });
         }
         assert_eq!(rtt_beside(&delays, 0, 4), Some(24 * MS));
+    }
+
+    #[test]
+    fn a_queue_far_longer_than_the_lowest_rtt_is_beside_a_loss() {
+        let mut delays = QueueDelays::default();
+        for number in 0..20 {
+            let sample = Sample {
+                at_ns: number * 10 * MS,
+                end: 0,
+                rtt_ns: if number == 0 { MS / 50 } else { 300 * MS },
+                delivered: None,
+            };
+            delays.add(sample);
+            delays.add_recent(sample);
+        }
+        assert_eq!(rtt_beside(&delays, 104 * MS, 0), Some(300 * MS));
+        assert_eq!(rtt_beside(&delays, 215 * MS, 0), Some(300 * MS));
+        assert_eq!(rtt_beside(&delays, 300 * MS, 0), None);
+    }
+
+    #[test]
+    fn samples_of_a_round_trip_are_stored_whatever_the_lowest_rtt() {
+        let mut delays = QueueDelays::default();
+        for number in 0..50_000 {
+            let sample = Sample {
+                at_ns: number * MS / 50,
+                end: 0,
+                rtt_ns: if number == 0 { MS / 50 } else { 300 * MS },
+                delivered: None,
+            };
+            delays.add(sample);
+            delays.add_recent(sample);
+        }
+        assert_eq!(rtt_beside(&delays, 600 * MS, 0), Some(300 * MS));
     }
 
     #[test]

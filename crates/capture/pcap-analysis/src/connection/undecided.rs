@@ -128,7 +128,9 @@ impl Direction {
         for (loss, _) in losses.iter_mut().filter(|loss| loss.1.is_none()) {
             let delays = self.delays(loss);
             loss.queue.max_length = delays.max_length_around(loss.lost_ns);
-            let rtt_ns = delays.min_ns().unwrap_or(0).max(1_000_000);
+            let rtt_ns = delays
+                .near_ns(loss.queue.rtt_ns.unwrap_or(0))
+                .max(1_000_000);
             let nearby = lost_within(loss.lost_ns, rtt_ns).len();
             loss.losses_nearby = nearby.saturating_sub(1) as u32;
             let is_beside = |(_, start): &&(u64, u64)| start.abs_diff(loss.start) <= burst_bytes;
