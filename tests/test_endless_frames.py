@@ -12,6 +12,7 @@ from celltcp.comparison.application_metrics import _flow_metrics
 from celltcp.comparison.applications import Application
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import _metrics_of
+from celltcp.comparison.explanation.unit_reasons import GIVEN_UP, TIME_OUT
 from celltcp.results.statistics import relative_difference
 
 _STATISTICS = ("", "_p50", "_p95", "_p99", "_max")
@@ -75,6 +76,14 @@ def test_a_connection_that_is_given_up_has_no_mean_of_what_came_before() -> None
     for each in ExplainedComparison(result).ccas:
         assert each.standing.metric_text.startswith("share of late frames ")
         assert "frame delay mean" not in each.standing.metric_text
+        # Those made after that waited for nothing.
+        (reasons,) = (cause.reasons for cause in each.causes if cause.name == "slow_units")
+        units = result.units[result.units["cca"] == each.cca]
+        events = result.results.tables["events"].to_pandas()
+        is_abort = (events["kind"] == "timed_out") & (events["cca"] == each.cca)
+        abort_s = events.loc[is_abort, "t_ns"].min() * 1e-9
+        assert reasons[GIVEN_UP] == (units["start_s"] >= abort_s).sum() > 0
+        assert TIME_OUT not in reasons
     (call,) = result.applications
     assert all(math.isinf(each) for each in call.means("frame_delay_ms"))
     # The median is in the place of the mean in trials, as it may change.

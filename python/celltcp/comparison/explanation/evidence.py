@@ -201,11 +201,11 @@ class Evidence(FlowScenario):
         events = frame(self._events).merge(self._keys, on=["run", "flow"])
         return events[events["kind"].isin(kinds)]
 
-    @property
-    def abort_times_s(self) -> list[float]:
-        """Times at which an endpoint aborted a connection after no answer, sorted, s."""
+    @functools.cached_property
+    def aborts_s(self) -> dict[tuple[int, int], float]:
+        """Time at which an endpoint aborted a connection after no answer, s, by run and connection."""
         aborts = self._events_of(TIMED_OUT).groupby(["run", "flow"])["t_ns"].min()
-        return sorted(t_ns * 1e-9 for t_ns in aborts.astype(float))
+        return {(int(run), int(flow)): t_ns * 1e-9 for (run, flow), t_ns in aborts.items()}
 
     def max_window(self, limit: str) -> float:
         """Returns the maximum in flight that a window or buffer of the hosts allows, bytes.

@@ -144,14 +144,14 @@ def video(evidence: Evidence) -> Cause | None:
 
 def given_up(evidence: Evidence) -> Cause | None:
     """TCP aborted a connection after the peer had not answered for too long."""
-    abort_times_s = evidence.abort_times_s
-    if not abort_times_s:
+    aborts_s = evidence.aborts_s.values()
+    if not aborts_s:
         return None
     units = evidence.units
     unended_count = 0 if units is None else int(units["duration_s"].isna().sum())
-    count, runs = len(abort_times_s), len(evidence.runs)
+    count, runs = len(aborts_s), len(evidence.runs)
     connections_text = (
-        f"a connection at {abort_times_s[0]:.1f} s" if count == 1 else f"{count} connections"
+        f"a connection at {min(aborts_s):.1f} s" if count == 1 else f"{count} connections"
     )
     runs_text = f" in {runs} runs" if runs > 1 else ""
     unended_text = ""

@@ -43,8 +43,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
     Frames with a deadline are slow if they came after it. Some slow units overlap an outage, time-out,
     loss probe or fast recovery, or the loss of their request. Others waited behind earlier units for
     most of their time, or in a queue, where the mean RTT is at least {MIN_QUEUED_RTTS} times the lowest
-    one. Further ones opened their connection, the peer had time-outs, or losses or PROBE_RTT left them
-    a low window.
+    one. Further ones opened their connection, or came after TCP gave it up, the peer had time-outs, or
+    losses or PROBE_RTT left them a low window.
     """
     if evidence.units is None:
         return None

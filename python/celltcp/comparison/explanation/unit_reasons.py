@@ -33,6 +33,7 @@ _BACKLOG_S = 1.0
 #: Reasons of slow units.
 REASONS = (
     OUTAGE,
+    GIVEN_UP,
     TIME_OUT,
     PROBE,
     RECOVERY,
@@ -49,6 +50,7 @@ REASONS = (
     _,
 ) = (
     "met an outage",
+    "were sent after TCP had given their connection up",
     "waited for a time-out",
     "waited for a loss probe",
     "waited for a fast recovery",
@@ -96,6 +98,9 @@ def count_reasons(
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for index, run, connection, start_s, end_s in columns.itertuples(name=None):
         key = (run, connection)[: len(keys)]
+        if len(keys) > 1 and start_s >= evidence.aborts_s.get((run, connection), np.inf):
+            counts[GIVEN_UP] += 1
+            continue
         reason, overlap_s = _overlap(evidence, by_connection.get(key), run, start_s, end_s)
         # The repair of a loss takes only a small part of the time for which a backlog waits.
         is_mostly_behind = overlap_s < MAJORITY * (end_s - start_s) < np.inf
