@@ -204,8 +204,9 @@ class Evidence(FlowScenario):
     @functools.cached_property
     def aborts_s(self) -> dict[tuple[int, int], float]:
         """Time at which an endpoint aborted a connection after no answer, s, by run and connection."""
-        aborts = self._events_of(TIMED_OUT).groupby(["run", "flow"])["t_ns"].min()
-        return {(int(run), int(flow)): t_ns * 1e-9 for (run, flow), t_ns in aborts.items()}
+        aborts = self._events_of(TIMED_OUT).sort_values("t_ns", ascending=False)
+        rows = aborts[["run", "flow", "t_ns"]].itertuples(index=False, name=None)
+        return {(int(run), int(flow)): float(t_ns) * 1e-9 for run, flow, t_ns in rows}
 
     def max_window(self, limit: str) -> float:
         """Returns the maximum in flight that a window or buffer of the hosts allows, bytes.
