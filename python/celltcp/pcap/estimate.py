@@ -23,7 +23,7 @@ from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
 from celltcp.pcap.shared_queue import sharing_transfers
-from celltcp.scenarios.lower_bounds import LOWER_BOUND, UNSEEN_OVERFLOW
+from celltcp.scenarios.lower_bounds import LOWER_BOUND, SENDER_LIMIT, UNSEEN_OVERFLOW
 from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
@@ -150,6 +150,8 @@ class PathEstimate:
             texts.append(f"Its buffer {LOWER_BOUND}, as the capacity is one.")
         elif self.opposite is None and not self.is_buffer_full:
             texts.append(f"Its buffer {LOWER_BOUND}: {UNSEEN_OVERFLOW}.")
+        if "# for the limit of the sender" in self.endpoints:
+            texts.append(SENDER_LIMIT)
         return " ".join(texts)
 
     @property

@@ -1,4 +1,4 @@
-"""Sentences about lower bounds in the description of a scenario that was estimated from a capture."""
+"""Sentences in the description of a scenario that was estimated from a capture: bounds and limits."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from typing import Any
 LOWER_BOUND = "is a lower bound"
 #: Text of the sentence about a buffer whose overflow a capture does not have.
 UNSEEN_OVERFLOW = "no overflow was seen"
+
+#: Sentence about a receive window that stands for the limit of a sender in a capture.
+SENDER_LIMIT = "Its receive window stands for the limit of the sender: its send buffer or application."
+
+
+def has_sender_limit(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether the receive window of a scenario stands for the limit of a captured sender."""
+    return SENDER_LIMIT in str(scenario.get("description", ""))
 
 
 def lower_bound_sentences(scenario: Mapping[str, Any]) -> list[str]:

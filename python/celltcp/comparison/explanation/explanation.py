@@ -219,6 +219,11 @@ class ExplainedComparison:
         """Sentence on a window of the hosts that limits a flow under each of several CCAs; or empty."""
         tested = [each for each in self.ccas if each.flow == self.comparison.tested.name]
         firsts = {each.causes[0].name if each.causes else "" for each in tested}
+        if firsts == {"captured_limit"}:
+            return (
+                "the sender of the capture has a limit of its own: its rate there is that of no "
+                "congestion control, and the comparison says nothing before that limit is lifted"
+            )
         if len(tested) < 2 or not firsts <= _WINDOW_CAUSES:
             return ""
         names = " or ".join(sorted(name.replace("_", " ") for name in firsts))

@@ -15,6 +15,7 @@ from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.lower_bounds import has_sender_limit
 from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Minimum share of unused capacity at which an application or a window of the hosts is a cause.
 _MIN_UNUSED_SHARE = 0.1
+#: Largest data in flight, as a share of the largest receive buffer, of a window that still grows.
+_MAX_GROWING_SHARE = 0.1
 #: Minimum share of the time without data to send or in flight at which a text names it.
 _MIN_IDLE_SHARE = 0.005
 #: Minimum share of a cap of the receive window that is in flight if the cap limits the flow.
@@ -174,9 +177,26 @@ def receive_window(evidence: Evidence) -> Cause | None:
     for {MIN_PEAK_SHARE:.0%} if they have another CCA.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
-    if later_leg(evidence):
+    if later_leg(evidence) or has_sender_limit(evidence.scenario):
         return None
     return _window_cause(evidence, "receive_window", "receive window", fields)
+
+
+def captured_limit(evidence: Evidence) -> Cause | None:
+    """The limit of a sender in a capture was the limit, for which the receive window stands.
+
+    That window is full for at least {MIN_LIMITED_SHARE:.0%} of the time.
+    """
+    share = evidence.time_share("receive_window")
+    if not has_sender_limit(evidence.scenario) or share < MIN_LIMITED_SHARE:
+        return None
+    return Cause(
+        "captured_limit",
+        "The limit of the sender in the capture, for which tcp.receive_window_max stands, was reached "
+        f"for {percent_text(share)} of the time: its send buffer or its application, of which celltcp "
+        "pcap analyze has more. Another CCA, or a larger receive window, changes nothing there.",
+        share,
+    )
 
 
 def later_leg(evidence: Evidence) -> Cause | None:
@@ -247,6 +267,13 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         detail = (
             f"; {size_text(window)} in flight{each_text} give at most {rate} at an RTT of "
             f"{rtt_ms:.1f} ms"
+        )
+    largest = _bytes(str(tcp.get("receive_buffer_max", "6MiB")))
+    is_growing = limit == "receive_window" and window < _MAX_GROWING_SHARE * largest
+    if is_growing and "receive_window_max" not in tcp and tcp.get("window_scale", True) is True:
+        detail += (
+            "; it had not grown further: it begins at 64 KiB, half of the second value of "
+            "net.ipv4.tcp_rmem, and grows with the data that the application reads"
         )
     if limit == "send_buffer":
         in_flight_text = size_text(mean_in_flight)

@@ -36,7 +36,13 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     rule.__name__: rule
     for rule in (
         *(hosts.application, hosts.overload, hosts.slow_link, hosts.video),
-        *(hosts.given_up, hosts.later_leg, hosts.receive_window, hosts.send_buffer),
+        *(
+            hosts.given_up,
+            hosts.captured_limit,
+            hosts.later_leg,
+            hosts.receive_window,
+            hosts.send_buffer,
+        ),
         *(
             path.shallow_buffer,
             path.overshoot,
