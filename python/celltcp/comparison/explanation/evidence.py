@@ -91,10 +91,12 @@ class Evidence(FlowScenario):
         self._run_seconds = float(selected["duration_s"].sum())
         flows = comparison.flows
         self.all_connections = flows[flows["run"].isin(self.runs)]
-        #: Connections of the flow. `rtt_min_ms` and `owd_min_ms` of each are the lowest of the run: a
-        #: short connection may have met a long queue all the time.
+        #: Connections of the flow. `rtt_min_ms` and `owd_min_ms` of each are the lowest of the run on
+        #: the same way: a short connection may have met a long queue all the time.
         self.connections = _with_lowest_delays(
-            self.all_connections[flow.has(self.all_connections["name"])]
+            self.all_connections[flow.has(self.all_connections["name"])],
+            self.all_connections[self.takes_same_way(self.all_connections["name"])],
+            float(comparison.slots["capacity_mbps"].mean()),
         )
         self._keys = self.connections[["run", "flow"]]
         slots = joined_slots(flow, flows, comparison.slots)
@@ -567,10 +569,24 @@ class Evidence(FlowScenario):
         return max(float(starts.min()) - t_s, 0.0) if len(starts) else math.nan
 
 
-def _with_lowest_delays(flows: pd.DataFrame) -> pd.DataFrame:
-    """Returns the connections with the lowest delays of any of them in the same run."""
-    names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in flows]
-    return flows.assign(**{name: flows.groupby("run")[name].transform("min") for name in names})
+def _with_lowest_delays(
+    own: pd.DataFrame, on_same_way: pd.DataFrame, capacity_mbps: float
+) -> pd.DataFrame:
+    """Returns connections with the lowest delays of any of them in the same run, or of others.
+
+    Args:
+        own: connections of the flow.
+        on_same_way: connections of all flows between the same nodes.
+        capacity_mbps: mean capacity, Mbit/s, at which a full packet of the flow takes longer than a
+            short one of another flow.
+    """
+    packet_ms = 8e-3 * _PACKET_BYTES / capacity_mbps if capacity_mbps > 0 else math.inf
+    names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in own]
+    lowest = {}
+    for name in names:
+        others = own["run"].map(on_same_way.groupby("run")[name].min()) + packet_ms
+        lowest[name] = own.groupby("run")[name].transform("min").combine(others, np.fmin)
+    return own.assign(**lowest)
 
 
 def _are_uploads(connections: pd.DataFrame) -> pd.Series:

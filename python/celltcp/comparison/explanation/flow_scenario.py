@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Fields of the path and its hops that configure losses.
 _LOSS_FIELDS = ("loss", "uplink_loss")
@@ -26,7 +29,8 @@ class FlowScenario:
         self.scenario: Mapping[str, Any] = tomllib.loads(metadata["scenario"])
         #: Scenario as TOML text.
         self.scenario_text = str(metadata["scenario"])
-        self._flow_names = [each.name for each in FlowUnderTest.each(metadata)]
+        self._flows = list(FlowUnderTest.each(metadata))
+        self._flow_names = [each.name for each in self._flows]
         #: Index of the flow in the scenario.
         self.flow_index = self._flow_names.index(flow.name)
         #: Workload of the flow.
@@ -35,6 +39,13 @@ class FlowScenario:
     def index_of(self, name: str) -> int | None:
         """Returns the index of a flow in the scenario; None if the scenario has no such flow."""
         return self._flow_names.index(name) if name in self._flow_names else None
+
+    def takes_same_way(self, names: pd.Series) -> pd.Series:
+        """Returns whether each connection, given by its name, is between the nodes of the flow."""
+        ways = [(flow.get("from"), flow.get("to")) for flow in self.scenario["flows"]]
+        way = ways[self.flow_index]
+        same = [flow for flow, each in zip(self._flows, ways, strict=True) if each == way]
+        return names.map(lambda name: any(flow.includes(name) for flow in same)).astype(bool)
 
     def is_thin_flow(self, name: str) -> bool:
         """Returns whether the workload of a flow sends so little that it fills no queue."""
