@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -118,19 +119,27 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
         if too_long := link_facts.get("rtt_too_long"):
             yield f"base RTT of the {direction}link's log: {too_long}"
         if transfer := link_facts.get("of_other_direction"):
-            hint = (
-                ": celltcp compare steady-20-68 --uplink FILE --set path.down=50Mbit/s "
-                "--set flows.0.from=phone --set flows.0.to=server simulates uploads"
-            )
-            yield (
-                f"the {direction}link's log was recorded during {_TRANSFERS[transfer]}"
-                f"{hint if transfer == 'up' else ''}"
-            )
+            files = {each_direction: str(file) for file, each_direction, *_ in scenario.traces}
+            hint = f": {_upload_command(files[direction])}" if transfer == "up" else ""
+            yield f"the {direction}link's log was recorded during {_TRANSFERS[transfer]}{hint}"
         if (imputed := link_facts["made_up"]) > _MAX_IMPUTED_SHARE:
             yield (
                 f"{100 * imputed:.0f} % of the {direction}link's trace is imputed: filled with rates "
                 "of other times"
             )
+
+
+def _upload_command(log: str) -> str:
+    """Returns the command that simulates uploads over a log, with the changes of the present one."""
+    context = click.get_current_context(silent=True)
+    changes = context.params.get("changes") or () if context else ()
+    arguments = ["celltcp", "compare", "steady-20-68", "--uplink", log]
+    for change in (
+        *("path.down=50Mbit/s", "flows.0.from=phone", "flows.0.to=server"),
+        *(each for each in changes if isinstance(each, str)),
+    ):
+        arguments += ["--set", change]
+    return f"{shlex.join(arguments)} simulates uploads"
 
 
 def print_load_summary(scenarios: ScenarioList) -> None:
