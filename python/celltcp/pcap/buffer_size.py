@@ -1,7 +1,7 @@
 """Size of the buffer of a path: the bytes that left the queue while a packet waited in it.
 
 A packet of a first-in, first-out queue waits until all before it have left. Their bytes are the
-integral of the capacity over its wait, so that a rate that changes meanwhile is no error.
+integral of the rate over its wait, so that a rate that changes meanwhile is no error.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def buffer_size(
         delays_ms: delay of the queue in intervals, by the index of `intervals`.
         intervals: intervals of the transfer.
         row: its row in the table of connections.
-        sent: bytes that the link can send, as the capture saw them; those that arrived if unknown.
+        sent: bytes that left the queue at losses: those that arrived, or the capacity without SACK.
         acked: bytes of the transfer that arrived.
     """
     overflow = losses[(losses["kind"] == "congestion") & losses["rtt_ms"].notna()]

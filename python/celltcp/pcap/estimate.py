@@ -214,7 +214,9 @@ def estimate_path(
         overflow = losses.iloc[:0] if policed else losses
         delays_ms = _queue_ms(intervals, row)[~_are_after_gaps(intervals, row)]
         arrived = Departures(times_s, _arrived_mbps(intervals, times_s))
-        sent = Departures(times_s, capacity_mbps) if is_measured.any() else arrived
+        # Without SACK, what arrived behind a loss is acknowledged later.
+        is_told = bool(row["sack"]) or not is_measured.any()
+        sent = arrived if is_told else Departures(times_s, capacity_mbps)
         buffer_bytes, has_overflow = buffer_size(overflow, delays_ms, intervals, row, sent, arrived)
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
