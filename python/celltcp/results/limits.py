@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp._core import result_tables
-from celltcp.results.after_aborts import times_after_aborts
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -23,13 +22,13 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
-from celltcp.results.openings import opening_outages_s
 from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, thin_flows
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celltcp.results.after_aborts import TimeAfterAbort
     from celltcp.results.limit_fields import LimitsRow
     from celltcp.results.tables import Results
 
@@ -122,7 +121,7 @@ def _shares_of_runs(
         return
     flows = FlowUnderTest.each(results.about)
     lineups = results.lineups
-    openings_s, after_aborts = opening_outages_s(results), times_after_aborts(results)
+    openings_s, after_aborts = _times_around(results)
     times_s: dict[tuple[int, str], dict[str, float]] = {}
     durations: collections.defaultdict[tuple[int, str], float] = collections.defaultdict(float)
     limit_rows = {(row["run"], row["flow"]): row for row in records(results.tables["limits"])}
@@ -151,6 +150,26 @@ def _shares_of_runs(
                 (lineups[run], name),
                 {limit: time_s / duration for limit, time_s in limited_s.items()},
             )
+
+
+def _times_around(
+    results: Results,
+) -> tuple[Mapping[tuple[int, int], float], Mapping[tuple[int, int], TimeAfterAbort]]:
+    """Returns times before the first data and after aborts, by run and connection.
+
+    Their modules are imported only if there are any.
+    """
+    openings_s: Mapping[tuple[int, int], float] = {}
+    after_aborts: Mapping[tuple[int, int], TimeAfterAbort] = {}
+    if "outages" in results.tables:
+        from celltcp.results.openings import opening_outages_s
+
+        openings_s = opening_outages_s(results)
+    if "events" in results.tables and "timed_out" in results.tables["events"]["kind"].to_pylist():
+        from celltcp.results.after_aborts import times_after_aborts
+
+        after_aborts = times_after_aborts(results)
+    return openings_s, after_aborts
 
 
 def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:

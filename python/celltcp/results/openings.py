@@ -13,10 +13,6 @@ if TYPE_CHECKING:
 
     from celltcp.results.tables import Results
 
-#: Minimum time from the request of a connection to its first byte that counts as late, s. The
-#: retransmission of a SYN is due after 1 s (RFC 6298, section 2.1).
-MIN_OPENING_S = 1.0
-
 
 def opening_outages_s(results: Results) -> dict[tuple[int, int], float]:
     """Returns the time of outages before the first data, s, by run and connection; only those with any.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows, windows_that_share
-from celltcp.results.openings import MIN_OPENING_S
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_coverage, no_delivery
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
@@ -20,6 +19,9 @@ from celltcp.scenarios.quantity_texts import three_digits
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
+#: Minimum time from the request of a connection to its first byte that has a warning, s. The
+#: retransmission of a SYN is due after 1 s (RFC 6298, section 2.1).
+MIN_OPENING_S = 1.0
 #: Fields of the path and its hops that configure losses.
 _LOSS_FIELDS = ("loss", "uplink_loss")
 

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.results.columns import rows_of
-from celltcp.results.openings import MIN_OPENING_S
 from celltcp.results.tested import FlowUnderTest, is_endless
+from celltcp.results.warnings import MIN_OPENING_S
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantity_texts import three_digits
 
