@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ from click.testing import CliRunner
 
 import celltcp as ct
 from celltcp.cli import celltcp as commands
+from celltcp.pcap import analyse
+from celltcp.pcap.estimate import estimate_path, write_scenario
+from celltcp.pcap.next_steps import next_steps
 
 _PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
 
@@ -83,3 +88,27 @@ def test_a_send_buffer_has_its_size_and_no_other_cca(tmp_path: Path) -> None:
     assert "SO_SNDBUF" in step
     rate = float(step.partition(" which is ")[2].split()[0])
     assert 1 < rate < 25
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_requests_one_after_the_other_are_the_limit_and_no_buffer(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    size = draw.choice([32, 64, 128]) * 1024
+    workload = {"kind": "request-response", "request": "48B", "response": f"{size}B"}
+    changes = {
+        "path.rtt": f"{draw.choice([15, 30])}ms",
+        "tcp.initial_window": 100,
+        "tcp.slow_start_after_idle": False,
+        "flows.0.workload": {**workload, "think": "0ms", "gap": "0ms"},
+    }
+    file = tmp_path / "run.pcap"
+    ct.run("steady-100-18", "cubic", duration="8s", samples="off", set=changes, pcap=file)
+    analyses = analyse(file)
+    row = analyses.connections.iloc[0]
+    assert str(row["diagnosis"]).startswith("one request at a time limits the rate: the client asks")
+    (step,) = next_steps(analyses)
+    assert step.startswith("# larger requests, or several at a time")
+    scenario, _ = write_scenario(estimate_path(analyses, 0), tmp_path / "path.toml")
+    flow = tomllib.loads(Path(scenario).read_text())["flows"][0]["workload"]
+    assert flow["kind"] == "request-response"
+    assert abs(int(flow["response"].removesuffix("B")) / size - 1) < 0.02

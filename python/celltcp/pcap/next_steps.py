@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE
+from celltcp.pcap.diagnosis.requests import ONE_REQUEST
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
@@ -32,6 +33,11 @@ _WHICH_LIMIT = (
     "# another CCA changes nothing where the send buffer or the application is the limit: a capture at "
     "the sender, or ss -ti there (sndbuf_limited, app_limited), tells which it is"
 )
+#: Step against a single request under way.
+_ONE_REQUEST_STEP = (
+    "# larger requests, or several at a time (read-ahead, pipelining, parallel transfers): neither "
+    "buffers nor another CCA change that an answer ends before the next request"
+)
 
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
@@ -50,6 +56,8 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return [_window_step(row)]
     if str(row["diagnosis"]).startswith(OWN_LIMIT):
         return [_buffer_step(row)]
+    if str(row["diagnosis"]).startswith(ONE_REQUEST):
+        return [_ONE_REQUEST_STEP]
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
         return [_WHICH_LIMIT]
     if WINDOW_LIMIT in str(row["diagnosis"]):

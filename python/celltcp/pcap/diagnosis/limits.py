@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
+from celltcp.pcap.diagnosis.requests import requested_bytes, requests_text
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
@@ -253,6 +254,8 @@ def _constant_flight(evidence: Evidence) -> str:
             f"{SOME_LIMIT}{window_text} or a CCA that keeps its window limits "
             f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss"
         )
+    if requested_bytes(row):
+        return requests_text(evidence)
     if math.isnan(window):
         return (
             f"{SOME_LIMIT} or a receive window of unknown scale limits the "
