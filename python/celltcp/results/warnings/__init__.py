@@ -13,7 +13,6 @@ from celltcp.results.limits import limited_flows, windows_that_share
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_coverage, no_delivery
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
-from celltcp.scenarios.lower_bounds import SENDER_LIMIT, has_sender_limit
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
@@ -82,11 +81,14 @@ def all_warnings(results: Results) -> list[str]:
         from celltcp.results.warnings.split_delay import one_sided_delay
 
         warnings += one_sided_delay(about)
-    if has_sender_limit(scenario):
-        warnings.append(
-            f"{about['name']}: {SENDER_LIMIT[0].lower()}{SENDER_LIMIT[1:].rstrip('.')}; another "
-            "congestion control changes nothing where that is the limit"
-        )
+    if "limit of the sender" in about["scenario"]:
+        from celltcp.scenarios.lower_bounds import SENDER_LIMIT, has_sender_limit
+
+        if has_sender_limit(scenario):
+            warnings.append(
+                f"{about['name']}: {SENDER_LIMIT[0].lower()}{SENDER_LIMIT[1:].rstrip('.')}; another "
+                "congestion control changes nothing where that is the limit"
+            )
     if "lower bound" in about["scenario"]:
         from celltcp.results.warnings.lower_bounds import lower_bounds
 
