@@ -44,9 +44,12 @@ def opening_outage_s(evidence: Evidence) -> float:
 
 def requested_capacity_mbps(evidence: Evidence) -> float:
     """Returns the capacity from the requests on, Mbit/s, with outages before the first data."""
+    outage_s = opening_outage_s(evidence)
+    if not outage_s:
+        return evidence.capacity_mbps
+    # A run with a long outage has few slots, and counts as much as others.
     slots_s = len(evidence.slots) * evidence.slot_s
-    whole_s = slots_s + opening_outage_s(evidence)
-    return evidence.capacity_mbps * slots_s / whole_s if whole_s else math.nan
+    return float(evidence.slots["capacity_mbps"].mean()) * slots_s / (slots_s + outage_s)
 
 
 def delays_opening(evidence: Evidence, outage: Outage) -> bool:
