@@ -130,7 +130,7 @@ def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_is_not() -> None:
         (
             {"path": {"down": {"steps": [{"at": "0s", "rate": "5Mbit/s"}]}}},
             "path.queue=pie",
-            "only a shaper below its lowest rates",
+            "none but a shaper before it",
         ),
     ],
 )

@@ -49,6 +49,11 @@ def explain(folder: str, json_file: str | None) -> None:
         for line in explained.over_all:
             click.echo(line)
         for setting in explained.comparisons[""].settings if explained.is_single else []:
+            if not setting["lines"]:
+                click.echo(
+                    f"Best for {setting['need']}: {setting['cca']}, which no line of Linux sets."
+                )
+                continue
             click.echo(f"On Linux, the sender sets {setting['cca']}, best for {setting['need']}:")
             for line in setting["lines"]:
                 click.echo(f"  {line}")

@@ -124,7 +124,7 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
     ]
     if not shapers and parts[0] == "path" and "trace" in str(scenario.get("path", {}).get("down")):
         shapers = [f"{replace} cake bandwidth RATE, 90 % of the capacity, if that is steady"]
-    shaper_text = ", ".join(shapers) or "only a shaper below its lowest rates"
+    shaper_text = ", ".join(shapers) or "none but a shaper before it"
     return f"{line}; where the queue is in a device behind it: {shaper_text}"
 
 

@@ -302,14 +302,14 @@ class ExplainedComparison:
         from celltcp.comparison.report.settings_lines import linux_commands
 
         names = labels(self.comparison.ccas)
+        on_text = on_flow(self.comparison)
         return [
             {
-                "cca": f"{names[cca]}{on_flow(self.comparison)}",
+                "cca": f"{names[cca]}{on_text}",
                 "need": " and ".join(needs),
-                "lines": commands,
+                "lines": linux_commands(cca),
             }
             for cca, needs in ccas_to_set(self.comparison).items()
-            if (commands := linux_commands(cca))
         ]
 
     @property
@@ -413,7 +413,10 @@ class ExplainedComparison:
         elif explained.frames_mbps is not None:
             if explained.frames_goodput_mbps < MAX_FRAME_SHARE * explained.frames_mbps:
                 rates = map(rate_text, (explained.frames_goodput_mbps, explained.frames_mbps))
-                metric_texts.append(f"{' of the '.join(rates)} of its frames")
+                share_text = ""
+                if not math.isnan(explained.used_share):
+                    share_text = f" ({percent_text(explained.used_share)} of the capacity)"
+                metric_texts.append(f"{' of the '.join(rates)} of its frames{share_text}")
         elif not explained.is_intermittent:
             share_text = ""
             if not math.isnan(explained.used_share):

@@ -36,6 +36,9 @@ _MIN_SLOW_MEDIANS = 1.5
 #: link needs for its bytes.
 _MIN_ROUND_TRIPS, _MIN_TRANSFER_TIMES = 5, 2
 
+#: Quantile of the delays of slots from which on a delay is long.
+_LONG_QUANTILE = 0.9
+
 
 def slow_units(evidence: Evidence) -> Cause | None:
     """Some units of work were slow: their duration was over {_MIN_SLOW_MEDIANS} times the median.
@@ -171,8 +174,21 @@ def _queue_owners_text(evidence: Evidence) -> str:
         (evidence.reverse_mbps, evidence.ack_link_text),
     ):
         if names := [name for name in rates if not evidence.is_thin_flow(name)]:
-            texts.append(f"{max(names, key=rates.__getitem__)}{link_text}")
+            texts.append(f"{_longest_in_flight(evidence, names)}{link_text}")
     return f" (that of {' and of '.join(texts)})" if texts else ""
+
+
+def _longest_in_flight(evidence: Evidence, names: list[str]) -> str:
+    """Returns the flow with most data in flight in the slots in which packets waited longest.
+
+    The flow with the highest rate may fill no queue, as BBR, where another one sends in bursts.
+    """
+    delays_ms = evidence.slots[["run", "t_s", "owd_mean_ms"]].dropna()
+    is_long = delays_ms["owd_mean_ms"] >= delays_ms["owd_mean_ms"].quantile(_LONG_QUANTILE)
+    slots = evidence.comparison.slots.merge(delays_ms.loc[is_long, ["run", "t_s"]], on=["run", "t_s"])
+    slots = slots.merge(evidence.all_connections[["run", "flow", "name"]], on=["run", "flow"])
+    in_flight = slots.groupby("name", observed=True)["inflight"].sum()
+    return max(names, key=lambda name: float(in_flight.get(name, 0.0)))
 
 
 def median_of_runs(units: pd.DataFrame) -> float:

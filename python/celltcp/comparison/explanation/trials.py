@@ -252,6 +252,12 @@ class Trials:
                     yield change(
                         flow, metric, before.values(cca, metric), after.values(replacement, metric)
                     )
+        elif _RETRANSMISSIONS in METRICS:
+            sent_again = [
+                each.values(name, _RETRANSMISSIONS)
+                for each, name in ((before, cca), (after, replacement))
+            ]
+            yield change(flow, _RETRANSMISSIONS, *sent_again)
         for other_flow, workload in FlowUnderTest.each_with_workload(before.results.about)[1:]:
             if is_endless(workload):
                 old = before.values_of(other_flow, cca, GOODPUT)
