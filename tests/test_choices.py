@@ -80,3 +80,19 @@ def test_equal_flows_have_one_choice_by_the_mean_of_their_values(count: int) -> 
     assert len(lines) == 3
     text = "part2 and part3" if count == 2 else "part2 to part5"
     assert lines[1].startswith(f"best for {text}, by completion time")
+
+
+def test_of_ccas_that_are_as_good_one_that_linux_has_is_set() -> None:
+    """BBRv3 is not in Linux, and as good as BBR for frames that random losses hold up."""
+    frames = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": "100ms",
+        "path.down.rate": "50Mbit/s",
+        "path.loss": 0.001,
+        "flows.0.workload": frames,
+    }
+    result = ct.compare("steady-20-68", ["bbr3", "bbr", "cubic"], 4, duration="60s", set=changes)
+    choice = choices_of(result)[0]
+    assert {choice.verdict.leader, *choice.verdict.tied} == {"bbr3", "bbr"}
+    assert tie_break(result, choice).cca == "bbr"
+    assert list(ccas_to_set(result)) == ["bbr"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.equal_flows import joined_stakes
 from celltcp.comparison.metrics import words_of
+from celltcp.comparison.report.settings_lines import linux_commands
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
@@ -104,6 +105,9 @@ def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
         if _has_lower_delay(comparison, other, chosen) and not _gains(others, chosen, other):
             chosen = other
             reason = f"of these it has the lowest {words_of(comparison.delay_metric).name}"
+    has_line = [each for each in (chosen, *as_good(verdict, chosen)) if linux_commands(each)]
+    if has_line and chosen not in has_line and not _gains(others, chosen, has_line[0]):
+        chosen, reason = has_line[0], "of these Linux has it"
     is_alike = verdict.are_all_tied and not reason
     if is_alike and any(
         _has_lower_delay(comparison, chosen, other) for other in as_good(verdict, chosen)
