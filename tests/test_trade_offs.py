@@ -1,6 +1,7 @@
 """Trade-offs between the flows of a workload: texts of gains, losses and of what is undecided."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,24 @@ def test_one_run_of_a_random_scenario_has_no_trade_off(tmp_path: Path) -> None:
     result = ct.compare(tmp_path / "mixed.toml", cca="cubic,bbr", runs=1)
     assert not result.decides
     assert trade_off_texts(result) == []
+
+
+def test_the_knee_of_a_shaper_is_where_the_delay_has_fallen_by_a_large_factor() -> None:
+    """Delays count by their ratios: a rate that takes a few of many queues away is no knee."""
+    rates = (20, 12, 18, 6, 16, 9, 20, 7)
+    steps = [{"at": f"{2 * n}s", "rate": f"{rates[n % 8]}Mbit/s"} for n in range(16)]
+    ping = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
+    changes = {
+        "path.rtt": "40ms",
+        "path.buffer": "1500packets",
+        "path.down": {"steps": steps},
+        "path.wired": [{"name": "shaper", "queue": "fq-codel"}],
+        "flows": [{"name": "bulk"}, {"name": "thin", "workload": {**ping, "think": "0ms"}}],
+    }
+    vary = "path.wired.0.rate=4Mbit/s,6Mbit/s,10Mbit/s,16Mbit/s,1Gbit/s"
+    sweep = ct.sweep("steady-20-18", vary, "cubic", 2, duration="32s", set=changes)
+    start = "trade-off of path.wired.0.rate: "
+    (text,) = [each for each in sweep.field_changes if each.startswith(start)]
+    (knee,) = re.findall(r"rate: \S+ is the knee, with thin response p95 (\S+) s", text)
+    (unshaped,) = re.findall(r"1Gbit/s: (\S+) s for", text)
+    assert float(knee) < float(unshaped) / 5, text

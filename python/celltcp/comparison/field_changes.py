@@ -28,7 +28,9 @@ _MAX_FRONT = 5
 #: Maximum number of changes.
 _MAX_CHANGES = 4
 #: Minimum height of a knee above the line between the ends of the front, with both ranges scaled to 1.
-_MIN_KNEE_HEIGHT = 0.2
+_MIN_KNEE_HEIGHT = 0.15
+#: Ends of the names of metrics that are times.
+_TIMES = ("_s", "_ms")
 
 
 def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
@@ -234,8 +236,18 @@ class _Sentences:
         )
 
     def _knee(self, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
-        """Returns the choice that is farthest above the line between both ends of the front."""
+        """Returns the choice that is farthest above the line between both ends of the front.
+
+        Times count by their ratios: they differ by orders of magnitude, of which a straight scale sees
+        the longest alone.
+        """
         means = [[stake.signed_mean(name) for name in front] for stake in stakes]
+        means = [
+            [-math.log(-mean) for mean in each]
+            if stake.metric.endswith(_TIMES) and max(each) < 0 and min(each) > -math.inf
+            else each
+            for stake, each in zip(stakes, means, strict=True)
+        ]
         scaled = [
             [(value - min(values)) / (max(values) - min(values)) for value in values]
             for values in means
