@@ -115,9 +115,10 @@ def _pacing_step() -> str:
     Such a transfer never fills its path, so that a scenario of it has too low a capacity.
     """
     return (
-        "# against bursts that overflow a buffer in slow start: pacing, BBR, or a rate below that of "
-        f"the narrowest link (SO_MAX_PACING_RATE); Linux, {linux_line('tcp.pacing=true')}; "
-        f"{cca_line('bbr')}; a scenario of this capture has the rate of its window, not of the path"
+        "# after losses in slow start: pacing and BBR have a larger window than this sender, and a "
+        "rate below that of the narrowest link (SO_MAX_PACING_RATE) loses nothing; Linux, "
+        f"{linux_line('tcp.pacing=true')}; {cca_line('bbr')}; a scenario of this capture has the rate "
+        "of its window, not of the path"
     )
 
 

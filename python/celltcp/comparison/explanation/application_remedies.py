@@ -38,7 +38,9 @@ def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def newest_frame(evidence: Evidence) -> Remedy:
     """Returns a send buffer in which only the newest frame waits."""
     field = f"flows.{evidence.flow_index}.workload.backlog"
-    return Remedy("frames behind earlier ones", (f"{field}=newest", "tcp.notsent_lowat=16kB"))
+    changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
+    program = "sender: a program that drops frames while newer ones wait, beside the next line"
+    return Remedy("frames behind earlier ones", changes, linux=program)
 
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
