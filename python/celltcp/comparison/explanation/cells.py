@@ -42,7 +42,7 @@ def handovers(evidence: Evidence) -> Cause | None:
     )
     return Cause(
         "handovers",
-        f"{len(losses)} of {count_text(count, 'handover')}{_runs_text(evidence)} lost data "
+        f"{len(losses)} of {count_text(count, 'handover')}{evidence.in_runs_text} lost data "
         f"{reason}: {number_text(lost)} of "
         f"{number_text(sent)} segments ({percent_text(lost / sent)}){wait_text}.",
         _stopped_share(evidence, losses),
@@ -56,7 +56,7 @@ def link_failures(evidence: Evidence) -> Cause | None:
         return None
     lost = sum(_losses(evidence, is_failure=True).values())
     reasons = " or ".join(sorted({failure.detail for failure in failures}))
-    text = f"The radio link failed {times_text(len(failures))}{_runs_text(evidence)} ({reasons})"
+    text = f"The radio link failed {times_text(len(failures))}{evidence.in_runs_text} ({reasons})"
     if anew := sum(failure.recovery == _ANEW for failure in failures):
         text += f"; the phone connected anew {times_text(anew)}, without the data of the old cell"
     if lost:
@@ -87,8 +87,3 @@ def _stopped_share(evidence: Evidence, changes: Collection[CellChange]) -> float
     lengths = zip(losing_changes(evidence), evidence.recoveries["length_s"], strict=True)
     recovery_s = sum(length_s for change, length_s in lengths if change in changes)
     return float(min((stopped_s + recovery_s) / evidence.duration_s, 1.0))
-
-
-def _runs_text(evidence: Evidence) -> str:
-    """Returns the number of runs of a total as text; empty for a single run."""
-    return f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""

@@ -155,6 +155,11 @@ class Evidence(FlowScenario):
         """Text that follows a count which is a mean over the runs; empty for a single run."""
         return " a run" if len(self.runs) > 1 else ""
 
+    @property
+    def in_runs_text(self) -> str:
+        """Text that follows a total over the runs; empty for a single run."""
+        return f" in {len(self.runs)} runs" if len(self.runs) > 1 else ""
+
     def mean_count_text(self, count: float) -> str:
         """Returns the mean per run of a count over all runs, as text."""
         mean = count / len(self.runs)

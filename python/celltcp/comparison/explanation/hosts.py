@@ -152,17 +152,16 @@ def given_up(evidence: Evidence) -> Cause | None:
         return None
     units = evidence.units
     unended_count = 0 if units is None else int(units["duration_s"].isna().sum())
-    count, runs = len(aborts_s), len(evidence.runs)
+    count = len(aborts_s)
     connections_text = (
         f"a connection at {min(aborts_s):.1f} s" if count == 1 else f"{count} connections"
     )
-    runs_text = f" in {runs} runs" if runs > 1 else ""
     unended_text = ""
     if units is not None and unended_count:
         unended_text = f"; {UNITS[str(units['unit'].iloc[0])].unfinished}: {unended_count}"
     return Cause(
         "given_up",
-        f"TCP gave {connections_text} up{runs_text}, after no answer for "
+        f"TCP gave {connections_text} up{evidence.in_runs_text}, after no answer for "
         f"{silence_text(evidence.scenario)}{unended_text}.",
         1.0,
     )

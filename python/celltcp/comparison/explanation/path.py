@@ -123,14 +123,13 @@ def outage(evidence: Evidence) -> Cause | None:
             f"; data arrived again at most {max_wait_s:.1f} s after that"
             f"{timeout_text(evidence, *last[:3], loses_all=last.loses_all)}"
         )
-    runs_text = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
     link = evidence.value_at("path.up" if evidence.is_upload else "path.down")
     if isinstance(link, dict) and "trace" in link and not any(gap.loses_all for gap in outages):
         wait_text += ". Packets wait in an outage of a trace; those of path.blackouts lose them"
     return Cause(
         "outage",
         f"The link carried nothing for {percent_text(share)} of the time, "
-        f"{times_text(len(outages))}{runs_text}, at most {longest.length_s:.1f} s at "
+        f"{times_text(len(outages))}{evidence.in_runs_text}, at most {longest.length_s:.1f} s at "
         f"{longest.start_s:.1f} s{wait_text}.",
         min(share + sum(waits_s.values()) / whole_s, 1.0),
     )

@@ -86,7 +86,6 @@ def slow_units(evidence: Evidence) -> Cause | None:
         if other_count:
             parts.append(f"{number_text(other_count)} had other reasons")
         slow_count, count = len(slow) + dropped_count, len(units) + dropped_count
-        runs_text = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
         missing_count = max(evidence.frames_due - count, 0) if name == "frame_delay" else 0
         missing_text = ""
         if missing_count:
@@ -97,9 +96,10 @@ def slow_units(evidence: Evidence) -> Cause | None:
         total_s = units["duration_s"][np.isfinite(units["duration_s"])].sum()
         return Cause(
             "slow_units",
-            f"{number_text(slow_count)} of {number_text(count)} {UNITS[name].noun}{runs_text} "
-            f"({percent_text(slow_count / count)}) {bound_text}{' or never' if dropped_count else ''}"
-            f"{longest_text}: {', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}",
+            f"{number_text(slow_count)} of {number_text(count)} {UNITS[name].noun}"
+            f"{evidence.in_runs_text} ({percent_text(slow_count / count)}) {bound_text}"
+            f"{' or never' if dropped_count else ''}{longest_text}: "
+            f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
         )
