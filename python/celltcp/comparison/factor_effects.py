@@ -30,7 +30,7 @@ class _Effect(NamedTuple):
     best: str
     #: Choice with the worst mean that is significantly worse than the best one; None without any.
     worse: str | None
-    #: Choices that the runs do not tell from the best one, and that are not tied with it.
+    #: Choices that the runs do not distinguish from the best one, and that are not tied with it.
     undecided: Sequence[str]
 
 

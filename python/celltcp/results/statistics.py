@@ -226,7 +226,7 @@ def verdict(
 
 
 def has_few_runs(runs: int) -> bool:
-    """Returns whether runs are too few to tell from their spread how many would decide."""
+    """Returns whether runs are too few to estimate from their spread the number that would decide."""
     return runs < _RUNS_OF_A_SPREAD
 
 

@@ -1,4 +1,4 @@
-"""Alike explanations: congestion controls whose metrics tie for the same causes, told in one text."""
+"""Alike explanations: one text for congestion controls whose metrics tie for the same causes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Number in a text, with a space before each group of three digits; no part of a name.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?")
-#: Minimum weight of a cause that tells congestion controls apart, and minimum difference of weights.
+#: Minimum weight of a cause that distinguishes congestion controls, and minimum difference of weights.
 _MIN_WEIGHT, _MIN_WEIGHT_DIFFERENCE = 0.01, 0.05
 
 

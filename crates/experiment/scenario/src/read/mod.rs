@@ -57,7 +57,7 @@ impl Scenario {
     }
 }
 
-/// How a scenario has rates that change.
+/// Hint in errors about rates: the field of rates that change.
 const RATES_OVER_TIME: &str =
     "rates over time are steps = [{ at = \"0s\", rate = \"5Mbit/s\" }] in place of rate";
 
