@@ -83,7 +83,7 @@ def test_equal_shares_have_no_reason() -> None:
 
 @pytest.mark.parametrize("cca", ["bbr", "cubic"])
 def test_a_link_that_others_share_has_no_varying_rate(cca: str) -> None:
-    """What others leave varies; the link does not, and a shaper below its rate helps nobody."""
+    """The capacity beside others varies, that of the link does not: no shaper, no varying rate."""
     fields = {
         **_BUFFERS,
         "flows": '[{ name = "a" }, { name = "b", start = "15s" }]',

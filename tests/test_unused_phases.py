@@ -1,4 +1,4 @@
-"""What BBR and slow start leave unused: each share is that which an experiment gives back."""
+"""Capacity that phases of BBR and slow start leave unused: an experiment gives each share back."""
 
 from __future__ import annotations
 

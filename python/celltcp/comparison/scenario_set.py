@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
 from celltcp.comparison.metrics import COMPETITION_METRICS, METRICS
 from celltcp.comparison.outcome import RatioInterval, ScenarioSetOutcome, SetInterval
-from celltcp.comparison.set_verdicts import set_verdicts
+from celltcp.comparison.set_verdicts import SetVerdict, set_verdicts
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder, require_own
 from celltcp.results.keys import part_of_file_name
@@ -63,6 +64,11 @@ class ScenarioSet:
     def unfinished(self) -> str:
         """Numbers of finished and planned runs in a line; empty if all are finished."""
         return self.completeness.text(of_several=True)
+
+    @functools.cached_property
+    def verdicts(self) -> list[SetVerdict]:
+        """A verdict over all scenarios for each need that all have; none for fewer than three."""
+        return set_verdicts(self)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -172,7 +178,7 @@ class ScenarioSet:
                         cca: _ratio_interval(shares) for cca, shares in verdict.differences.items()
                     },
                 }
-                for verdict in set_verdicts(self)
+                for verdict in self.verdicts
             ],
             "left_out": list(self.left_out),
         }

@@ -126,8 +126,7 @@ def over_all_text(scenario_set: ScenarioSet) -> str:
 def verdict_lines(scenario_set: ScenarioSet) -> list[str]:
     """Returns a line for each verdict over all scenarios."""
     over_all = over_all_text(scenario_set)
-    verdicts = set_verdicts(scenario_set)
-    return [f"best {over_all} for {verdict.need}: {verdict.text}" for verdict in verdicts]
+    return [f"best {over_all} for {each.need}: {each.text}" for each in scenario_set.verdicts]
 
 
 def first_decided(scenario_set: ScenarioSet) -> SetVerdict | None:
@@ -137,7 +136,7 @@ def first_decided(scenario_set: ScenarioSet) -> SetVerdict | None:
     """
     order = list(NEED_TEXTS)
     verdicts = sorted(
-        set_verdicts(scenario_set),
+        scenario_set.verdicts,
         key=lambda each: order.index(each.need) if each.need in order else -1,
     )
     return next((each for each in verdicts if each.best is not None), None)

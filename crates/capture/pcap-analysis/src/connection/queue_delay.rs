@@ -154,19 +154,30 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn delays(rtts_ms: impl IntoIterator<Item = u64>) -> QueueDelays {
+    /// Samples at equal intervals with the given RTTs.
+    fn samples(interval_ns: u64, rtts_ns: impl IntoIterator<Item = u64>) -> QueueDelays {
         let mut delays = QueueDelays::default();
-        for (number, rtt) in rtts_ms.into_iter().enumerate() {
+        for (number, rtt_ns) in (0..).zip(rtts_ns) {
             let sample = Sample {
-                at_ns: number as u64 * 10 * MS,
+                at_ns: number * interval_ns,
                 end: 0,
-                rtt_ns: rtt * MS,
+                rtt_ns,
                 delivered: None,
             };
             delays.add(sample);
             delays.add_recent(sample);
         }
         delays
+    }
+
+    fn delays(rtts_ms: impl IntoIterator<Item = u64>) -> QueueDelays {
+        samples(10 * MS, rtts_ms.into_iter().map(|rtt| rtt * MS))
+    }
+
+    /// A first packet without a queue, then a full one.
+    fn long_queue(interval_ns: u64, packets: usize) -> QueueDelays {
+        let queued = std::iter::repeat_n(300 * MS, packets - 1);
+        samples(interval_ns, std::iter::once(MS / 50).chain(queued))
     }
 
     fn rtt_beside(delays: &QueueDelays, at_ns: u64, start: u64) -> Option<u64> {
@@ -199,17 +210,7 @@ mod tests {
 
     #[test]
     fn a_queue_far_longer_than_the_lowest_rtt_is_beside_a_loss() {
-        let mut delays = QueueDelays::default();
-        for number in 0..20 {
-            let sample = Sample {
-                at_ns: number * 10 * MS,
-                end: 0,
-                rtt_ns: if number == 0 { MS / 50 } else { 300 * MS },
-                delivered: None,
-            };
-            delays.add(sample);
-            delays.add_recent(sample);
-        }
+        let delays = long_queue(10 * MS, 20);
         assert_eq!(rtt_beside(&delays, 104 * MS, 0), Some(300 * MS));
         assert_eq!(rtt_beside(&delays, 215 * MS, 0), Some(300 * MS));
         assert_eq!(rtt_beside(&delays, 300 * MS, 0), None);
@@ -217,17 +218,7 @@ mod tests {
 
     #[test]
     fn samples_of_a_round_trip_are_stored_whatever_the_lowest_rtt() {
-        let mut delays = QueueDelays::default();
-        for number in 0..50_000 {
-            let sample = Sample {
-                at_ns: number * MS / 50,
-                end: 0,
-                rtt_ns: if number == 0 { MS / 50 } else { 300 * MS },
-                delivered: None,
-            };
-            delays.add(sample);
-            delays.add_recent(sample);
-        }
+        let delays = long_queue(MS / 50, 50_000);
         assert_eq!(rtt_beside(&delays, 600 * MS, 0), Some(300 * MS));
     }
 

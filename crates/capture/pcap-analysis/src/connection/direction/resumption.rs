@@ -1,4 +1,4 @@
-//! Resumption: how a sender goes on after a silence, by which an outage before the capture is detected.
+//! Resumption after a silence: detects an outage before the capture by the sender's first segments after it.
 //!
 //! Where the capture is away from the sender, an outage looks like a pause of the application: nothing comes. The first
 //! segments after it differ. After a time-out the sender repeats one segment. It had passed the capture if
