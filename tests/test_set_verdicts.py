@@ -1,4 +1,4 @@
-"""Verdicts over all scenarios of a set, from the ratios of congestion controls on each of them."""
+"""Verdicts over all scenarios of a set, from the differences of congestion controls on each of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scipy import stats
 
 import celltcp as ct
 from celltcp.cli import celltcp as commands
+from celltcp.comparison.application_tables import set_application_tables
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.scenario_set import ScenarioSet, compare_all
 from celltcp.comparison.set_verdicts import set_verdicts
@@ -87,3 +88,40 @@ def test_transfers_have_a_verdict_of_their_own(links: Path) -> None:
     needs = [verdict.need for verdict in set_verdicts(result)]
     assert needs[0] == "app (completion time)"
     assert all(isinstance(each, ct.Comparison) for each in result.comparisons.values())
+
+
+def test_scenarios_without_late_frames_count_in_means_over_all(tmp_path: Path) -> None:
+    """A ratio of late frames exists only where both CCAs have some; differences exist everywhere."""
+    draw = random.Random(5)
+    for number, mean in enumerate((3.0, 5.0, 40.0, 60.0)):
+        rows = "".join(f"{n},{mean * draw.uniform(0.4, 1.6):.3f}\n" for n in range(20))
+        (tmp_path / f"link-{number}.csv").write_text(f"time_s,mbps\n{rows}")
+    frames = {"kind": "frames", "size": "12kB", "interval": "33ms", "deadline": "300ms"}
+    flows = {"flows": [{"name": "camera", "workload": frames}]}
+    result = compare_all([str(tmp_path)], ["cubic", "bbr"], 2, duration="20s", set=flows)
+    late = {
+        cca: [
+            float(np.mean(each.applications[0].values("late_share")[cca]))
+            for each in result.comparisons.values()
+        ]
+        for cca in result.ccas
+    }
+    assert 0 in late["cubic"]
+    assert max(late["cubic"]) > 0.05
+    differences = np.array(late["bbr"]) - np.array(late["cubic"])
+    (row,) = (
+        each
+        for each in result.to_json()["applications"]
+        if (each["metric"], each["cca"]) == ("late_share", "bbr")
+    )
+    assert row["relative"] is None
+    assert row["difference"] is not None
+    assert row["difference"]["scenarios"] == 4
+    assert row["difference"]["mean"] == pytest.approx(differences.mean())
+    (verdict,) = (each for each in result.verdicts if each.metric == "late_share")
+    low, high = stats.t.interval(0.95, 3, loc=differences.mean(), scale=stats.sem(differences))
+    is_tied = low <= 0 <= high or abs(differences.mean()) < 0.0025
+    assert bool(verdict.tied) == is_tied
+    assert "%" not in verdict.text
+    (table,) = (each for each in set_application_tables(result) if "late" in str(each.columns))
+    assert f"{differences.mean():+.3f}" in " ".join(map(" ".join, table.rows))

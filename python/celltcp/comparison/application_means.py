@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.applications import shown_metrics
 from celltcp.comparison.metrics import APP_METRICS
-from celltcp.results.statistics import estimate, relative_difference
+from celltcp.comparison.set_differences import SetDifference, has_ratios, set_difference
+from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -20,8 +21,8 @@ class ApplicationMeans(NamedTuple):
     metric: str
     #: Mean in each scenario, by CCA.
     means: dict[str, list[float]]
-    #: Difference relative to the first CCA in each scenario, a share, by CCA.
-    relative: dict[str, list[float]]
+    #: Difference to the first CCA, by CCA.
+    differences: dict[str, SetDifference]
 
 
 def application_means(scenario_set: ScenarioSet) -> list[ApplicationMeans]:
@@ -44,9 +45,15 @@ def _means(
     flow: str, metric: str, applications: list[Application], ccas: list[str]
 ) -> ApplicationMeans:
     of_runs = [application.values(metric) for application in applications]
+    by_cca = {cca: [runs[cca] for runs in of_runs] for cca in ccas}
+    base, *others = ccas
+    is_relative = has_ratios(metric, by_cca)
     return ApplicationMeans(
         flow,
         metric,
-        {cca: [estimate(runs[cca]).mean for runs in of_runs] for cca in ccas},
-        {cca: [relative_difference(runs[cca], runs[ccas[0]]) for runs in of_runs] for cca in ccas[1:]},
+        {cca: [estimate(runs).mean for runs in by_cca[cca]] for cca in ccas},
+        {
+            cca: set_difference(metric, by_cca[cca], by_cca[base], is_relative=is_relative)
+            for cca in others
+        },
     )

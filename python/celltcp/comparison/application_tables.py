@@ -12,7 +12,7 @@ from celltcp.comparison.applications import has_too_few, shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.tables import CCA_COLUMN
-from celltcp.comparison.tables_of_several import range_text, ratio_text, table_by_point
+from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text, value_text
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -97,7 +97,7 @@ def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
                 value_text(estimate(row.means[base]).mean, APP_METRICS[row.metric].digits)
                 for row in rows
             ],
-            **{cca: [ratio_text(row.relative[cca]) for row in rows] for cca in others},
+            **{cca: [row.differences[cca].text for row in rows] for cca in others},
         }
         of_flow = f" of {flow}" if len(by_flow) > 1 else ""
         relative = f"; others: relative to {names[base]}, with 95 % interval" if others else ""

@@ -251,7 +251,12 @@ class ApplicationMeanRow(TypedDict):
     mean: Annotated[SetInterval, "Mean over the scenarios."]
     relative: Annotated[
         RatioInterval | None,
-        "Geometric mean of the ratios to the first congestion control, less one; null for that itself.",
+        "Geometric mean of the ratios to the first congestion control, less one; null for that itself, "
+        "and for metrics without ratios: scores, and those that are zero on a scenario.",
+    ]
+    difference: Annotated[
+        SetInterval | None,
+        "Difference to the first congestion control, of a metric without ratios; else null.",
     ]
 
 
@@ -260,11 +265,16 @@ class SetVerdictRow(TypedDict):
 
     need: Annotated[str, "A requirement, or a flow and its metric in words."]
     metric: Annotated[str, "Metric by which they rank."]
-    best: Annotated[Cca | None, "null where the ratios do not decide."]
+    best: Annotated[Cca | None, "null where the differences do not decide."]
     ranked: Annotated[list[Cca], "The best one first."]
     tied: Annotated[list[Cca], "Those as good as the first one, as far as the scenarios decide."]
     gains: Annotated[
-        dict[str, RatioInterval], "Metric of the first one relative to each other one, less one."
+        dict[str, RatioInterval],
+        "Metric of the first one relative to each other one, less one; empty without ratios.",
+    ]
+    differences: Annotated[
+        dict[str, SetInterval],
+        "Difference of the first one to each other one, of a metric without ratios; else empty.",
     ]
 
 
@@ -279,7 +289,8 @@ class ScenarioSetOutcome(TypedDict):
     ]
     leading: dict[str, dict[str, list[str]]]
     over_all: Annotated[
-        list[SetVerdictRow], "Verdicts over three or more scenarios, by the ratios on each of them."
+        list[SetVerdictRow],
+        "Verdicts over three or more scenarios, by the differences on each of them.",
     ]
     leading_of_flows: NotRequired[
         Annotated[

@@ -18,6 +18,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
 from celltcp.comparison.metrics import COMPETITION_METRICS, METRICS
 from celltcp.comparison.outcome import RatioInterval, ScenarioSetOutcome, SetInterval
+from celltcp.comparison.set_differences import SetDifference, has_ratios, set_difference
 from celltcp.comparison.set_verdicts import SetVerdict, set_verdicts
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder, require_own
@@ -25,7 +26,7 @@ from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_interval, json_value
-from celltcp.results.statistics import estimate, mean_ratio, relative_difference
+from celltcp.results.statistics import estimate, mean_ratio
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_LIST
 from celltcp.scenarios.changes import Changes
@@ -114,14 +115,21 @@ class ScenarioSet:
         It is the ratio of the means over the seeds with both values, less one, as both CCAs meet the
         same channels. It is NaN where only one mean is zero. Without a baseline, the list is empty.
         """
-        return [] if self.baseline is None else self.difference(cca, self.baseline, metric)
+        if self.baseline is None:
+            return []
+        return self._difference(cca, self.baseline, metric, is_relative=True).values
 
-    def difference(self, cca: str, base: str, metric: str) -> list[float]:
-        """Returns the difference of a metric relative to another CCA, as `relative` does."""
-        return [
-            relative_difference(comparison.values(cca, metric), comparison.values(base, metric))
-            for comparison in self._comparisons_with(metric)
-        ]
+    def difference(self, cca: str, base: str, metric: str) -> SetDifference:
+        """Returns the difference of a metric of the network to that of another CCA.
+
+        It is relative, but for retransmissions.
+        """
+        return self._difference(cca, base, metric, is_relative=has_ratios(metric, {}))
+
+    def _difference(self, cca: str, base: str, metric: str, *, is_relative: bool) -> SetDifference:
+        comparisons = self._comparisons_with(metric)
+        runs, base_runs = ([each.values(name, metric) for each in comparisons] for name in (cca, base))
+        return set_difference(metric, runs, base_runs, is_relative=is_relative)
 
     @property
     def ccas(self) -> list[str]:
@@ -175,7 +183,14 @@ class ScenarioSet:
                     "ranked": verdict.ranked,
                     "tied": verdict.tied,
                     "gains": {
-                        cca: _ratio_interval(shares) for cca, shares in verdict.differences.items()
+                        cca: _ratio_interval(each.values)
+                        for cca, each in verdict.differences.items()
+                        if each.is_relative
+                    },
+                    "differences": {
+                        cca: _set_interval(each.values)
+                        for cca, each in verdict.differences.items()
+                        if not each.is_relative
                     },
                 }
                 for verdict in self.verdicts
@@ -195,10 +210,12 @@ class ScenarioSet:
                     "metric": row.metric,
                     "cca": cca,
                     "mean": _set_interval(values),
-                    "relative": _ratio_interval(row.relative[cca]) if cca in row.relative else None,
+                    "relative": _ratio_interval(each.values) if each and each.is_relative else None,
+                    "difference": _set_interval(each.values) if each and not each.is_relative else None,
                 }
                 for row in means
                 for cca, values in row.means.items()
+                for each in (row.differences.get(cca),)
             ]
         if self.unfinished:
             outcome["unfinished"] = self.unfinished

@@ -1,4 +1,4 @@
-"""Verdicts over all scenarios of a set, by the ratios of congestion controls on each of them."""
+"""Verdicts over all scenarios of a set, by the differences of congestion controls on each of them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.choices import NEED_TEXTS
 from celltcp.comparison.metrics import sign_of, words_of
 from celltcp.comparison.report.settings_lines import linux_commands
-from celltcp.comparison.tables_of_several import ratio_text
-from celltcp.results.statistics import mean_ratio, relative_difference
+from celltcp.comparison.set_differences import SetDifference, has_ratios, set_difference
 from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from celltcp.comparison.applications import Application, RankingMetric
     from celltcp.comparison.scenario_set import ScenarioSet
 
-#: Minimum number of scenarios, and of ratios, for a verdict over all of them.
+#: Minimum number of scenarios for a verdict over all of them.
 _MIN_SCENARIOS = 3
-#: Mean difference below which congestion controls are alike, as a share.
-_MIN_DIFFERENCE = 0.005
+#: Ranking metrics that differ among scenarios, the one that matters most first.
+_PRECEDENCE = ("late_share", "completed_share", "completion_least_s", "response_p95_s")
 
 
 class SetVerdict(NamedTuple):
@@ -29,12 +29,12 @@ class SetVerdict(NamedTuple):
     #: A requirement, such as `balanced`, or a flow and its metric in words.
     need: str
     metric: str
-    #: Congestion controls, the best one first, by the geometric mean of their ratios.
+    #: Congestion controls, the best one first, by the mean of their differences.
     ranked: list[str]
     #: Other congestion controls whose interval against the first one has zero, or a tiny mean.
     tied: list[str]
-    #: Differences of the first one relative to each other one on each scenario, as shares.
-    differences: dict[str, list[float]]
+    #: Difference of the first one to each other one.
+    differences: dict[str, SetDifference]
 
     @property
     def best(self) -> str | None:
@@ -48,7 +48,7 @@ class SetVerdict(NamedTuple):
         first, *others = self.ranked
         metric = words_of(self.metric).name
         gains = ", ".join(
-            f"{ratio_text(self.differences[other])} against {names[other]}" for other in others
+            f"{self.differences[other].text_with_unit} against {names[other]}" for other in others
         )
         state = names[first]
         if self.tied:
@@ -64,11 +64,11 @@ def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
         return []
     verdicts = []
     flows = [{each.flow: each for each in comparison.applications} for comparison in comparisons]
-    for flow, application in flows[0].items():
-        ranking = application.ranking
-        same = [each.get(flow) for each in flows]
-        if all(each is not None and each.ranking.metric == ranking.metric for each in same):
-            values = [each.values(ranking.metric) for each in same if each is not None]
+    for flow in flows[0]:
+        applications = [by_flow[flow] for by_flow in flows if flow in by_flow]
+        ranking = _shared_ranking(applications) if len(applications) == len(flows) else None
+        if ranking is not None:
+            values = [_values(each, ranking.metric) for each in applications]
             verdicts.append(_verdict(f"{flow} ({ranking.title})", ranking.metric, values, ccas))
     for requirement in comparisons[0].network_verdicts:
         metric = comparisons[0].requirements[requirement]
@@ -80,10 +80,28 @@ def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
     return [verdict for verdict in verdicts if verdict is not None]
 
 
+def _shared_ranking(applications: Sequence[Application]) -> RankingMetric | None:
+    """Returns the metric by which an application ranks over all scenarios; None without one.
+
+    Where scenarios rank by different ones, such as frames by their delay where none is late, it is the
+    one that matters most and that all have.
+    """
+    rankings = {each.ranking.metric: each.ranking for each in applications}
+    if len(rankings) == 1:
+        return next(iter(rankings.values()))
+    return next((rankings[metric] for metric in _PRECEDENCE if metric in rankings), None)
+
+
+def _values(application: Application, metric: str) -> dict[str, list[float]]:
+    """Returns the values of the runs by CCA; where no transfer was cut off, times are those of all."""
+    is_complete = metric == "completion_least_s" and metric not in application.names
+    return application.values("completion_s" if is_complete else metric)
+
+
 def _verdict(
     need: str, metric: str, values: Sequence[Mapping[str, Sequence[float]]], ccas: Sequence[str]
 ) -> SetVerdict | None:
-    """Returns the verdict by a metric; None where most scenarios have no ratios.
+    """Returns the verdict by a metric; None where most scenarios have no differences.
 
     Args:
         need: need in words.
@@ -91,31 +109,26 @@ def _verdict(
         values: for each scenario, the values of the runs by congestion control.
         ccas: congestion controls.
     """
-
-    def differences(cca: str, base: str) -> list[float]:
-        return [relative_difference(each[cca], each[base]) for each in values]
-
     base, *others = ccas
+    is_relative = has_ratios(metric, {cca: [each[cca] for each in values] for cca in ccas})
+
+    def difference(cca: str, other: str) -> SetDifference:
+        runs, other_runs = ([each[name] for each in values] for name in (cca, other))
+        return set_difference(metric, runs, other_runs, is_relative=is_relative)
+
     gains = {base: 0.0}
     for cca in others:
-        shares = differences(cca, base)
-        if 2 * sum(map(math.isfinite, shares)) < len(shares):
+        to_base = difference(cca, base)
+        if 2 * sum(map(math.isfinite, to_base.values)) < len(values):
             return None
-        gains[cca] = sign_of(metric) * math.log1p(mean_ratio(shares).mean)
+        mean = to_base.interval[0]
+        gains[cca] = sign_of(metric) * (math.log1p(mean) if is_relative else mean)
     if not all(map(math.isfinite, gains.values())):
         return None
     ranked = sorted(ccas, key=lambda cca: -gains[cca])
     first, *rest = ranked
-    by_other = {cca: differences(first, cca) for cca in rest}
-    return SetVerdict(need, metric, ranked, [cca for cca in rest if _is_tied(by_other[cca])], by_other)
-
-
-def _is_tied(differences: Sequence[float]) -> bool:
-    """Returns whether the interval of relative differences has zero, or their mean is tiny."""
-    mean, low, high = mean_ratio(differences)
-    if low is None or high is None or abs(mean) < _MIN_DIFFERENCE:
-        return True
-    return low <= 0 <= high
+    by_other = {cca: difference(first, cca) for cca in rest}
+    return SetVerdict(need, metric, ranked, [cca for cca in rest if by_other[cca].is_tied], by_other)
 
 
 def over_all_text(scenario_set: ScenarioSet) -> str:

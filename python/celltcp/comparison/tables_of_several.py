@@ -20,8 +20,8 @@ from celltcp.comparison.tables import (
     share_columns,
     shares_title,
 )
-from celltcp.present.section import INFINITE, Column, Table, percent_text, runs_text, value_text
-from celltcp.results.statistics import estimate, mean_ratio
+from celltcp.present.section import Column, Table, runs_text, value_text
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import count_text, labels
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
-
-#: Metric without relative differences, as its mean under the first CCA may be near 0.
-_NO_RATIO = "retransmissions"
 
 
 def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
@@ -133,7 +130,8 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
     """Returns means over scenarios: of the first CCA in units, of others relative to the first.
 
     Scenarios differ far more than CCAs do on each of them. So relative means are geometric means of
-    ratios, which do not depend on which CCA is the first. `by` are chosen ranking metrics.
+    ratios, which do not depend on which CCA is the first. Metrics without ratios have differences in
+    units. `by` are chosen ranking metrics.
     """
     names = labels(scenario_set.ccas)
     scenarios = count_text(len(scenario_set.comparisons), "scenario")
@@ -147,10 +145,7 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
     ]
     rows = [(names[baseline], *first)]
     for cca in scenario_set.ccas[1:]:
-        texts = (
-            "-" if metric == _NO_RATIO else ratio_text(scenario_set.relative(cca, metric))
-            for metric, _, _ in metric_columns
-        )
+        texts = (scenario_set.difference(cca, baseline, metric).text for metric, _, _ in metric_columns)
         rows.append((names[cca], *texts))
     base = names[baseline]
     others = f"; others: relative to {base}, with 95 % interval" if len(rows) > 1 else ""
@@ -170,23 +165,12 @@ def _fewer_text(scenario_set: ScenarioSet, metric_columns: Iterable[MetricColumn
     by_count: dict[int, list[str]] = {}
     base, *others = scenario_set.ccas
     for metric, _, _ in metric_columns:
-        ratios = [] if metric == _NO_RATIO else [scenario_set.relative(cca, metric) for cca in others]
+        differences = [scenario_set.difference(cca, base, metric).values for cca in others]
         counts = [
-            sum(map(math.isfinite, values)) for values in (scenario_set.values(base, metric), *ratios)
+            sum(map(math.isfinite, values))
+            for values in (scenario_set.values(base, metric), *differences)
         ]
         if min(counts) < len(scenario_set.comparisons):
             by_count.setdefault(min(counts), []).append(words_of(metric).name)
     texts = [f"{', '.join(names)} over {count}" for count, names in by_count.items()]
     return f" ({'; '.join(texts)})" if texts else ""
-
-
-def ratio_text(differences: Sequence[float]) -> str:
-    """Returns the mean of relative differences in percent, and the ends of its 95 % interval."""
-    mean, low, high = mean_ratio(differences)
-    text = percent_text(100 * mean, math.nan)
-    if low is None or high is None or text == "-":
-        return text if text == "-" else f"{text} %"
-    ends = " to ".join(
-        f"{100 * end + 0.0:+.0f}" if 100 * end < 1e4 else INFINITE for end in (low, high)
-    )
-    return f"{text} ({ends}) %"

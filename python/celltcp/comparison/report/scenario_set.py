@@ -13,7 +13,7 @@ from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.settings_lines import settings_blocks
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.set_verdicts import first_decided, over_all_text
-from celltcp.comparison.tables_of_several import ratio_text, set_table
+from celltcp.comparison.tables_of_several import set_table
 from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.section import Part, Section
 from celltcp.scenarios.cca_mix import labels
@@ -71,11 +71,11 @@ def _answer(scenario_set: ScenarioSet) -> tuple[str, Section | None]:
         return counts, settings
     names = labels(scenario_set.ccas)
     best, other = verdict.ranked[:2]
-    gaps = [f"{words_of(verdict.metric).name} {ratio_text(verdict.differences[other])}"]
+    gaps = [f"{words_of(verdict.metric).name} {verdict.differences[other].text_with_unit}"]
     for metric in (GOODPUT, MEAN_RTT):
-        differences = scenario_set.difference(best, other, metric)
-        if metric != verdict.metric and differences:
-            gaps.append(f"{words_of(metric).name} {ratio_text(differences)}")
+        difference = scenario_set.difference(best, other, metric)
+        if metric != verdict.metric and difference.values:
+            gaps.append(f"{words_of(metric).name} {difference.text}")
     need = NEED_TEXTS.get(verdict.need, verdict.need)
     text = (
         f"For {need}, set {names[best]}: {over_all_text(scenario_set)}, {', '.join(gaps)} against "
