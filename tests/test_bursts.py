@@ -37,7 +37,7 @@ def test_a_burst_that_does_not_fit_is_named_and_single_segments_are_the_advice(c
     explained.try_remedies(TrialBudget())
     first = explained.remedies[0]
     assert "tcp.tso=1" in first.remedy.changes
-    assert "sender: ip link set dev INTERFACE gso_max_segs 1" in first.text
+    assert "sender (server): ip link set dev INTERFACE gso_max_segs 1" in first.text
     changes = {
         **FAST,
         "path.buffer": "2packets",

@@ -233,7 +233,8 @@ def test_a_condition_of_the_network_is_no_advice_but_the_cca_under_it_is() -> No
     text, line = _texts(["path.rtt"], ["cubic", "bbr"], goodput, rtt, **present)
     assert text.startswith("bbr instead of cubic (path.rtt=75ms): ")
     assert line == (
-        "On Linux, sender: sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr"
+        "On Linux, sender (server): sysctl -w net.core.default_qdisc=fq "
+        "net.ipv4.tcp_congestion_control=bbr"
     )
     # A buffer is a setting.
     present = {"path.buffer": "75ms"}

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.linux_lines import cca_line, linux_line, linux_lines
+from celltcp.comparison.linux_lines import cca_line, linux_line
 
 #: Segments of a video, one every two seconds, over a long path.
 _PATH: dict[str, Any] = {
@@ -43,7 +43,7 @@ def test_a_window_that_shrinks_in_pauses_is_the_cause_of_slow_responses_and_has_
     # Linux shrinks no window of a CCA that sets it itself.
     assert "idle_restart" not in {cause.name for cause in bbr.causes}
     texts = explained.remedy_commands("results")
-    assert texts[0].endswith("Linux, sender: sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
+    assert texts[0].endswith("Linux, sender (server): sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
     assert texts[1].endswith("ip route change default via GATEWAY dev INTERFACE initcwnd 32")
 
 
@@ -95,62 +95,6 @@ def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_is_not() -> None:
     assert linux_line("path.wired.1.rate=15Mbit/s") == ""
 
 
-@pytest.mark.parametrize(
-    ("scenario", "change", "shaper"),
-    [
-        ({"path": {"down": {"rate": "20Mbit/s"}}}, "path.queue=fq-codel", "cake bandwidth 18000kbit"),
-        (
-            {
-                "path": {"up": "5Mbit/s", "down": "50Mbit/s"},
-                "flows": [{"workload": {"kind": "frames"}}, {"from": "phone"}],
-            },
-            "path.queue=fq-codel",
-            "cake bandwidth 4500kbit",
-        ),
-        (
-            {"path": {"wired": [{"rate": {"rate": "10Mbit/s"}}]}},
-            "path.wired.0.queue=codel",
-            "cake bandwidth 9000kbit",
-        ),
-        (
-            {
-                "path": {"up": "5Mbit/s", "down": "50Mbit/s"},
-                "flows": [{"from": "phone", "workload": {"kind": "bulk"}}, {"from": "server"}],
-            },
-            "path.queue=fq-codel",
-            "cake bandwidth 4500kbit (uplink), tc qdisc replace dev INTERFACE root cake bandwidth "
-            "45000kbit (downlink)",
-        ),
-        # A shaper has one rate, which the scenario of a trace does not name.
-        (
-            {"path": {"down": {"trace": "log.csv"}}},
-            "path.queue=fq-codel",
-            "cake bandwidth RATE, 90 % of the capacity, if that is steady",
-        ),
-        (
-            {"path": {"down": {"steps": [{"at": "0s", "rate": "5Mbit/s"}]}}},
-            "path.queue=pie",
-            "none but a shaper before it",
-        ),
-    ],
-)
-def test_a_queue_in_another_device_needs_a_shaper(
-    scenario: dict[str, Any], change: str, shaper: str
-) -> None:
-    line = linux_line(change, scenario)
-    assert line.startswith("host before the bottleneck: tc qdisc replace dev INTERFACE root ")
-    _, _, behind = line.partition("; where the queue is in a device behind it: ")
-    assert behind.removeprefix("tc qdisc replace dev INTERFACE root ") == shaper
-
-
-def test_the_queue_of_a_cell_has_no_line_and_a_shaper_before_it_has_one() -> None:
-    scenario = {"radio": {"x": 1}, "path": {"down": "50Mbit/s", "wired": [{"name": "wan"}]}}
-    assert not linux_line("path.queue=pie", scenario)
-    changes = ["path.wired.0.rate=38Mbit/s", "path.wired.0.queue=fq-codel"]
-    shaper = "router: tc qdisc replace dev INTERFACE root cake bandwidth 38000kbit"
-    assert linux_lines(changes, scenario) == linux_lines(reversed(changes), scenario) == [shaper]
-
-
 def test_a_cca_has_a_line_where_linux_has_it() -> None:
     assert cca_line("bbr@split").endswith("net.ipv4.tcp_congestion_control=bbr")
     assert cca_line("copa") == cca_line("") == ""
@@ -160,7 +104,7 @@ def test_a_sweep_ends_with_the_lines_that_set_its_better_values() -> None:
     vary = {"tcp.initial_window": [10, 32]}
     result = ct.sweep("steady-20-68", vary, "cubic", 2, duration="12s", set=_PATH)
     assert result.field_changes[-1] == (
-        "On Linux, sender: ip route change default via GATEWAY dev INTERFACE initcwnd 32"
+        "On Linux, sender (server): ip route change default via GATEWAY dev INTERFACE initcwnd 32"
     )
 
 

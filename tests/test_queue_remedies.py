@@ -43,7 +43,9 @@ def test_a_queue_behind_a_rate_that_varies_gets_a_shaper_that_helps(seed: int) -
     explained = ExplainedComparison(result)
     explained.try_remedies(TrialBudget())
     (shaper,) = [each for each in explained.remedies if "path.wired.0.rate=" in each.options]
-    (bandwidth,) = re.findall(r"router: tc qdisc replace .* cake bandwidth (\d+)kbit", shaper.text)
+    (bandwidth,) = re.findall(
+        r"router, INTERFACE to the LAN.*: tc qdisc replace .* cake bandwidth (\d+)kbit", shaper.text
+    )
     assert 0.3 * mean < int(bandwidth) / 1e3 < 1.1 * mean
     assert re.search(r"game share of late frames \S+ to \S+", shaper.trial), shaper.trial
     assert shaper.gain > 0
@@ -62,7 +64,7 @@ def test_a_cell_gets_an_aqm_of_its_base_station_or_a_shaper_before_it() -> None:
     # No host before a base station can replace its queue.
     assert "base station: an AQM above RLC" in aqm
     assert "tc qdisc" not in aqm
-    assert "router: tc qdisc replace dev INTERFACE root cake bandwidth" in shaper
+    assert "an operator's router, INTERFACE to the base station: tc qdisc replace" in shaper
 
 
 def test_a_constant_link_has_its_shaper_beside_the_queue_discipline() -> None:

@@ -54,7 +54,8 @@ def explain(folder: str, json_file: str | None) -> None:
                     f"Best for {setting['need']}: {setting['cca']}, which no line of Linux sets."
                 )
                 continue
-            click.echo(f"On Linux, the sender sets {setting['cca']}, best for {setting['need']}:")
+            sender = explained.comparisons[""].sender
+            click.echo(f"On Linux, the {sender} sets {setting['cca']}, best for {setting['need']}:")
             for line in setting["lines"]:
                 click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):

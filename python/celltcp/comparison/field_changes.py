@@ -161,7 +161,7 @@ class _Sentences:
         """
         _, names, _ = self._best_names()
         better = [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
-        lines = (cca_line(self._ranking.choices[name].cca) for name in better)
+        lines = (cca_line(self._ranking.choices[name].cca, self._scenario) for name in better)
         linux_texts = (f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines)))
         return [*map(self._change_text, better), *linux_texts]
 
@@ -324,7 +324,7 @@ class _Sentences:
             changes = [f"{field}={new}" for field, new, old in self._field_values(choice) if new != old]
             lines = [*(linux_line(change, self._scenario) for change in changes)]
             lines += socket_option_texts(changes, self._scenario)
-            lines += [cca_line(choice.cca)] if choice.cca != self._start.cca else []
+            lines += [cca_line(choice.cca, self._scenario)] if choice.cca != self._start.cca else []
             # Commands of two choices cannot be run one after the other.
             purpose = f" for {name}" if len(names) > 1 else ""
             texts += [f"On Linux{purpose}, {line}" for line in lines if line]

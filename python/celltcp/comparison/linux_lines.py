@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celltcp._core import CelltcpError, in_unit
+from celltcp.comparison.queue_lines import queue_line, shaper_line
 from celltcp.comparison.report.settings_lines import (
     OTHER_SYSTEMS,
     linux_sysctls,
@@ -18,8 +19,10 @@ from celltcp.comparison.socket_options import is_raised
 _UNITS = ("B", "ms")
 #: Maximum value of these sysctls and options, which are numbers of 32 bits with a sign.
 _MAX_VALUE = 2**31 - 1
-#: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
-_SHAPER_SHARE = 0.9
+#: Hosts in `systems.toml` by the field of a flow that names their node, with its default.
+_NODES = {"sender": ("from", "server"), "receiver": ("to", "phone")}
+#: Kinds of workloads whose client sends requests, which it repeats itself if they are lost.
+_REQUEST_KINDS = ("request-response", "page", "video")
 
 
 def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
@@ -36,16 +39,20 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
         name = ".".join(parts[2:]).strip("\"'")
         return f"hosts: sysctl -w {shlex.quote(f'{name}={value}')}" if name else ""
     if field == "path.queue" or (parts[:2] == ["path", "wired"] and parts[-1] == "queue"):
-        return _queue_line(parts, value, scenario)
+        return queue_line(parts, value, scenario)
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
-        return _shaper_line(parts[2], value, scenario or {})
+        is_managed = _has_aqm(parts[2], scenario or {})
+        return shaper_line(value, scenario or {}) if is_managed else ""
     entry = systems()["linux"]["fields"].get(field)
     text = None if entry is None else _value_text(value, entry.get("unit", ""))
     if entry is None or text is None:
         return ""
     has_condition = scenario is not None and "condition" in entry and is_raised(field, value, scenario)
     condition = f", {entry['condition']}" if has_condition else ""
-    return f"{entry['host']}{condition}: {entry['line'].format(value=text)}"
+    host = host_text(entry["host"], scenario)
+    if field == "tcp.min_rto" and _has_requests(scenario or {}):
+        host = f"both hosts, as the {_node('receiver', scenario) or 'other one'} repeats lost requests"
+    return f"{host}{condition}: {entry['line'].format(value=text)}"
 
 
 def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
@@ -60,7 +67,8 @@ def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = Non
         if field == f"{hop}.queue" and f"{hop}.rate" in values:
             continue
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
-        lines.append(_cake_line(value) if is_shaper else linux_line(f"{field}={value}", scenario))
+        line = f"{field}={value}"
+        lines.append(shaper_line(value, scenario or {}) if is_shaper else linux_line(line, scenario))
     return [line for line in lines if line]
 
 
@@ -75,10 +83,38 @@ def other_system_lines(change: str) -> list[str]:
     return lines
 
 
-def cca_line(cca: str) -> str:
+def cca_line(cca: str, scenario: Mapping[str, Any] | None = None) -> str:
     """Returns the command that sets a congestion control on Linux; empty if Linux does not have it."""
     sysctls = linux_sysctls(cca)
-    return f"sender: sysctl -w {' '.join(sysctls)}" if sysctls else ""
+    return f"{host_text('sender', scenario)}: sysctl -w {' '.join(sysctls)}" if sysctls else ""
+
+
+def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:
+    """Returns a host with its node in the scenario, as `sender (server)`, if that is one."""
+    node = _node(host, scenario)
+    return f"{host} ({node})" if node else host
+
+
+def _node(host: str, scenario: Mapping[str, Any] | None) -> str:
+    """Returns the node that sends or receives in all flows of a scenario; empty without one."""
+    if scenario is None or host not in _NODES:
+        return ""
+    field, default = _NODES[host]
+    nodes = {str(flow.get(field, default)) for flow in scenario.get("flows") or [{}]}
+    return nodes.pop() if len(nodes) == 1 else ""
+
+
+def _has_requests(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether a flow of a scenario answers requests."""
+    workloads = (flow.get("workload", {}) for flow in scenario.get("flows", ()))
+    return any(workload.get("kind") in _REQUEST_KINDS for workload in workloads)
+
+
+def _has_aqm(hop: str, scenario: Mapping[str, Any]) -> bool:
+    """Returns whether a hop has a queue discipline that a shaper has, too."""
+    hops = scenario.get("path", {}).get("wired", ())
+    queue = hops[int(hop)].get("queue") if hop.isdigit() and int(hop) < len(hops) else None
+    return (queue.get("kind") if isinstance(queue, Mapping) else queue) not in (None, "droptail")
 
 
 def _field_and_value(change: str) -> tuple[str, str]:
@@ -100,72 +136,3 @@ def _value_text(value: str, unit: str) -> str | None:
     if unit == "true":
         return value if value == "true" else None
     return {"true": "1", "false": "0"}.get(value, value)
-
-
-def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None) -> str:
-    """Returns the command for a queue discipline with default parameters.
-
-    The line has no effect if the queue is in another device, such as a modem. With a scenario, the text
-    also has lines for that case: shapers, one for each direction, which move the queue to their host.
-    The queue of a cell has no line, as its base station manages it.
-    """
-    if (scenario or {}).get("radio") and parts[1] == "queue":
-        return ""
-    name = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}.get(value)
-    if name is None:
-        return ""
-    replace = "tc qdisc replace dev INTERFACE root"
-    line = f"host before the bottleneck: {replace} {name}"
-    if scenario is None or value == "droptail":
-        return line
-    shapers = [
-        f"{replace} cake bandwidth {rate / 1e3:.0f}kbit{direction}"
-        for direction, rate in _shaped_rates(parts, scenario).items()
-    ]
-    if not shapers and parts[0] == "path" and "trace" in str(scenario.get("path", {}).get("down")):
-        shapers = [f"{replace} cake bandwidth RATE, 90 % of the capacity, if that is steady"]
-    shaper_text = ", ".join(shapers) or "none but a shaper before it"
-    return f"{line}; where the queue is in a device behind it: {shaper_text}"
-
-
-def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the rates of shapers before a link, bit/s, by the text for the direction.
-
-    A link with a varying rate has no shaper.
-    """
-    path = scenario.get("path", {})
-    if parts[1] == "wired":
-        rates = {"": _shaper_rate(path["wired"][int(parts[2])].get("rate"))}
-    else:
-        flows = scenario.get("flows") or [{}]
-        # Bulk flows have no limit of their own, so that they fill the queue.
-        bulk = [flow for flow in flows if flow.get("workload", {}).get("kind", "bulk") == "bulk"]
-        directions = {"up" if flow.get("from") == "phone" else "down" for flow in bulk or flows[:1]}
-        texts = dict.fromkeys(directions, "")
-        if len(directions) > 1:
-            texts = {"up": " (uplink)", "down": " (downlink)"}
-        rates = {text: _shaper_rate(path.get(direction)) for direction, text in texts.items()}
-    return {text: rate for text, rate in rates.items() if rate is not None}
-
-
-def _shaper_rate(capacity: object) -> float | None:
-    """Returns the rate of a shaper before a link, bit/s; None for a link with a varying rate."""
-    value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
-    rate = in_unit(value, "bit/s") if isinstance(value, str) else None
-    return None if rate is None else _SHAPER_SHARE * rate
-
-
-def _shaper_line(hop: str, value: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the command of a shaper for the rate of a hop with an AQM; empty without an AQM."""
-    hops = scenario.get("path", {}).get("wired", ())
-    queue = hops[int(hop)].get("queue") if hop.isdigit() and int(hop) < len(hops) else None
-    kind = queue.get("kind") if isinstance(queue, Mapping) else queue
-    return "" if kind in (None, "droptail") else _cake_line(value)
-
-
-def _cake_line(rate: str) -> str:
-    """Returns the command of a shaper with a rate; empty if that is no constant rate."""
-    bits_per_s = in_unit(rate, "bit/s")
-    if bits_per_s is None:
-        return ""
-    return f"router: tc qdisc replace dev INTERFACE root cake bandwidth {bits_per_s / 1e3:.0f}kbit"

@@ -24,6 +24,7 @@ from celltcp.comparison.explanation.proposals import (
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
+from celltcp.comparison.linux_lines import host_text
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.results.limits import flow_limits
@@ -311,6 +312,12 @@ class ExplainedComparison:
             }
             for cca, needs in ccas_to_set(self.comparison).items()
         ]
+
+    @property
+    def sender(self) -> str:
+        """The host that sets the congestion control of the flow under test."""
+        flows = tomllib.loads(self.results.about["scenario"]).get("flows", ())
+        return host_text("sender", {"flows": flows[:1]})
 
     @property
     def plots(self) -> list[str]:

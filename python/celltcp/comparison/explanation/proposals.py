@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.explanation.remedies import REMEDIES
-from celltcp.comparison.linux_lines import cca_line, linux_lines, other_system_lines
+from celltcp.comparison.linux_lines import cca_line, host_text, linux_lines, other_system_lines
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.scenario_files import read_scenario
@@ -85,7 +85,10 @@ class ProposedRemedy(NamedTuple):
         changes = linux_lines(remedy.changes, self.scenario)
         others = itertools.chain.from_iterable(map(other_system_lines, remedy.changes))
         options = socket_option_texts(remedy.changes, self.scenario)
-        parts = [remedy.linux, *changes, cca_line(remedy.cca), *others, *options]
+        own = remedy.linux
+        if own.startswith("sender: "):
+            own = own.replace("sender", host_text("sender", self.scenario), 1)
+        parts = [own, *changes, cca_line(remedy.cca, self.scenario), *others, *options]
         lines = "; ".join(filter(None, parts))
         network = f"; {remedy.network}" if remedy.network else ""
         text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"

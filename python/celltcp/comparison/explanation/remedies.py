@@ -384,17 +384,13 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     # If window or pacing hold frames back, frames in a recovery also wait behind earlier ones.
     is_paced = evidence.time_share("pacing") >= _MIN_WINDOW_LIMITED_SHARE
     backlog_reasons = (BEHIND, RECOVERY) if is_paced or _is_window_limited(evidence) else ()
-    # The other end repeats requests after a time-out of its own.
-    repeats_requests = any(
-        cause.reasons.get(reason, 0) >= min_count for reason in (REQUEST_LOST, PEER_TIME_OUT)
-    )
     for reason, count in sorted(cause.reasons.items(), key=lambda item: -item[1]):
         if count < min_count:
             return
         if reason in (PROBE, TIME_OUT, REQUEST_LOST, PEER_TIME_OUT):
             yield from _nodelay(evidence)
             if _is_short_rto_useful(evidence):
-                yield _min_rto(repeats_requests=repeats_requests)
+                yield _min_rto()
         elif reason == NAGLE:
             yield from _nodelay(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
@@ -507,11 +503,8 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
         yield Remedy(against, changes, linux="sender: the socket option TCP_NODELAY")
 
 
-def _min_rto(*, repeats_requests: bool = False) -> Remedy:
-    """Returns a lower minimum RTO, at both hosts where requests are repeated as well."""
-    linux = "both hosts, of which the other one repeats lost requests" if repeats_requests else ""
-    changes = (f"tcp.min_rto={_MIN_RTO_MS}ms",)
-    return Remedy("waits for time-outs and loss probes", changes, linux=linux)
+def _min_rto() -> Remedy:
+    return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={_MIN_RTO_MS}ms",))
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
