@@ -125,3 +125,18 @@ def test_scenarios_without_late_frames_count_in_means_over_all(tmp_path: Path) -
     assert "%" not in verdict.text
     (table,) = (each for each in set_application_tables(result) if "late" in str(each.columns))
     assert f"{differences.mean():+.3f}" in " ".join(map(" ".join, table.rows))
+
+
+def test_explain_counts_the_scenarios_of_each_cause(compared: ScenarioSet, tmp_path: Path) -> None:
+    compared.save(tmp_path / "set")
+    causes = ct.explain(compared).causes
+    printed = CliRunner().invoke(commands, ["explain", str(tmp_path / "set")], env={"COLUMNS": "200"})
+    table = printed.stdout.partition("Causes by number")[2]
+    heading = next(line for line in table.splitlines() if "CCA" in line)
+    for cca in compared.ccas:
+        line = next(line for line in table.splitlines() if line.startswith(f"│ {cca} "))
+        cells = dict(zip(heading.split("┃"), line.split("│"), strict=True))
+        named = causes[causes["cca"] == cca].groupby("cause")["comparison"].nunique()
+        counts = {name.strip(): cell.strip() for name, cell in cells.items() if name.strip()}
+        assert counts["queue"] == (str(named["queue"]) if "queue" in named else "-")
+        assert sum(int(each) for each in counts.values() if each.isdigit()) == named.sum()

@@ -29,6 +29,7 @@ def explain(folder: str, json_file: str | None) -> None:
     time. For auto it includes the decisions of its selectors, as celltcp select explain has them.
     What it advises is tried in short runs first, where these are cheap.
     """
+    from celltcp.comparison.explanation.causes_over_all import causes_table
     from celltcp.comparison.explanation.proposals import lines_of
     from celltcp.selection.explained_results import explain as explain_results
 
@@ -42,6 +43,8 @@ def explain(folder: str, json_file: str | None) -> None:
             if name:
                 click.echo(f"{name}:")
             _print(result, explained.selection(name))
+        if (table := causes_table(explained.causes, len(explained.comparisons))) is not None:
+            Terminal().print_table(table)
         if tries := explained.remedy_commands(folder):
             click.echo("Try next:")
             for line in itertools.chain.from_iterable(map(lines_of, tries)):

@@ -1,0 +1,56 @@
+"""Causes over several scenarios or values: the number of them that have each cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.tables import CCA_COLUMN, FLOW_COLUMN
+from celltcp.present.section import Table, number_columns
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Minimum number of comparisons of which causes are counted.
+MIN_COMPARISONS = 3
+#: Causes whose name is not that of the documentation with spaces in place of underscores.
+_NAMES = {"aqm": "AQM", "probe_rtt": "PROBE_RTT", "nagle": "Nagle's algorithm", "start_up": "start-up"}
+
+
+def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
+    """Returns the numbers of comparisons that have each cause, a row per flow and congestion control.
+
+    The cause with the largest sum of weights is the first column. None without enough comparisons, or
+    without causes.
+
+    Args:
+        causes: rows of causes, as `Explanations.causes` has them.
+        comparisons: number of comparisons.
+    """
+    if comparisons < MIN_COMPARISONS or causes.empty:
+        return None
+    names = causes.groupby("cause")["weight"].sum().sort_values(ascending=False, kind="stable").index
+    flows, ccas = causes["flow"].unique(), list(causes["cca"].unique())
+    texts = labels(ccas)
+    each_once = causes.drop_duplicates(["comparison", "cca", "flow", "cause"])
+    sizes = each_once.groupby(["flow", "cca", "cause"]).size()
+    rows = [
+        (
+            texts[cca],
+            *([flow] if len(flows) > 1 else []),
+            *(str(sizes.get((flow, cca, name), 0) or "-") for name in names),
+        )
+        for flow in flows
+        for cca in ccas
+    ]
+    headings = [_NAMES.get(name, name.replace("_", " ")).replace(" ", "\n") for name in names]
+    return Table(
+        columns=(
+            CCA_COLUMN,
+            *([FLOW_COLUMN] if len(flows) > 1 else []),
+            *number_columns(*headings),
+        ),
+        rows=tuple(rows),
+        title=f"Causes by number of comparisons, of {comparisons}",
+        cca_of_cell={texts[cca]: cca for cca in ccas},
+    )
