@@ -90,6 +90,8 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
 def print_assumptions(source: ScenarioSource) -> None:
     """Prints on stderr the assumed settings of the path, which neither trace nor options give."""
     _print_left_out_uplink(source)
+    if buffer := source.buffer_of_log:
+        note(f"{buffer}, from the log's Cwnd (--set)")
     if assumed := source.assumptions:
         note(f"assumed, as the trace has none of it (--set): {assumed}")
 
@@ -120,7 +122,7 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
             yield f"base RTT of the {direction}link's log: {too_long}"
         if transfer := link_facts.get("of_other_direction"):
             files = {each_direction: str(file) for file, each_direction, *_ in scenario.traces}
-            hint = f": {_upload_command(files[direction])}" if transfer == "up" else ""
+            hint = f": {_upload_command(scenario, files[direction])}" if transfer == "up" else ""
             yield f"the {direction}link's log was recorded during {_TRANSFERS[transfer]}{hint}"
         if (imputed := link_facts["made_up"]) > _MAX_IMPUTED_SHARE:
             yield (
@@ -129,13 +131,17 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
             )
 
 
-def _upload_command(log: str) -> str:
+def _upload_command(scenario: Scenario, log: str) -> str:
     """Returns the command that simulates uploads over a log, with the changes of the present one."""
+    from celltcp.scenarios.overflown_buffer import overflown_buffer
+
     context = click.get_current_context(silent=True)
     changes = context.params.get("changes") or () if context else ()
     arguments = ["celltcp", "compare", "steady-20-68", "--uplink", log]
+    buffer = overflown_buffer(scenario, "path.uplink_buffer")
     for change in (
         *("path.down=50Mbit/s", "flows.0.from=phone", "flows.0.to=server"),
+        *([buffer] if buffer else ()),
         *(each for each in changes if isinstance(each, str)),
     ):
         arguments += ["--set", change]

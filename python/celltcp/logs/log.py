@@ -11,6 +11,7 @@ import numpy as np
 
 from celltcp._core import CelltcpError
 from celltcp.logs.blocks import map_blocks
+from celltcp.logs.full_queue import full_queue
 from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
@@ -72,6 +73,8 @@ class Log:
     long_rtt_reason: str | None = None
     #: Direction of the logged transfer, if known and different from the link's.
     other_direction: Direction | None = None
+    #: Congestion window at which a test overflowed a queue, bytes; None where the log shows none.
+    overflow_window: float | None = None
 
     @property
     def facts(self) -> str:
@@ -85,6 +88,7 @@ class Log:
                 "held_back": self.held_back_reason,
                 "rtt_too_long": self.long_rtt_reason,
                 "of_other_direction": self.other_direction,
+                "overflow_window": self.overflow_window,
             }
         )
 
@@ -108,14 +112,17 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     intervals = intervals_of(recording, options.holes)
     check_steps(recording, intervals)
     check_rates(recording, intervals, is_unit_given=options.unit is not None)
-    held_back = held_back_reason(recording)
+    queue = full_queue(recording)
     shares = TimeShares.of(intervals)
-    demand = (
-        demand_reason(recording, intervals, shares)
-        or unused_radio_reason(recording)
-        or held_back
-        or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
-    )
+    held_back, demand = None, None
+    if queue is None:
+        held_back = held_back_reason(recording)
+        demand = (
+            demand_reason(recording, intervals, shares)
+            or unused_radio_reason(recording)
+            or held_back
+            or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
+        )
     return Log(
         summary=_summary(recording, intervals, options, shares, demand),
         lengths=intervals.lengths.view(np.uint64),
@@ -128,6 +135,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         held_back_reason="; ".join(filter(None, (held_back, *_no_capacity(recording)))) or None,
         long_rtt_reason=_long_rtt_reason(recording),
         other_direction=_other_direction(recording, options, side),
+        overflow_window=queue.window if queue else None,
     )
 
 
@@ -283,12 +291,16 @@ def _summary(
         parts.append(f"no data in {_percent(shares.idle)} of the time, as in outages of the link")
     if demand:
         parts.append(f"{LIKE_DEMAND}{demand}")
+    if queue := full_queue(recording):
+        parts.append(queue.text)
     parts += [f"{NO_CAPACITY}{reason}" for reason in _no_capacity(recording)]
     return SEPARATOR.join([*parts, *recording.notes])
 
 
 def _no_capacity(recording: Recording) -> list[str]:
     """Returns the reasons why a test shows that its rates are no capacity."""
+    if full_queue(recording):
+        return []
     again = None if held_back_reason(recording) else retransmissions_reason(recording)
     reasons = (recording.no_capacity, again, constant_window_reason(recording))
     return [reason for reason in reasons if reason]

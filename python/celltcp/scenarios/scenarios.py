@@ -213,11 +213,20 @@ class ScenarioSource:
         has_rtt = facts is not None and json.loads(facts)["base_rtt_ms"]
         known = {override.partition("=")[0].strip() for override in override_texts(self.changes)}
         known |= {"path.rtt"} if has_rtt else set()
+        known |= {"path.buffer"} if self.buffer_of_log else set()
         fields = [field for field in ("rtt", "buffer") if f"path.{field}" not in known]
         if not fields:
             return ""
         path = tomllib.loads(self.scenario.to_toml())["path"]
         return ", ".join(f"path.{field}={path[field]}" for field in fields)
+
+    @property
+    def buffer_of_log(self) -> str:
+        """Change of the buffer by overflows in a log, as `path.buffer=900packets`; else empty."""
+        if isinstance(self.what, Scenario) or not is_trace(self.name):
+            return ""
+        is_given = _has_override(override_texts(self.changes), "path.buffer")
+        return "" if is_given else _buffer_of_log(self.scenario)
 
     @functools.cached_property
     def left_out_uplink(self) -> str:
@@ -278,10 +287,21 @@ def _with_log_facts(
         changes.append(f"path.rtt={facts['base_rtt_ms']:.3f}ms")
     is_chosen = options.get("column") or options.get("direction")
     with_rtt = scenario.with_changes(changes) if changes else scenario
+    if not _has_override(overrides, "path.buffer") and (buffer := _buffer_of_log(with_rtt)):
+        with_rtt = with_rtt.with_changes([buffer])
     if not facts["has_both"] or has_uplink or is_chosen or _has_override(overrides, "path.up"):
         return with_rtt
     with_uplink = _with_uplink_of_log(with_rtt, file, options)
     return with_rtt if _uplink_demand(with_uplink) else with_uplink
+
+
+def _buffer_of_log(scenario: Scenario) -> str:
+    """Returns the change that gives the buffer its size by overflows in the log; empty without any."""
+    if not json.loads(dict(scenario.log_facts).get("down", "{}")).get("overflow_window"):
+        return ""
+    from celltcp.scenarios.overflown_buffer import overflown_buffer
+
+    return overflown_buffer(scenario, "path.buffer")
 
 
 def _with_uplink_of_log(scenario: Scenario, file: str, options: Mapping[str, object]) -> Scenario:
