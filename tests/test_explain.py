@@ -259,7 +259,7 @@ def test_the_command_has_the_lines_that_set_the_best_cca(
         "tc qdisc replace dev INTERFACE root fq",
     ]
     printed = CliRunner().invoke(commands, ["explain", "cubic-bbr"]).stdout
-    title = "On Linux, the sender sets bbr, best for a balance of throughput and delay:"
+    title = "On Linux, the sender (server) sets bbr, best for a balance of throughput and delay:"
     assert "\n  ".join([title, *lines]) in printed
     outcome = json.loads(CliRunner().invoke(commands, ["explain", "cubic-bbr", "--json", "-"]).stdout)
     assert outcome["settings"] == [

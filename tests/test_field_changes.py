@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +14,10 @@ import celltcp as ct
 from celltcp.comparison.best_value_tables import _cells
 from celltcp.comparison.best_values import Choice, advice_rankings
 from celltcp.comparison.few_runs import few_runs_text
-from celltcp.comparison.field_changes import _Sentences, _shown
+from celltcp.comparison.field_changes import _shown
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.stakes import Stake
+from celltcp.comparison.sweep_sentences import Sentences
 from celltcp.scenarios.quantities import quantities
 
 Values = Mapping[str, Sequence[float]]
@@ -26,7 +28,13 @@ def _stake(flow: str, metric: str, values: Values) -> Stake:
     return Stake(flow, metric, metric, known, best_of(metric, known, random=True))
 
 
-def _texts(fields: Sequence[str], ccas: Sequence[str], *stakes: Stake, **present: str) -> list[str]:
+def _texts(
+    fields: Sequence[str],
+    ccas: Sequence[str],
+    *stakes: Stake,
+    tails: Mapping[str, float] | None = None,
+    **present: str,
+) -> list[str]:
     """Returns the sentences on values that are named as a ranking names them."""
     choices = {}
     for name in stakes[0].values:
@@ -41,8 +49,9 @@ def _texts(fields: Sequence[str], ccas: Sequence[str], *stakes: Stake, **present
         coordinates=lambda choice: tuple(choice.value.split(", ")),
         question=lambda stake: stake.flow,
         without_flow=lambda text: text,
+        tail_means=lambda _: tails or {},
     )
-    return _Sentences(ranking, stakes, present).all()
+    return Sentences(ranking, stakes, present).all()
 
 
 def _around(mean: float, spread: float = 0.01) -> list[float]:
@@ -58,12 +67,25 @@ def test_a_trade_off_names_the_knee_and_what_is_beyond_it() -> None:
     assert text == (
         "trade-off of rate: 35 is the knee, with game frame delay p95 46.0 ms for download goodput "
         "31.00 Mbit/s; 20: 21.0 ms for 18.40 Mbit/s; 40: 154.0 ms for 34.30 Mbit/s; 1000: 583.0 ms for "
-        "39.90 Mbit/s. By their means, others beat 2000 in both."
+        "39.90 Mbit/s. Worse in both: 2000"
     )
     assert change.startswith("rate=35 instead of 20: ")
     # From the value that the scenario has.
     _, change = _texts(["rate"], ["cubic"], game, download, rate="1000")
     assert change.startswith("rate=35 instead of 1000: ")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_value_whose_worst_waits_are_those_without_it_is_no_knee(seed: int) -> None:
+    draw = random.Random(seed)
+    delays = {"20": 21.0, "30": 35.0, "35": 46.0, "40": 154.0, "1000": 583.0}
+    rates = {"20": 18.4, "30": 27.1, "35": 31.0, "40": 34.3, "1000": 39.9}
+    tails = {name: 700.0 * draw.uniform(0.02, 0.5) for name in delays}
+    tails.update({"35": 700.0 * draw.uniform(0.75, 1.5), "1000": 700.0})
+    game = _stake("game", "frame_delay_p95_ms", {name: _around(of) for name, of in delays.items()})
+    download = _stake("download", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
+    text, _ = _texts(["rate"], ["cubic"], game, download, tails=tails)
+    assert text.startswith("trade-off of rate: 30 is the knee, ")
 
 
 def test_what_only_more_runs_would_tell_from_the_best_is_no_knee() -> None:
@@ -74,8 +96,7 @@ def test_what_only_more_runs_would_tell_from_the_best_is_no_knee() -> None:
     text, *changes = _texts(["rate"], ["cubic"], game, download, rate="60")
     assert text == (
         "trade-off of rate: 35: game share of late frames 0.0000 for download goodput 31.00 Mbit/s; "
-        "45: 0.2500 for 36.50 Mbit/s; 60: 0.9700 for 39.90 Mbit/s. By their means, others beat 20 in "
-        "both."
+        "45: 0.2500 for 36.50 Mbit/s; 60: 0.9700 for 39.90 Mbit/s. Worse in both: 20"
     )
     assert [each.partition(":")[0] for each in changes] == ["rate=35 instead of 60"]
 
@@ -128,7 +149,7 @@ def test_a_change_that_helps_as_much_by_itself_is_named() -> None:
     assert texts[-1] == (
         "web: best mean 0.202 s with window=10 and restart=false; as good: window=40 and restart=true, "
         "window=40 and restart=false. restart: with window=10 0.601 to 0.202 s (true to false). "
-        "window: with restart=false no difference that matters (0.202 to 0.202 s); with restart=true "
+        "window: with restart=false no difference that matters; with restart=true "
         "0.601 to 0.202 s (10 to 40)"
     )
 

@@ -142,7 +142,9 @@ def test_time_outs_that_double_in_an_outage_have_their_bounds_as_remedies() -> N
     assert "when a time-out ended that had doubled with each loss" in texts["outage"]
     remedies = {each.options: each for each in explained.remedies}
     bounded = remedies["--cca cubic --set tcp.rto_max=2s"]
-    assert "; Linux, sender, from 6.15 on: sysctl -w net.ipv4.tcp_rto_max_ms=2000" in bounded.text
+    assert (
+        "; Linux, sender (server), from 6.15 on: sysctl -w net.ipv4.tcp_rto_max_ms=2000" in bounded.text
+    )
     assert "--cca cubic --set tcp.thin_linear_timeouts=true" in remedies
     after = _tried(result, bounded, changes, ["cubic"])
     longest = [each.units["duration_s"].max() for each in (result, after)]
@@ -351,7 +353,9 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     assert apart.startswith("celltcp compare o --cca cubic --set path.queue=fq-codel")
     rates = {way: 0.9 * (in_unit(rate, "kbit/s") or 0.0) for way, rate in (("down", down), ("up", up))}
     for way, rate in rates.items():
-        assert f"cake bandwidth {rate:.0f}kbit ({way}link)" in apart
+        side = {"down": "LAN, or an ifb", "up": "WAN"}[way]
+        shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {rate:.0f}kbit"
+        assert f"router, INTERFACE to the {side}: {shaper}" in apart
     # What the download gains is taken from the photos.
     assert re.search(r"download goodput [^,]*\+.*photos goodput [^,]*-", apart), apart
     assert "--set flows.1.cca=bbr" in paced

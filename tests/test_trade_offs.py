@@ -1,6 +1,7 @@
 """Trade-offs between the flows of a workload: texts of gains, losses and of what is undecided."""
 
 import math
+import random
 import re
 from pathlib import Path
 
@@ -78,6 +79,36 @@ def test_one_run_of_a_random_scenario_has_no_trade_off(tmp_path: Path) -> None:
     result = ct.compare(tmp_path / "mixed.toml", cca="cubic,bbr", runs=1)
     assert not result.decides
     assert trade_off_texts(result) == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_sweep_of_a_shaper_has_the_best_rate_beside_each_cca(seed: int) -> None:
+    """Who owns the line sets no CCA of servers: `no shaper, with bbr` is no answer."""
+    draw = random.Random(seed)
+    slow = draw.uniform(8, 15)
+    steps = [{"at": f"{2 * n}s", "rate": f"{slow * (1 + n % 3):.1f}Mbit/s"} for n in range(16)]
+    ping = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
+    changes = {
+        "path.rtt": f"{draw.randint(20, 60)}ms",
+        "path.buffer": "1500packets",
+        "path.down": {"steps": steps},
+        "path.wired": [{"name": "shaper", "rate": "1Gbit/s", "queue": "fq-codel"}],
+        "flows": [
+            {"name": "bulk"},
+            {"name": "thin", "cca": "cubic", "workload": {**ping, "think": "0ms"}},
+        ],
+    }
+    rates = [f"{share * slow:.1f}Mbit/s" for share in (0.5, 0.9, 1.7)]
+    vary = {"path.wired.0.rate": [*rates, "1Gbit/s"]}
+    texts = ct.sweep("steady-20-18", vary, "cubic,bbr", 2, duration="32s", set=changes).field_changes
+    trade_offs = [text for text in texts if "trade-off of path.wired.0.rate: " in text]
+    assert [text.partition(":")[0] for text in trade_offs] == ["cubic", "bbr"]
+    assert not any(" with bbr" in text or " with cubic" in text for text in texts)
+    knee = re.search(r"rate: ([\d.]+)Mbit/s is the knee", trade_offs[0])
+    assert knee, texts
+    assert any(f"cake bandwidth {1e3 * float(knee[1]):.0f}kbit" in text for text in texts)
+    # The CCA is compared without a shaper.
+    assert sum("bbr instead of cubic (path.wired.0.rate=1Gbit/s): " in text for text in texts) == 1
 
 
 def test_the_knee_of_a_shaper_is_where_the_delay_has_fallen_by_a_large_factor() -> None:

@@ -153,6 +153,29 @@ class FieldRanking:
         """Whether there are enough runs to name a best value."""
         return self._points.decides
 
+    def by_cca(self) -> list[FieldRanking]:
+        """Returns the ranking under each congestion control alone, by the same metrics."""
+        metrics = self.ranking_metrics
+        return [FieldRanking(self._points, [cca], metrics) for cca in self.ccas]
+
+    def tail_means(self, stake: Stake) -> dict[str, float]:
+        """Returns the mean 99th percentile, or else maximum, of each choice for a stake of times.
+
+        Empty for a metric without them.
+        """
+        for tail in ("_p99", "_max"):
+            name = re.sub(r"_p\d+(?=_)", tail, stake.metric)
+            means = {
+                choice_name: estimate(application.metrics[choice.cca][name]).mean
+                for choice_name, choice in self.choices.items()
+                for application in self._points.comparisons[choice.value].applications
+                if application.flow == stake.flow and name in application.names
+            }
+            is_other = name != stake.metric
+            if is_other and len(means) == len(self.choices) and np.isfinite([*means.values()]).all():
+                return means
+        return {}
+
     @functools.cached_property
     def stakes(self) -> list[Stake]:
         """Stake of each flow: the metric of its application, or else goodput, delay and balance."""

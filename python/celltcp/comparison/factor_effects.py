@@ -138,10 +138,11 @@ class FactorEffects:
         if effect.undecided:
             return f"undecided ({listed(effect.undecided)}, {best_text})"
         worst = min(effect.names, key=lambda name: stake.signed_mean(name))
-        return (
-            f"no difference that matters ({self._number(stake, worst)} to "
-            f"{self._mean_text(stake, effect.best)})"
+        worst_text, best_text = (self._mean_text(stake, name) for name in (worst, effect.best))
+        range_text = (
+            f" ({self._number(stake, worst)} to {best_text})" if worst_text != best_text else ""
         )
+        return f"no difference that matters{range_text}"
 
     def _rivals_text(self, stake: Stake, best: str) -> str:
         """Returns the choices that are, or may be, as good as the best mean."""

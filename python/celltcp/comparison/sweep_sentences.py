@@ -1,0 +1,378 @@
+"""Sentences on the combinations of field values and congestion controls of a sweep."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from celltcp.comparison.best_values import Choice, is_condition
+from celltcp.comparison.factor_effects import FactorEffects
+from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
+from celltcp.comparison.socket_options import socket_option_texts
+from celltcp.comparison.verdict_tables import hint_text
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import join_names, labels
+
+if TYPE_CHECKING:
+    from celltcp.comparison.best_values import FieldRanking
+    from celltcp.comparison.stakes import Stake
+
+#: Maximum number of values that a sentence lists.
+MAX_LISTED_VALUES = 4
+#: Maximum number of values of a trade-off without a knee that are all listed.
+_MAX_FRONT = 5
+#: Maximum number of changes.
+_MAX_CHANGES = 4
+#: Minimum height of a knee above the line between the ends of the front, with both ranges scaled to 1.
+_MIN_KNEE_HEIGHT = 0.15
+#: Maximum tail of a knee, as a share of that of the choice with most goodput.
+_MAX_TAIL_SHARE = 0.7
+#: Ends of the names of metrics that are times.
+_TIMES = ("_s", "_ms")
+
+
+class TradeOff(NamedTuple):
+    """Pareto front of the choices in two metrics: goodput, and another one."""
+
+    other: Stake
+    goodput: Stake
+    #: Names of the choices, the best one by the other metric first.
+    front: list[str]
+    #: Knee of the front, or its only choice.
+    knee: str | None
+    #: Choices that are worse than one of the front.
+    dominated: list[str]
+
+
+class Sentences:
+    """Sentences on the combinations of field values and congestion controls of a ranking."""
+
+    def __init__(
+        self,
+        ranking: FieldRanking,
+        stakes: Sequence[Stake],
+        present: Mapping[str, str],
+        scenario: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """Prepares sentences on these stakes.
+
+        `present` are the values of the scenario itself by field; `scenario` is parsed from its file.
+        """
+        self._ranking = ranking
+        self._scenario = scenario
+        self._stakes = [stake for stake in stakes if stake.verdict.leader is not None]
+        #: Names of the choices with which an application finished nothing, by its flow.
+        self._void = {
+            stake.flow: [name for name in ranking.choices if stake.is_void(name)]
+            for stake in stakes
+            if stake.metric in APP_METRICS
+        }
+        self._names = {choice: name for name, choice in ranking.choices.items()}
+        self._labels = labels(ranking.ccas)
+        values = {ranking.coordinates(choice): choice.value for choice in self._names}
+        first = next(iter(values))
+        present_values = tuple(
+            present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
+        )
+        #: Choice that changes start from, and whether the scenario itself has it.
+        self._start = Choice(values.get(present_values, values[first]), ranking.usual_cca)
+        self._is_present = bool(present) and present_values in values
+
+    def all(self) -> list[str]:
+        """Returns all sentences."""
+        void = self.void_texts()
+        if not self._stakes:
+            return void
+        if all(map(is_condition, self._ranking.fields)):
+            return self.cca_texts()
+        trade_off = self.trade_off
+        texts = [] if trade_off is None else self._trade_off_texts(trade_off)
+        better = self._better_choices(trade_off)
+        changes = [self._change_text(name) for name in better]
+        helps = FactorEffects(self._ranking, self._stakes, self._start).texts()
+        is_void = any(self._names[self._start] in names for names in self._void.values())
+        if not texts and not changes and not is_void:
+            changes = [self._no_change_text()]
+        return [*void, *texts, *changes, *helps, *self._linux_texts(better)]
+
+    def value_texts(self) -> list[str]:
+        """Returns the trade-off of the values, or else the better ones, or that there are none."""
+        if not self._stakes:
+            return []
+        if self.trade_off is not None:
+            return self._trade_off_texts(self.trade_off)
+        better = self._better_choices(None)
+        return [self._change_text(name) for name in better] or [self._no_change_text()]
+
+    def linux_texts(self) -> list[str]:
+        """Returns the Linux commands for the better choices."""
+        return self._linux_texts(self._better_choices(self.trade_off)) if self._stakes else []
+
+    def void_texts(self) -> list[str]:
+        """Returns a line for each flow on the choices with which it finished nothing."""
+        texts = []
+        for flow, names in self._void.items():
+            if not names:
+                continue
+            is_all = len(names) == len(self._ranking.choices) > MAX_LISTED_VALUES
+            choices = "any of the values" if is_all else "; ".join(map(self._choice_text, names))
+            text = self._ranking.without_flow(f"{flow} finished nothing with {choices}")
+            texts.append(f"{text[0].upper()}{text[1:]}" if text.startswith("finished") else text)
+        return texts
+
+    def _choice_text(self, name: str) -> str:
+        """Returns the fields with their values in a choice, and its CCA if there are several."""
+        ranking = self._ranking
+        choice = ranking.choices[name]
+        pairs = zip(ranking.fields, ranking.coordinates(choice), strict=True)
+        cca = f" with {self._labels[choice.cca]}" if len(ranking.ccas) > 1 else ""
+        return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
+
+    def cca_texts(self) -> list[str]:
+        """Returns the changes by other CCAs, at the conditions of the start.
+
+        Nobody can set the RTT of a path or its loss rate, so that none of their values is recommended.
+        """
+        _, names, _ = self._best_names()
+        better = [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
+        lines = (cca_line(self._ranking.choices[name].cca, self._scenario) for name in better)
+        linux_texts = (f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines)))
+        return [*map(self._change_text, better), *linux_texts]
+
+    def _is_better(self, name: str) -> bool:
+        """Returns whether a flow gains from a choice in place of the start."""
+        start = self._names[self._start]
+        return name != start and any(stake.is_gain(name, start) for stake in self._stakes)
+
+    def _change_text(self, name: str) -> str:
+        """Returns a choice in place of the start, with the metrics of the flows under both."""
+        start = self._names[self._start]
+        texts = (self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes)
+        return f"{self._change(self._ranking.choices[name])}: {'; '.join(texts)}"
+
+    def _best(self, stake: Stake, among: Sequence[str]) -> str:
+        return max(among, key=lambda name: stake.signed_mean(name))
+
+    def _mean_text(self, stake: Stake, name: str) -> str:
+        return words_of(stake.metric).value_text(estimate(stake.values[name]).mean)
+
+    def _metric_name(self, stake: Stake) -> str:
+        return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
+
+    @functools.cached_property
+    def trade_off(self) -> TradeOff | None:
+        """The trade-off of goodput and another metric; None if the choices have none."""
+        goodput = next((stake for stake in self._stakes if stake.metric == GOODPUT), None)
+        others = [
+            stake
+            for stake in self._stakes
+            if stake.metric in APP_METRICS or (stake.metric in METRICS and stake.is_less_better)
+        ]
+        if goodput is None or not others:
+            return None
+        other = others[0]
+        names = [
+            name
+            for name in self._ranking.choices
+            if all(math.isfinite(stake.signed_mean(name)) for stake in (other, goodput))
+        ]
+        both = (other, goodput)
+        front = [
+            name for name in names if not any(self._dominates(rival, name, both) for rival in names)
+        ]
+        front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
+        front = [
+            name
+            for index, name in enumerate(front)
+            if not any(all(stake.is_tied(name, rival) for stake in both) for rival in front[:index])
+        ]
+        dominated = [
+            name
+            for name in names
+            if name not in front
+            and any(self._dominates(rival, name, both) for rival in front)
+            and not any(all(stake.is_tied(name, rival) for stake in both) for rival in front)
+        ]
+        if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
+            front = front[:1]
+        if not dominated and len(front) < 2:
+            return None
+        knee = self._knee(front, both) if len(front) > 1 else front[0]
+        return TradeOff(other, goodput, front, knee, dominated)
+
+    def _dominates(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
+        """Returns whether a choice is better by one metric, and no worse by the other, by the means."""
+        gaps = [stake.signed_mean(name) - stake.signed_mean(other) for stake in stakes]
+        if all(gap >= 0 for gap in gaps):
+            return any(gap > 0 for gap in gaps)
+        # A mean that is lower, but tied, is no worse.
+        return any(stake.is_gain(name, other) for stake in stakes) and all(
+            gap >= 0 or stake.is_tied(name, other) for gap, stake in zip(gaps, stakes, strict=True)
+        )
+
+    def _knee(self, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
+        """Returns the choice that is farthest above the line between both ends of the front.
+
+        Times count by their ratios: they differ by orders of magnitude, of which a straight scale sees
+        the longest alone.
+        """
+        means = [[stake.signed_mean(name) for name in front] for stake in stakes]
+        means = [
+            [-math.log(-mean) for mean in each]
+            if stake.metric.endswith(_TIMES) and max(each) < 0 and min(each) > -math.inf
+            else each
+            for stake, each in zip(stakes, means, strict=True)
+        ]
+        scaled = [
+            [(value - min(values)) / (max(values) - min(values)) for value in values]
+            for values in means
+        ]
+        heights = dict(zip(front, (sum(pair) - 1 for pair in zip(*scaled, strict=True)), strict=True))
+        knee = max(self._with_short_tail(front, *stakes), key=heights.__getitem__, default=None)
+        if knee is None:
+            return None
+        other = stakes[0]
+        # A choice that only more runs would separate from the best is not recommended.
+        is_decided = other.is_gain(front[0], knee) or other.is_tied(front[0], knee)
+        return knee if heights[knee] >= _MIN_KNEE_HEIGHT and is_decided else None
+
+    def _with_short_tail(self, front: Sequence[str], other: Stake, goodput: Stake) -> list[str]:
+        """Returns the choices whose longest times are well below those with most goodput.
+
+        A shaper that is above the rate of its link for some of the time leaves the worst waits as they
+        are, whatever the percentile of the ranking.
+        """
+        tails = self._ranking.tail_means(other)
+        limit = _MAX_TAIL_SHARE * tails.get(self._best(goodput, front), math.inf)
+        return [name for name in front if not tails.get(name, 0.0) > limit]
+
+    def _trade_off_texts(self, trade_off: TradeOff) -> list[str]:
+        other, goodput, front, knee, dominated = trade_off
+        listed = [front[0], self._best(goodput, front)]
+        if knee is not None:
+            # The knee is where more of one metric begins to cost much of the other.
+            index = front.index(knee)
+            listed = [knee, front[0], *front[index + 1 : index + 2], listed[-1]]
+        elif len(front) <= _MAX_FRONT:
+            listed = front
+        first, *following = dict.fromkeys(listed)
+        metrics = (
+            f"{self._metric_name(other)} {self._mean_text(other, first)} for "
+            f"{self._metric_name(goodput)} {self._mean_text(goodput, first)}"
+        )
+        pairs = [
+            f"{name}: {self._mean_text(other, name)} for {self._mean_text(goodput, name)}"
+            for name in following
+        ]
+        if len(front) == 1:
+            return [f"best of both: {self._choice_text(first)}, with {metrics}"]
+        head = f"{first} is the knee, with" if knee is not None else f"{first}:"
+        rest = ""
+        if dominated:
+            are_few = len(dominated) <= MAX_LISTED_VALUES
+            rest = f". Worse in both: {', '.join(dominated) if are_few else f'{len(dominated)} others'}"
+        return [f"trade-off of {self._ranking.field}: {'; '.join([f'{head} {metrics}', *pairs])}{rest}"]
+
+    def _better_choices(self, trade_off: TradeOff | None) -> list[str]:
+        """Returns a few choices better than the start: the knee, or the best of each metric."""
+        if trade_off is None:
+            names = [name for group in self._best_names() for name in group]
+        elif trade_off.knee is not None:
+            names = [trade_off.knee]
+        else:
+            names = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
+        better = [name for name in dict.fromkeys(names) if self._is_better(name)]
+        # A change of more settings that gains nothing beyond one of fewer is no advice.
+        return [
+            name
+            for name in better
+            if not any(
+                self._changed(other) < self._changed(name)
+                and all(stake.is_tied(other, name) for stake in self._stakes)
+                for other in better
+            )
+        ][:_MAX_CHANGES]
+
+    def _changed(self, name: str) -> set[str]:
+        """Returns the fields, and `"cca"`, whose values in a choice are not those of the start."""
+        choice = self._ranking.choices[name]
+        changed = {field for field, new, old in self._field_values(choice) if new != old}
+        return changed | ({"cca"} if choice.cca != self._start.cca else set())
+
+    def _linux_texts(self, names: Sequence[str]) -> list[str]:
+        """Returns the Linux commands for some choices in place of the start."""
+        texts = []
+        for name in names:
+            choice = self._ranking.choices[name]
+            changes = [f"{field}={new}" for field, new, old in self._field_values(choice) if new != old]
+            lines = [*(linux_line(change, self._scenario) for change in changes)]
+            lines += socket_option_texts(changes, self._scenario)
+            lines += [cca_line(choice.cca, self._scenario)] if choice.cca != self._start.cca else []
+            # Commands of two choices cannot be run one after the other.
+            purpose = f" for {name}" if len(names) > 1 else ""
+            texts += [f"On Linux{purpose}, {line}" for line in lines if line]
+        return list(dict.fromkeys(texts))
+
+    def _best_names(self) -> Iterator[list[str]]:
+        """Yields the best choices by stake: with the CCA of the start, with its values, and of all."""
+        names = self._names
+        for group in (
+            [name for choice, name in names.items() if choice.cca == self._start.cca],
+            [name for choice, name in names.items() if choice.value == self._start.value],
+            [*names.values()],
+        ):
+            yield [self._best(stake, group) for stake in self._stakes]
+
+    def _field_values(self, choice: Choice) -> Iterator[tuple[str, str, str]]:
+        """Returns each field with its value in a choice, and in the start."""
+        ranking = self._ranking
+        old_values = ranking.coordinates(self._start)
+        return zip(ranking.fields, ranking.coordinates(choice), old_values, strict=True)
+
+    def _change(self, choice: Choice) -> str:
+        """Returns a choice in place of the start, and in parentheses the values that stay."""
+        changed, unchanged = [], []
+        for field, new, old in self._field_values(choice):
+            if new == old:
+                unchanged.append(f"{field}={new}")
+            else:
+                changed.append(f"{field}={new} instead of {old}")
+        old_cca = self._labels[self._start.cca]
+        if choice.cca != self._start.cca:
+            changed.append(f"{self._labels[choice.cca]} instead of {old_cca}")
+        elif len(self._ranking.ccas) > 1:
+            unchanged.append(old_cca)
+        stays = f" ({', '.join(unchanged)})" if unchanged else ""
+        return f"{' and '.join(changed)}{stays}"
+
+    def _no_change_text(self) -> str:
+        """Returns a line that nothing is better than the start, with the worse and undecided values."""
+        start = self._names[self._start]
+        others = [name for name in self._ranking.choices if name != start]
+        worse = [name for name in others if any(stake.is_gain(start, name) for stake in self._stakes)]
+        equal = [
+            name
+            for name in others
+            if name not in worse and all(stake.is_tied(start, name) for stake in self._stakes)
+        ]
+        undecided = [name for name in others if name not in worse and name not in equal]
+        origin = "the scenario has it" if self._is_present else "the first one given"
+        start_text = f"{self._ranking.field}={start} ({origin})"
+        hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
+        if not worse:
+            hint = f"; {hints[0]}" if undecided and hints else ""
+            return f"No value differs significantly from {start_text}{hint}"
+        parts = [
+            f"No value is significantly better than {start_text}",
+            f"worse: {join_names(worse, MAX_LISTED_VALUES)}",
+        ]
+        if equal:
+            parts.append(f"as good: {join_names(equal, MAX_LISTED_VALUES)}")
+        if undecided:
+            hint = f" ({hints[0]})" if hints else ""
+            parts.append(f"undecided: {join_names(undecided, MAX_LISTED_VALUES)}{hint}")
+        return "; ".join(parts)
