@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from celltcp.comparison.costs import COMPLETION_TIME, with_cost
+from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metrics import GOODPUT, best_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_gap
@@ -68,6 +68,7 @@ def verdicts_by_metric(
     metrics: Mapping[str, str],
     series: Mapping[str, Mapping[str, list[float]]],
     criterion_values: Mapping[str, Mapping[str, list[float]]],
+    completion: Mapping[str, list[float]],
     *,
     random: bool,
     competes: bool,
@@ -78,6 +79,7 @@ def verdicts_by_metric(
         metrics: metric of each requirement.
         series: by CCA and metric, the values of the runs in the order of the seeds.
         criterion_values: by metric of `CRITERIA` and CCA, the values of the runs in the same order.
+        completion: completion times of the flow's transfers by CCA; empty for a flow without an end.
         random: whether draws affect the results, and there is a single run, which is not conclusive.
         competes: whether the flow uses all capacity that it gets, so that its goodput counts.
     """
@@ -89,15 +91,10 @@ def verdicts_by_metric(
             contradicted_by = contradiction(verdict.leader, metric, criterion_values)
             verdict = replace(verdict, contradicted_by=contradicted_by)
             if competes and not verdict.contradicted_by:
-                goodput, times = (_column(series, name) for name in (GOODPUT, COMPLETION_TIME))
-                verdict = with_cost(verdict, metric, goodput, times)
+                goodput = {cca: columns[GOODPUT] for cca, columns in series.items()}
+                verdict = with_cost(verdict, metric, goodput, completion)
         result[requirement] = verdict
     return result
-
-
-def _column(series: Mapping[str, Mapping[str, list[float]]], metric: str) -> dict[str, list[float]]:
-    """Returns the values of a metric by CCA, without CCAs whose runs lack the metric."""
-    return {cca: columns[metric] for cca, columns in series.items() if metric in columns}
 
 
 def values_by_criterion(

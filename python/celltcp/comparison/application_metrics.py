@@ -19,6 +19,7 @@ from celltcp.comparison.metrics import (
     FRAME,
     FRAME_AGE,
     FRAMES,
+    LAST_COMPLETION,
     TRANSFERS,
     AppMetric,
 )
@@ -168,7 +169,7 @@ def _transfer_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
             if are_several
             else {}
         ),
-        "completion_max_s": _per_run(with_unfinished if are_several else complete, runs, max),
+        LAST_COMPLETION: _per_run(with_unfinished, runs, max),
         "completion_sd_s": _per_run(complete, runs, _deviation),
         **(
             {"completion_least_s": times_so_far}

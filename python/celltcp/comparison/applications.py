@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from celltcp.comparison.application import MAX_LATE_SHARE
-from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, AppMetric, best_by_metric
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    APPLICATIONS,
+    LAST_COMPLETION,
+    AppMetric,
+    best_by_metric,
+)
 from celltcp.results.statistics import Verdict, estimate
 
 if TYPE_CHECKING:
@@ -40,6 +44,8 @@ class Application(NamedTuple):
     flow: str
     #: By CCA or mix and metric, the values of the runs in the order of the seeds.
     metrics: Mapping[str, Mapping[str, list[float]]]
+    #: Whether its transfers are parts of one, which is complete with the last (`divided_flows`).
+    is_divided: bool = False
 
     @property
     def is_intermittent(self) -> bool:
@@ -53,12 +59,16 @@ class Application(NamedTuple):
 
     @property
     def has_single_transfers(self) -> bool:
-        """Whether each run has a single transfer: its longest time is the mean."""
-        return all(
-            np.array_equal(values["completion_max_s"], values["completion_s"], equal_nan=True)
-            for values in self.metrics.values()
-            if "completion_s" in values
+        """Whether no run has several transfers: the longest time is that of the only one."""
+        return not any(
+            count > 1 for values in self.metrics.values() for count in values.get("transfers", ())
         )
+
+    @property
+    def completion_metric(self) -> str:
+        """Metric of the time for which the user of transfers waits; empty without transfers."""
+        names = (LAST_COMPLETION,) if self.is_divided else ("completion_least_s", "completion_s")
+        return next((name for name in names if name in self.names), "")
 
     def values(self, metric: str) -> dict[str, list[float]]:
         """Returns the values of a metric by CCA or mix, in the order of the seeds."""
@@ -72,9 +82,9 @@ class Application(NamedTuple):
     def ranking(self) -> RankingMetric:
         """The metric that matters most.
 
-        Transfers rank by their completion time. If some are incomplete, their time until the end of the
-        run counts as a lower bound. If some transfers of the leader by this time are incomplete,
-        transfers rank by the share of complete ones instead.
+        Transfers rank by their completion time, parts of one by the longest. If some are incomplete,
+        their time until the end of the run counts as a lower bound. If some transfers of the leader by
+        this time are incomplete, transfers rank by the share of complete ones instead.
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
         any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived.
         """
@@ -97,18 +107,30 @@ class Application(NamedTuple):
             return RankingMetric("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
             return RankingMetric("page_load_s", "page load time")
+        title = "completion time of all parts" if self.is_divided else "completion time"
+        metric = self.completion_metric
         if "completion_least_s" not in self.names:
-            return RankingMetric("completion_s", "completion time")
-        shares, times = self.values("completed_share"), self.values("completion_least_s")
-        leader = best_by_metric("completion_least_s", times, random=False).leader
+            return RankingMetric(metric, title)
+        shares, times = self.values("completed_share"), self.values(metric)
+        leader = best_by_metric(metric, times, random=False).leader
         if leader is not None and estimate(shares[leader]).mean == 1:
-            return RankingMetric("completion_least_s", "completion time, or the time until the end")
+            return RankingMetric(metric, f"{title}, or the time until the end")
         return RankingMetric("completed_share", "share of complete transfers")
 
     def verdict(self, *, random: bool) -> Verdict:
         """Returns the best CCA by the ranking metric; mixes of several CCAs do not rank."""
         metric = self.ranking.metric
         return best_by_metric(metric, self.values(metric), random=random)
+
+
+def completion_times(
+    applications: Sequence[Application], flow: str, ccas: Iterable[str]
+) -> dict[str, list[float]]:
+    """Returns the times for which the user of a flow's transfers waits, by CCA, s; empty without."""
+    for application in applications:
+        if application.flow == flow and (metric := application.completion_metric):
+            return {cca: application.values(metric)[cca] for cca in ccas}
+    return {}
 
 
 def shown_metrics(applications: Sequence[Application]) -> list[str]:
@@ -154,11 +176,14 @@ def _is_number(group: Mapping[str, AppMetric], key: str) -> bool:
 
 
 def applications_of(
-    metrics: Mapping[str, MetricValues], indices: Mapping[str, Sequence[int]]
+    metrics: Mapping[str, MetricValues],
+    indices: Mapping[str, Sequence[int]],
+    divided: Collection[str],
 ) -> list[Application]:
     """Returns the applications of flows, from their metrics with a value per run.
 
-    `indices` are those of the runs of each CCA or mix, in the order of the seeds.
+    `indices` are those of the runs of each CCA or mix, in the order of the seeds, `divided` the names
+    of `divided_flows`.
     """
     return [
         Application(
@@ -167,6 +192,7 @@ def applications_of(
                 cca: {name: [float(column[run]) for run in runs] for name, column in columns.items()}
                 for cca, runs in indices.items()
             },
+            flow in divided,
         )
         for flow, columns in metrics.items()
     ]

@@ -301,6 +301,7 @@ class FieldRanking:
                 }
                 for name, choice in self.choices.items()
             },
+            any(application.is_divided for application in applications.values()),
         )
         metric = self._ranking_metrics.get(flow.name, merged.ranking)
         if metric.metric not in names:

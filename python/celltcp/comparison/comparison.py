@@ -27,7 +27,7 @@ from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tables import Results, RunTables
-from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
+from celltcp.results.tested import FlowUnderTest, divided_flows, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
 from celltcp.scenarios.ccas import middlebox_of
@@ -53,13 +53,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.shares import MeanShare, PathShares
     from celltcp.comparison.stakes import Stake
     from celltcp.comparison.windows import Windows
-
-
-#: Columns of connections that are equal in identical runs.
-_IDENTITY_COLUMNS = (
-    *("flow", "bytes", "segments", "retransmissions", "duration_s", "goodput_mbps"),
-    *("rtt_mean_ms", "rtt_p95_ms"),
-)
 
 
 class Comparison(RunTables):
@@ -294,6 +287,7 @@ class Comparison(RunTables):
     @functools.cached_property
     def _verdicts(self) -> dict[str, Verdict]:
         from celltcp.comparison.application import values_by_criterion, verdicts_by_metric
+        from celltcp.comparison.applications import completion_times
 
         all_series = self.series()
         series = {cca: all_series[cca] for cca in single_flow_mixes(all_series)}
@@ -302,6 +296,7 @@ class Comparison(RunTables):
             self.requirements,
             series,
             values_by_criterion(self._columns, indices),
+            completion_times(self.applications, self.tested.name, series),
             random=not self.decides,
             competes=self.is_competing,
         )
@@ -313,7 +308,9 @@ class Comparison(RunTables):
             return []
         from celltcp.comparison.applications import applications_of
 
-        return applications_of(self._application_metrics, self._indices)
+        return applications_of(
+            self._application_metrics, self._indices, divided_flows(self.results.about)
+        )
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
@@ -507,15 +504,10 @@ class Comparison(RunTables):
     @functools.cached_property
     def identical_ccas(self) -> list[list[str]]:
         """Groups of congestion controls or mixes under which the runs are the same, seed by seed."""
-        rows: dict[int, list[tuple[Any, ...]]] = {}
-        for run, *row in rows_of(self.results.tables["flows"], "run", *_IDENTITY_COLUMNS):
-            rows.setdefault(run, []).append(tuple(map(repr, row)))
-        run_numbers = self._columns["run"]
-        groups: dict[str, list[str]] = {}
-        for cca, indices in self._indices.items():
-            runs = [(self._columns["seed"][index], rows.get(run_numbers[index])) for index in indices]
-            groups.setdefault(repr(runs), []).append(cca)
-        return [group for group in groups.values() if len(group) > 1]
+        from celltcp.comparison.identical_runs import identical_ccas
+
+        columns = self._columns
+        return identical_ccas(self.results, columns["run"], columns["seed"], self._indices)
 
     @property
     def several_flows(self) -> bool:

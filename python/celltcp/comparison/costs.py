@@ -12,8 +12,8 @@ from celltcp.scenarios.quantity_texts import digits_text, three_digits
 
 #: Loss of goodput or time, as a share, above which it is a cost of a verdict.
 MIN_COST = 0.2
-#: Metric of the time of transfers from the request to the last byte.
-COMPLETION_TIME = "completion_s"
+#: Metric whose digits and unit completion times have.
+_COMPLETION_TIME = "completion_s"
 #: Metrics whose verdicts have no cost, as goodput is the purpose of a transfer.
 _FREE_METRICS = (GOODPUT, JAIN, SHARE)
 #: Minimum ratio and difference of the delay of the leader to that of another CCA for a cost, the latter
@@ -62,7 +62,7 @@ def _time_cost(
     if means[leader] <= means[best] / (1 - MIN_COST) or gap.includes_zero:
         return None
     factor = f"{three_digits(means[leader] / means[best])}"
-    words = words_of(COMPLETION_TIME)
+    words = words_of(_COMPLETION_TIME)
     replaced = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
     text = f"{factor} times the completion time: {replaced} with {names[best]}"
     return Cost(f"{factor} x as long", text)

@@ -212,6 +212,9 @@ VIDEO = {
     "switches": AppMetric("switches", 1, "Number of changes of the representation."),
 }
 
+#: Completion time of the last of the transfers of a run.
+LAST_COMPLETION = "completion_max_s"
+
 #: Metrics of transfers that have an end.
 TRANSFERS = {
     "transfers": AppMetric("transfers", 0, "Number of transfers.", sign=0),
@@ -232,13 +235,11 @@ TRANSFERS = {
         )
         for percentile, short, long in _PERCENTILES
     },
-    "completion_max_s": AppMetric(
-        "completion\nmax s", 3, "Longest of the times of the percentiles, s."
-    ),
+    LAST_COMPLETION: AppMetric("completion\nmax s", 3, "Longest of the times of the percentiles, s."),
     "completion_sd_s": _spread("completion\nsd s", 3, "completion times, s"),
     "completion_least_s": AppMetric(
-        "completion\nor end s",
-        *(3, "Mean time to complete of all transfers, s; those without an end lasted until the end."),
+        "completion\nat least s",
+        *(3, "Mean time to complete of all transfers, s; cut ones lasted until the end of the run."),
         is_occasional=True,
     ),
     "completed_share": AppMetric(

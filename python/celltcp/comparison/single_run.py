@@ -29,7 +29,7 @@ from celltcp.results.rows import json_records, json_value
 from celltcp.results.sample_writer import SampleWriter, number_rows
 from celltcp.results.stored_tables import publish_tables
 from celltcp.results.tables import OPTIONAL, TABLES, Results, RunTables, frame, read_results
-from celltcp.results.tested import FlowUnderTest, has_application
+from celltcp.results.tested import FlowUnderTest, divided_flows, has_application
 from celltcp.results.warnings import all_warnings
 from celltcp.results.working import staging
 from celltcp.scenarios.ccas import OWN_MIX, select_ccas
@@ -88,7 +88,9 @@ class SingleRun(RunTables):
         from celltcp.comparison.applications import applications_of
 
         cca = self.results.about["cca"][0]
-        return applications_of(application_metrics(self.results, [0]), {cca: [0]})
+        return applications_of(
+            application_metrics(self.results, [0]), {cca: [0]}, divided_flows(self.results.about)
+        )
 
     def __getitem__(self, key: object) -> NoReturn:
         """Rejects a key, as a run has no parts.

@@ -88,6 +88,24 @@ def has_application(about: Mapping[str, Any]) -> bool:
     return not all(is_endless(workload) for _, workload in FlowUnderTest.each_with_workload(about))
 
 
+def divided_flows(about: Mapping[str, Any]) -> frozenset[str]:
+    """Returns the names of flows whose transfers are parts of one, which is complete with the last.
+
+    They start together and have the same end. With `start_spread` they are those of independent users.
+    """
+    sections = tomllib.loads(about["scenario"])["flows"]
+    flows = FlowUnderTest.each_with_workload(about)
+    return frozenset(
+        flow.name
+        for section, (flow, workload) in zip(sections, flows, strict=True)
+        if section.get("count", 1) > 1 and "start_spread" not in section and _is_download(workload)
+    )
+
+
+def _is_download(workload: Mapping[str, Any]) -> bool:
+    return workload.get("kind", "bulk") == "bulk" and "bytes" in workload
+
+
 def is_endless(workload: Mapping[str, Any]) -> bool:
     """Returns whether a workload sends all the data that it can; its metric is the goodput."""
     return workload.get("kind", "bulk") == "bulk" and "bytes" not in workload

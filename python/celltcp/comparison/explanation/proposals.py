@@ -51,11 +51,6 @@ class ProposedRemedy(NamedTuple):
         return not self.leading.isdisjoint(self.ccas)
 
     @property
-    def divides_transfer(self) -> bool:
-        """Whether the remedy divides a transfer with an end among parallel connections."""
-        return any(change.partition("=")[0].endswith(".count") for change in self.remedy.changes)
-
-    @property
     def replacement_ccas(self) -> list[str]:
         """Congestion controls to run in a trial in place of each of `ccas`."""
         remedy = self.remedy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.cca_mix import has_several_flows
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _REQUIREMENTS = ("balanced", "goodput")
 #: Metric of frames after their deadline.
 _LATE_SHARE = "late_share"
+#: Metrics of transfers: mean time of complete ones, that of all, and the share of complete ones.
+_COMPLETION, _CUT_COMPLETION = "completion_s", "completion_least_s"
+_COMPLETED_SHARE = "completed_share"
 
 
 class NetworkDifferences(NamedTuple):
@@ -49,6 +53,8 @@ class Standing(NamedTuple):
     leads: bool
     #: Share of late frames; 0 without any, and where it is the metric.
     late_share: float = 0.0
+    #: Share of the transfers that the end of the run cut off.
+    cut_share: float = 0.0
 
     @property
     def metric_text(self) -> str:
@@ -59,7 +65,10 @@ class Standing(NamedTuple):
         if self.metric not in APP_METRICS:
             return ""
         late_text = f"{APP_METRICS[_LATE_SHARE].text(self.late_share)}, " if self.late_share else ""
-        return f"{late_text}{APP_METRICS[self.metric].text(self.value)}"
+        metric = _COMPLETION if self.metric == _CUT_COMPLETION and not self.cut_share else self.metric
+        is_cut = self.cut_share and metric != _COMPLETED_SHARE
+        cut_text = f" ({percent_text(self.cut_share)} of the transfers not complete)" if is_cut else ""
+        return f"{late_text}{APP_METRICS[metric].text(self.value)}{cut_text}"
 
     def behind_text(self, leader: str) -> str:
         """Returns the difference to the leader as text.
@@ -75,7 +84,9 @@ class Standing(NamedTuple):
         if self.is_as_good is None:
             verdict = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
-            return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{verdict}"
+            # All transfers of who leads by their time are complete.
+            metric = _COMPLETION if self.metric == _CUT_COMPLETION else self.metric
+            return f"{APP_METRICS[metric].text(self.leader_value)} of {leader}{verdict}"
         return f"{self._differences_text} against {leader}{verdict}"
 
     @property
@@ -127,12 +138,13 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         differences,
         comparison.delay_metric,
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
-        _late_share(application, cca) if metric != _LATE_SHARE else 0.0,
+        _share(application, cca, _LATE_SHARE, 0.0) if metric != _LATE_SHARE else 0.0,
+        1.0 - _share(application, cca, _COMPLETED_SHARE, 1.0),
     )
 
 
-def _late_share(application: Application | None, cca: str) -> float:
-    """Returns the mean share of late frames; 0 for other applications."""
-    if application is None or _LATE_SHARE not in application.names:
-        return 0.0
-    return estimate(application.values(_LATE_SHARE)[cca]).mean
+def _share(application: Application | None, cca: str, metric: str, other: float) -> float:
+    """Returns the mean of a share of units of work; `other` for applications without it."""
+    if application is None or metric not in application.names:
+        return other
+    return estimate(application.values(metric)[cca]).mean

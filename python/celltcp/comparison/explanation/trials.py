@@ -15,7 +15,15 @@ from celltcp.campaign.engines import engine
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, ONE_WAY_DELAY, sign_of, words_of
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    GOODPUT,
+    LAST_COMPLETION,
+    METRICS,
+    ONE_WAY_DELAY,
+    sign_of,
+    words_of,
+)
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import runs_text
 from celltcp.results.columns import numbers
@@ -31,8 +39,9 @@ if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
-#: Numbers of runs of a trial, with the first seeds, by the maximum segments of all runs.
-_MAX_SEGMENTS_OF_RUNS = {2: 2.5e6, 1: 8e6}
+#: Maximum segments of a trial with the runs of the results, and of one with the first of their seeds,
+#: by the number of runs.
+_MAX_SEGMENTS_OF_ALL, _MAX_SEGMENTS_OF_RUNS = 1e6, {2: 2.5e6, 1: 8e6}
 #: Budget of the trials of an explanation, segments (about ten seconds on a computer), and the segments
 #: that a simulated second of a radio costs.
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
@@ -42,12 +51,10 @@ _MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.2)
 #: Share of complete transfers, and their time, which counts the time of incomplete ones so far.
 _COMPLETED_SHARE, _CUT_OFF_COMPLETION = "completed_share", "completion_least_s"
-#: For the metric of complete transfers that of transfers which a run cut off, and the reverse.
-_CUT_OFF = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
+#: Metrics of the mean time of transfers: with those which a run cut off, if there are any.
+_COMPLETIONS = (_CUT_OFF_COMPLETION, "completion_s")
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
 _SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], "late_share": ["frame_delay_p95_ms"]}
-#: Completion of the last of several transfers.
-_LAST_COMPLETION = "completion_max_s"
 #: Causes of a few slow units of work.
 _TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
 #: Causes by which flows of a CCA mix may share the path, whoever gains by it.
@@ -58,8 +65,9 @@ _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 _LATE_SHARE, _MEAN_DELAY, _MEDIAN_DELAY = "late_share", "frame_delay_ms", "frame_delay_p50_ms"
 #: Maximum ratio of two values of an application metric in a gain; larger ratios count as this one.
 _MAX_RATIO = 100.0
-#: Minimum ratio at which a text has a factor instead of a percentage.
-_MIN_FACTOR = 10.0
+#: Minimum ratio at which a text has a factor instead of a percentage, and minimum ratio of the largest
+#: to the smallest change in a run at which a text has both.
+_MIN_FACTOR, _MIN_RANGE = 10.0, 1.5
 
 
 class _MetricChange(NamedTuple):
@@ -83,8 +91,12 @@ class _MetricChange(NamedTuple):
         lower_bound = largest / _MAX_RATIO if is_bounded else 0.0
         return sign_of(self.metric) * math.log(max(new, lower_bound) / max(old, lower_bound))
 
-    def text(self, *, names_flow: bool) -> str:
-        """Returns the metric before and after as text."""
+    def text(self, *, names_flow: bool, has_range: bool) -> str:
+        """Returns the metric before and after as text.
+
+        `has_range` is whether changes of the mean that runs do not share have those of the runs beside
+        them.
+        """
         words = words_of(self.metric)
         old, new = estimate(self.before).mean, estimate(self.after).mean
         flow_text = f"{self.flow} " if names_flow else ""
@@ -92,10 +104,23 @@ class _MetricChange(NamedTuple):
             return f"{flow_text}{words.name} {100 * old:.3g} to {100 * new:.3g} %"
         ratio_text = ""
         if old > 0 and math.isfinite(ratio := new / old) and self.metric != _RETRANSMISSIONS:
-            ratio_text = f" ({100 * (ratio - 1):+.0f} %)"
-            if ratio >= _MIN_FACTOR or 0 < ratio <= 1 / _MIN_FACTOR:
-                ratio_text = f" ({ratio:.0f} times)" if ratio > 1 else f" (1/{1 / ratio:.0f})"
+            ratio_text = f" ({_ratio_text(ratio)}{self._range_text if has_range else ''})"
         return f"{flow_text}{words.name} {words.number(old)} to {words.value_text(new)}{ratio_text}"
+
+    @property
+    def _range_text(self) -> str:
+        """Range of the changes in the runs, to follow that of the mean; empty for a narrow one."""
+        ratios = [new / old for old, new in zip(self.before, self.after, strict=True) if old > 0]
+        if not ratios or max(ratios) < _MIN_RANGE * min(ratios):
+            return ""
+        return f"; {_ratio_text(min(ratios))} to {_ratio_text(max(ratios))} in single runs"
+
+
+def _ratio_text(ratio: float) -> str:
+    """Returns a ratio as a change in per cent, or as a factor if it is far from one."""
+    if ratio >= _MIN_FACTOR:
+        return f"{ratio:.0f} times"
+    return f"1/{1 / ratio:.0f}" if 0 < ratio <= 1 / _MIN_FACTOR else f"{100 * (ratio - 1):+.0f} %"
 
 
 class Trial(NamedTuple):
@@ -159,8 +184,9 @@ class Trials:
             helped_ccas.append(cca)
             total_gains.append(sum(gains))
             names_flow = len({metric.flow for metric in metrics}) > 1
+            has_range = run_count < int(self._comparison.results.about["runs"])
             changes_text = ", ".join(
-                metric.text(names_flow=names_flow)
+                metric.text(names_flow=names_flow, has_range=has_range)
                 for metric in changed
                 if abs(metric.gain) >= _MIN_HELP_LOG and _is_mentioned(metric)
             )
@@ -197,9 +223,13 @@ class Trials:
         segments_of_run = total / max(len(self._comparison.runs), 1)
         if "radio" in proposed.scenario:
             segments_of_run += _SEGMENTS_PER_RADIO_S * float(about["duration_s"])
-        for run_count, max_segments in _MAX_SEGMENTS_OF_RUNS.items():
+        all_runs = int(about["runs"])
+        for run_count, max_segments in {
+            all_runs: _MAX_SEGMENTS_OF_ALL,
+            **_MAX_SEGMENTS_OF_RUNS,
+        }.items():
             segments = len(set(proposed.replacement_ccas)) * run_count * segments_of_run
-            is_possible = run_count <= int(about["runs"]) and segments <= max_segments
+            is_possible = run_count <= all_runs and segments <= max_segments
             if is_possible and self._budget.spend(segments):
                 return run_count
         return 0
@@ -236,12 +266,15 @@ class Trials:
             if application.flow not in applications_after:
                 continue
             new_metrics = applications_after[application.flow].metrics[replacement]
+            is_divided = applications_after[application.flow].is_divided
             for metric in _metrics_of(application, cca, proposed.cause, new_metrics):
-                if metric not in APP_METRICS:
-                    continue
-                new = _values_of(metric, new_metrics, is_divided=proposed.divides_transfer)
-                if new is not None:
-                    yield change(application.flow, metric, application.values(metric)[cca], new)
+                old, new = (
+                    _values_of(metric, metrics, is_divided=is_divided)
+                    for metrics in (application.metrics[cca], new_metrics)
+                )
+                if metric in APP_METRICS and old is not None and new is not None:
+                    shown = LAST_COMPLETION if is_divided and metric in _COMPLETIONS else metric
+                    yield change(application.flow, shown, old, new)
         if before.is_competing and not before.is_finite:
             yield change(flow, GOODPUT, before.values(cca, GOODPUT), after.values(replacement, GOODPUT))
         if before.is_competing:
@@ -280,7 +313,7 @@ def _metrics_of(
     late = [_LATE_SHARE] if any(metrics.get(_LATE_SHARE, [])) else []
     highest = [re.sub(r"_p\d+(?=_)", name, ranking) for name in ("_p99", "_max")]
     tail = [each for each in highest if cause in _TAIL_CAUSES and each in metrics]
-    times = [_CUT_OFF_COMPLETION] if ranking == _COMPLETED_SHARE else []
+    times = [application.completion_metric] if ranking == _COMPLETED_SHARE else []
     shown = _SHOWN_WITH.get(ranking, ())
     names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(ranking), *shown])
     is_endless = any(math.isinf(estimate(of.get(_MEAN_DELAY, [])).mean) for of in (metrics, after))
@@ -290,22 +323,26 @@ def _metrics_of(
 def _values_of(
     metric: str, metrics: Mapping[str, list[float]], *, is_divided: bool
 ) -> list[float] | None:
-    """Returns the values of a metric, or of its counterpart in `_CUT_OFF`; None without both.
+    """Returns the values of a metric; None without any.
 
-    A transfer that is divided among connections is complete with the last of them.
+    Mean times are with transfers that a run cut off. A transfer that is divided among connections is
+    complete with the last of them.
     """
-    if is_divided and metric in _CUT_OFF:
-        return metrics.get(_LAST_COMPLETION)
-    return metrics.get(metric, metrics.get(_CUT_OFF.get(metric, "")))
+    if metric not in _COMPLETIONS:
+        return metrics.get(metric)
+    names = (LAST_COMPLETION,) if is_divided else _COMPLETIONS
+    return next((metrics[name] for name in names if name in metrics), None)
 
 
 def _mean_of(metric: str) -> str:
     """Returns the metric of the mean for a metric of a percentile, maximum or share of late frames.
 
-    Others are their own.
+    Others are their own, such as the time of the last part of a transfer.
     """
     if metric == _LATE_SHARE:
         return _MEAN_DELAY
+    if metric == LAST_COMPLETION:
+        return metric
     return re.sub(r"_(p\d+|max)(?=_)", "", metric)
 
 

@@ -77,6 +77,10 @@ def all_warnings(results: Results) -> list[str]:
         from celltcp.results.warnings.few_losses import few_losses
 
         warnings += few_losses(results)
+    if '"gilbert-elliott"' in about["scenario"]:
+        from celltcp.results.warnings.packet_bursts import packet_bursts
+
+        warnings += packet_bursts(results, scenario)
     if "middleboxes" in path or any("@" in cca for cca in about["cca"]):
         from celltcp.results.warnings.split_delay import one_sided_delay
 

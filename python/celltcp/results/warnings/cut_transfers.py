@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -56,52 +56,97 @@ class _Progress(NamedTuple):
         return missing_mbit / rate_mbps
 
 
-def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, float]]) -> list[str]:
-    """Returns a warning for each flow without a complete transfer, with a sufficient duration.
+class _Transfer(NamedTuple):
+    """Transfer of a flow: its run and connection, and how far it came."""
 
-    Flows that delivered nothing are left out: `no_delivery` names them.
+    run: int
+    connection: int
+    completion_s: float
+    rtt_mean_ms: float
+    done_bytes: int
+    #: Time from its request to the end of the run, s.
+    time_so_far_s: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the transfer was complete."""
+        return not math.isnan(self.completion_s)
+
+
+def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, float]]) -> list[str]:
+    """Returns a warning for each flow with cut transfers, with a duration that would likely suffice.
+
+    Flows that delivered nothing are left out: `no_delivery` names them. So are transfers whose time so
+    far is below that of a complete one of their run.
 
     `sizes` has the size of each flow's transfers as text and in bytes.
     """
     duration_s = float(results.about["duration_s"])
-    lineups = results.lineups
-    transfers: dict[tuple[str, str], list[tuple[tuple[int, int], float, float, int]]] = {}
-    columns = ("run", "flow", "name", "completion_s", "rtt_mean_ms", "bytes")
-    for run, number, name, *transfer in rows_of(results.tables["flows"], *columns):
-        if run in lineups:
-            key = lineups[run], name
-            transfers.setdefault(key, []).append(((run, number), *transfer))
-    cut = {
-        (lineup, name): (text, size, group)
-        for (lineup, name), group in transfers.items()
-        for text, size in [
-            next(
-                (text_and_bytes for flow, text_and_bytes in sizes.items() if flow.includes(name)),
-                ("", 0.0),
-            )
+    progress: dict[tuple[int, int], _Progress] = {}
+    # Numbers of cut and of all transfers, and the duration needed, by flow and CCA mix.
+    cut: dict[tuple[str, str, bool], dict[str, tuple[int, int, float]]] = {}
+    for (lineup, name), group in _transfers(results).items():
+        flows = (each for flow, each in sizes.items() if flow.includes(name))
+        text, size = next(flows, ("", 0.0))
+        longest: dict[int, float] = {}
+        for each in group:
+            if each.is_complete:
+                longest[each.run] = max(each.completion_s, longest.get(each.run, 0.0))
+        unfinished = [
+            each
+            for each in group
+            if not each.is_complete and each.time_so_far_s > longest.get(each.run, 0.0)
         ]
-        if size and all(math.isnan(end) and done for _, end, _, done in group)
-    }
-    progress = _progress(results) if cut else {}
-    needed: dict[tuple[str, str], dict[str, float]] = {}
-    for (lineup, name), (text, size, group) in cut.items():
+        is_delivered = all(each.done_bytes for each in group)
+        if not size or not unfinished or not is_delivered:
+            continue
+        progress = progress or _progress(results)
         rests = (
-            progress[key].rest_s(size - done, 0.0 if math.isnan(rtt_ms) else rtt_ms / 1e3)
-            for key, _, rtt_ms, done in group
-            if key in progress
+            progress[key].rest_s(size - each.done_bytes, rtt_s)
+            for each in unfinished
+            if (key := (each.run, each.connection)) in progress
+            for rtt_s in [0.0 if math.isnan(each.rtt_mean_ms) else each.rtt_mean_ms / 1e3]
         )
-        longest = duration_s + (1 + _MARGIN) * max(rests, default=math.inf)
-        needed.setdefault((name, text), {})[lineup] = longest
-    names = labels(lineups.values())
+        needed_s = duration_s + (1 + _MARGIN) * max(rests, default=math.inf)
+        by_cca = cut.setdefault((name, text, not longest), {})
+        by_cca[lineup] = len(unfinished), len(group), needed_s
+    names = labels(results.lineups.values())
     return [
-        f"{', '.join(names[lineup] for lineup in by_cca)}: no transfer of {name} ({text}) was complete "
-        f"within the {duration_s:g} s of a run; {_advice(by_cca)}"
-        for (name, text), by_cca in needed.items()
+        f"{', '.join(names[lineup] for lineup in by_cca)}: "
+        f"{_text(name, text, by_cca.values(), duration_s, is_all=is_all)}; "
+        f"{_advice(needed_s for _, _, needed_s in by_cca.values())}"
+        for (name, text, is_all), by_cca in cut.items()
     ]
 
 
-def _advice(needed: Mapping[str, float]) -> str:
-    longest = max(needed.values())
+def _transfers(results: Results) -> dict[tuple[str, str], list[_Transfer]]:
+    """Returns the transfers by CCA mix and name of the flow."""
+    duration_s, lineups = float(results.about["duration_s"]), results.lineups
+    columns = ("run", "flow", "name", "start_s", "completion_s", "rtt_mean_ms", "bytes")
+    transfers: dict[tuple[str, str], list[_Transfer]] = {}
+    for run, number, name, start_s, end_s, rtt_ms, done in rows_of(results.tables["flows"], *columns):
+        if run in lineups:
+            transfer = _Transfer(run, number, end_s, rtt_ms, done, duration_s - start_s)
+            transfers.setdefault((lineups[run], name), []).append(transfer)
+    return transfers
+
+
+def _text(
+    name: str, size: str, counts: Iterable[tuple[int, int, float]], duration_s: float, *, is_all: bool
+) -> str:
+    """Returns how many transfers of a flow were cut, and what that does to their times."""
+    within = f"complete within the {duration_s:g} s of a run"
+    if is_all:
+        return f"no transfer of {name} ({size}) was {within}"
+    cut, every = (sum(each) for each in list(zip(*counts, strict=True))[:2])
+    return (
+        f"{cut} of {every} transfers of {name} ({size}) {'was' if cut == 1 else 'were'} not {within}, "
+        "so that their times are lower bounds"
+    )
+
+
+def _advice(needed_s: Iterable[float]) -> str:
+    longest = max(needed_s)
     if math.isinf(longest):
         return "nothing arrived any more at its end, so that no duration is known that would do"
     return f"--duration {math.ceil(longest)}s would likely do"

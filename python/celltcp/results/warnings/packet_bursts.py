@@ -1,0 +1,83 @@
+"""Warning about bursts of losses that last for packets, in which a waiting sender stays."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from celltcp._core import in_unit
+from celltcp.results.columns import rows_of
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from celltcp.results.tables import Results
+
+#: Kind of a loss model whose bursts last for packets.
+PACKET_BURSTS = "gilbert-elliott"
+#: Defaults of the losses in the good and in the bad state.
+_DEFAULTS = {"loss_good": 0.0, "loss_bad": 1.0}
+#: Size of a packet, bytes.
+_PACKET_BYTES = 1500
+#: Minimum number of time-outs in one recovery that show such a burst.
+_MIN_TIMEOUTS = 3
+
+
+def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
+    """Returns a warning if senders met several time-outs in one burst, with the bursts over time.
+
+    A sender that waits for time-outs sends few packets, so that the burst does not end. With bursts
+    over time it would. Those advised are as long at the full rate of the link.
+    """
+    models = list(_models(scenario.get("path", {})))
+    if not models or "recoveries" not in results.tables:
+        return []
+    # Maximum number of time-outs in a recovery by run.
+    timeouts: dict[int, int] = {}
+    for run, count in rows_of(results.tables["recoveries"], "run", "timeouts"):
+        timeouts[run] = max(count, timeouts.get(run, 0))
+    lineups = results.lineups
+    stuck = [run for run, count in timeouts.items() if count >= _MIN_TIMEOUTS and run in lineups]
+    if not stuck:
+        return []
+    names = labels(lineups.values())
+    ccas = ", ".join(dict.fromkeys(names[lineups[run]] for run in sorted(stuck)))
+    tried = [run for run, lineup in lineups.items() if lineup in {lineups[run] for run in stuck}]
+    return [
+        f"{ccas}: in {len(stuck)} of {len(tried)} runs up to {max(timeouts[run] for run in stuck)} "
+        f"time-outs in a row decide the result: bursts of {models[0][0]} last for packets, so that "
+        f"none ends while a sender waits{_over_time_text(*models[0])}"
+    ]
+
+
+def _models(path: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], float]]:
+    """Yields the loss models with bursts of packets: field, table, and the rate of the link, packets/s.
+
+    The rate is NaN where it varies.
+    """
+    links = [("path", path, "loss", path.get("down")), ("path", path, "uplink_loss", path.get("up"))]
+    links += [
+        (f"path.wired.{index}", hop, name, hop)
+        for index, hop in enumerate(path.get("wired", ()))
+        for name in ("loss", "uplink_loss")
+    ]
+    for where, part, name, link in links:
+        loss = part.get(name)
+        if isinstance(loss, dict) and loss.get("kind") == PACKET_BURSTS:
+            rate = link.get("rate") if isinstance(link, dict) else link
+            bits_per_s = in_unit(rate, "bit/s") if isinstance(rate, str) else None
+            yield f"{where}.{name}", loss, (bits_per_s or math.nan) / 8 / _PACKET_BYTES
+
+
+def _over_time_text(field: str, model: Mapping[str, Any], packets_per_s: float) -> str:
+    """Returns the field with bursts over time; empty where the rate of packets is not known."""
+    to_bad, to_good = float(model["to_bad"]), float(model["to_good"])
+    if math.isnan(packets_per_s) or not to_bad > 0 or not to_good > 0:
+        return ""
+    good, bad = (f"{1e3 / (rate * packets_per_s):.3g}ms" for rate in (to_bad, to_good))
+    changed = {name: value for name, value in _DEFAULTS.items() if model.get(name, value) != value}
+    rest = "".join(f", {name}={model[name]}" for name in changed)
+    table = f'{{kind="{PACKET_BURSTS}-time", good="{good}", bad="{bad}"{rest}}}'
+    return f"; --set {shlex.quote(f'{field}={table}')} has bursts that end"

@@ -1,0 +1,150 @@
+"""Transfers divided among connections, and those that the end of a run cuts: figures and words."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.results.statistics import estimate
+
+if TYPE_CHECKING:
+    from drawn_causes import Changes
+
+
+def _lossy(draw: random.Random, count: int) -> Changes:
+    return {
+        "path.rtt": f"{draw.randint(60, 160)}ms",
+        "path.down.rate": f"{draw.randint(10, 30)}Mbit/s",
+        "path.loss": round(draw.uniform(0.005, 0.015), 4),
+        "flows.0.count": count,
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{draw.randint(800, 2000)}kB"},
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_that_start_together_rank_by_the_last_one(seed: int) -> None:
+    draw = random.Random(seed)
+    changes = _lossy(draw, draw.randint(2, 6))
+    result = ct.compare("steady-20-68", "cubic,bbr", 3, duration="60s", set=changes)
+    (application,) = result.applications
+    assert application.ranking == ("completion_max_s", "completion time of all parts", "")
+    (stake,) = result.stakes
+    for cca, values in stake.values.items():
+        ends = result.flows.merge(result.runs[["run", "cca", "seed"]], on="run", suffixes=("_flow", ""))
+        ends = ends[ends["cca"] == cca].groupby("seed")["completion_s"].max()
+        assert values == pytest.approx(list(ends))
+    assert not any("same instant" in each for each in result.warnings)
+    # Those of independent users have a mean, and so has a transfer of its own.
+    for own in ({"flows.0.start_spread": "1s"}, {"flows.0.count": 1}):
+        result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="60s", set={**changes, **own})
+        assert result.applications[0].ranking.metric == "completion_s"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_cost_of_a_verdict_is_the_time_of_all_parts(seed: int) -> None:
+    """BBR is fast and fills the queue, so that the delay leads with Reno, at a price in time."""
+    draw = random.Random(seed)
+    changes = {**_lossy(draw, 4), "path.loss": 0.02, "path.buffer": "3bdp", "path.rtt": "150ms"}
+    result = ct.compare("steady-20-68", "reno,bbr", 4, duration="120s", set=changes)
+    (application,) = result.applications
+    costs = [verdict.cost.text for verdict in result.verdicts.values() if verdict.cost]
+    times = [text for text in costs if "the completion time" in text]
+    assert times
+    old, new = application.means("completion_max_s")
+    for text in times:
+        assert f"{old:.3f} instead of {new:.3f} s with bbr" in text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_trial_of_parts_has_the_figure_of_the_advised_command(seed: int) -> None:
+    draw = random.Random(seed)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(200, 500)}ms",
+        "path.down.rate": f"{draw.randint(10, 20)}Mbit/s",
+        "path.loss": round(draw.uniform(0.002, 0.006), 4),
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{draw.randint(5, 12)}MB"},
+    }
+    runs = draw.randint(3, 5)
+    result = ct.compare("steady-20-68", "cubic", runs, duration="300s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    (divided,) = (each for each in explained.remedies if "flows.0.count=5" in each.remedy.changes)
+    more = dict(each.split("=", 1) for each in divided.remedy.changes)
+    after = ct.compare("steady-20-68", "cubic", runs, duration="300s", set={**changes, **more})
+    ends = [each.applications[0].means("completion_max_s")[0] for each in (result, after)]
+    assert f"in {runs} runs, cubic completion max {ends[0]:.3f} to {ends[1]:.3f} s" in divided.trial
+
+
+def test_a_trial_of_few_runs_has_the_range_of_the_runs() -> None:
+    from celltcp.comparison.explanation.trials import _MetricChange
+
+    wide = _MetricChange("f", "completion_max_s", [10.0, 10.0], [3.0, 9.0])
+    assert wide.text(names_flow=False, has_range=True).endswith(
+        "(-40 %; -70 % to -10 % in single runs)"
+    )
+    assert wide.text(names_flow=False, has_range=False).endswith("(-40 %)")
+    narrow = _MetricChange("f", "completion_max_s", [10.0, 10.0], [5.0, 6.0])
+    assert narrow.text(names_flow=False, has_range=True).endswith("(-45 %)")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_times_of_cut_transfers_are_said_to_be_lower_bounds(seed: int) -> None:
+    """A duration between the times of the runs: some transfers are complete, some are not."""
+    draw = random.Random(seed)
+    changes = {**_lossy(draw, 1), "path.loss": 0.03, "variation.start_jitter": "0s"}
+    whole = ct.compare("steady-20-68", "reno,bbr", 5, duration="200s", set=changes)
+    (application,) = whole.applications
+    times = sorted(application.values("completion_s")["reno"])
+    duration_s = (times[2] + times[3]) / 2
+    assert duration_s > max(application.values("completion_s")["bbr"])
+    cut = ct.compare("steady-20-68", "reno,bbr", 5, duration=f"{duration_s:.1f}s", set=changes)
+    (application,) = cut.applications
+    share = application.means("completed_share")[0]
+    assert 0 < share < 1
+    (warning,) = (each for each in cut.warnings if "lower bounds" in each)
+    assert warning.startswith(f"reno: {round(5 * (1 - share))} of 5 transfers of flow-1")
+    advice = re.search(r"--duration (\d+)s would likely do", warning)
+    assert advice is not None
+    longer = ct.compare("steady-20-68", "reno", 5, duration=f"{advice[1]}s", set=changes)
+    assert longer.applications[0].means("completed_share") == [1.0]
+    reno, bbr = ExplainedComparison(cut).ccas
+    least = estimate(application.values("completion_least_s")["reno"]).mean
+    assert reno.standing.metric_text == (
+        f"completion at least {least:.3f} s ({100 * (1 - share):.0f} % of the transfers not complete)"
+    )
+    assert bbr.standing.metric_text.startswith("completion mean ")
+    assert "at least" not in bbr.standing.metric_text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bursts_that_last_for_packets_have_a_warning_where_time_outs_meet_them(seed: int) -> None:
+    draw = random.Random(seed)
+    rate, to_good = draw.randint(8, 20), round(draw.uniform(0.04, 0.08), 3)
+    model = {"kind": "gilbert-elliott", "to_bad": 0.002, "to_good": to_good}
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(300, 600)}ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.loss": model,
+        "flows.0.workload": {"kind": "bulk", "bytes": "10MB"},
+    }
+    result = ct.compare("steady-20-68", "reno", 6, duration="120s", set=changes)
+    (warning,) = (each for each in result.warnings if "bursts of path.loss last for packets" in each)
+    timeouts = result.results.tables["recoveries"].to_pandas().groupby("run")["timeouts"].max()
+    assert f"in {(timeouts >= 3).sum()} of 6 runs up to {timeouts.max()} time-outs" in warning
+    found = re.search(r"--set '(path\.loss)=(.*)' has", warning)
+    assert found is not None
+    # The advised table is one that a scenario takes, with bursts as long at the full rate.
+    over_time = ct.compare(
+        "steady-20-68", "reno", 1, duration="5s", set={**changes, found[1]: found[2]}
+    )
+    assert "gilbert-elliott-time" in over_time.results.about["scenario"]
+    assert not any("last for packets" in each for each in over_time.warnings)
+    bad_ms = re.search(r'bad="([\d.]+)ms"', warning)
+    assert bad_ms is not None
+    assert float(bad_ms[1]) == pytest.approx(12 / rate / to_good, rel=0.01)
