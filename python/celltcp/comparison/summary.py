@@ -26,7 +26,7 @@ from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
 from celltcp.comparison.used_capacity import used_capacity
 from celltcp.comparison.verdict_tables import rank_word
-from celltcp.present.rounding import column_texts, rounded, rounded_text
+from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
 from celltcp.results.tested import FlowUnderTest
@@ -263,16 +263,12 @@ def _is_chosen(name: str, summary: MetricSummary) -> bool:
 def _cells(
     summaries: Sequence[MetricSummary], run_statistics: Sequence[str]
 ) -> Iterator[tuple[MetricSummary, str, str]]:
-    """Yields metrics with heading and text, metric by metric: means, then statistics of the runs.
-
-    The means of a metric have the same number of decimals.
-    """
+    """Yields metrics with heading and text, metric by metric: means, then statistics of the runs."""
     by_metric: dict[str, list[MetricSummary]] = {}
     for summary in summaries:
         by_metric.setdefault(summary.metric, []).append(summary)
     for group in by_metric.values():
-        texts = column_texts([each.value for each in group], group[0].digits)
-        yield from ((each, each.heading, text) for each, text in zip(group, texts, strict=True))
+        yield from ((each, each.heading, rounded_text(each.value, each.digits)) for each in group)
         for name in run_statistics:
             for each in group:
                 value = each.median if name == "median" else each.sd
