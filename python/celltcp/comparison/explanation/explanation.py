@@ -14,6 +14,7 @@ from celltcp.comparison.explanation.alike import alike_groups, with_ranges
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
+from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.proposals import (
     MAX_REMEDIES,
@@ -157,6 +158,8 @@ class ExplainedComparison:
             for flow in (tested, *others)
             for cca in comparison.ccas
         ]
+        #: Least time of a transfer of the flow under test; None for other flows.
+        self.least_time = least_time_of(evidences[0])
         #: The flow under test, then other flows with an application or in a CCA mix, under every CCA.
         self.ccas = [
             self._explain(evidence, applications.get(evidence.flow_name)) for evidence in evidences
@@ -194,7 +197,11 @@ class ExplainedComparison:
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
             any_text = "" if self._window_text else self._any_text
-            texts = (self._collapse_text, self._window_text, any_text, self._unseen_overflows)
+            least_text = self.least_time.text if self.least_time else ""
+            texts = (
+                *(self._collapse_text, self._window_text, any_text, self._unseen_overflows),
+                least_text,
+            )
             return [*filter(None, texts), *late_openings(self.results), *few_losses(self.results)]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
@@ -453,6 +460,7 @@ class ExplainedComparison:
             "settings": self.settings,
             "plots": self.plots,
             "notes": self.notes,
+            "least_time": self.least_time.to_json() if self.least_time else None,
         }
 
 

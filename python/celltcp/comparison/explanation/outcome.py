@@ -84,6 +84,16 @@ class SettingRow(TypedDict):
     lines: Annotated[list[str], "Commands on the host that sends."]
 
 
+class LeastTimeRow(TypedDict):
+    """Least time of the transfer under test on its path, under any congestion control."""
+
+    bytes: Annotated[float, "Bytes of the transfer, with all parts that start together."]
+    total_s: Annotated[float, "Least time from the request to the last byte, s."]
+    first_byte_s: Annotated[float, "Part of it until the first byte, s."]
+    slow_start_s: Annotated[float, "Part in which a window that doubles leaves capacity unused, s."]
+    full_rate_s: Annotated[float, "Part at the capacity, s."]
+
+
 class ExplainedResults(TypedDict):
     """Explanation of a comparison or of a run."""
 
@@ -97,4 +107,7 @@ class ExplainedResults(TypedDict):
     plots: Annotated[list[str], "Options of celltcp show that draw the causes."]
     notes: Annotated[
         list[str], "Facts that limit the explanation, such as tables that the results lack."
+    ]
+    least_time: Annotated[
+        LeastTimeRow | None, "Least time of a transfer with the path to itself; null for other flows."
     ]

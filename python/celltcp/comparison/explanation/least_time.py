@@ -1,0 +1,143 @@
+"""Least time of a transfer with an end: first byte, slow start, and the rest at the capacity."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from celltcp._core import in_unit
+from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.comparison.explanation.outcome import LeastTimeRow
+
+#: Initial window of Linux (RFC 6928), segments.
+_INITIAL_WINDOW = 10
+#: Tolerance of the check that no transfer took less, as a share.
+_TOLERANCE = 0.01
+
+
+class LeastTime(NamedTuple):
+    """Least time of a transfer on a path of its own, as a mean over runs, s."""
+
+    size_bytes: float
+    #: From the request to the first byte, with the handshake.
+    first_byte_s: float
+    #: In which a window that doubles with each RTT leaves capacity unused.
+    slow_start_s: float
+    #: With the capacity in full use, until the last byte.
+    full_rate_s: float
+    #: Bytes in the meantime.
+    full_rate_bytes: float
+
+    @property
+    def total_s(self) -> float:
+        """Time from the request to the last byte, s."""
+        return self.first_byte_s + self.slow_start_s + self.full_rate_s
+
+    @property
+    def text(self) -> str:
+        """Sentence with the time and its parts."""
+        rest = ""
+        if self.full_rate_s > 0:
+            mbps = 8e-6 * self.full_rate_bytes / self.full_rate_s
+            rest = f", then {time_text(self.full_rate_s)} at {rate_text(mbps)} of payload"
+        return (
+            f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} under any CCA: "
+            f"{time_text(self.first_byte_s)} to the first byte, "
+            f"{time_text(self.slow_start_s)} in slow start{rest}"
+        )
+
+    def to_json(self) -> LeastTimeRow:
+        """Returns the time and its parts as JSON."""
+        return {
+            "bytes": self.size_bytes,
+            "total_s": self.total_s,
+            "first_byte_s": self.first_byte_s,
+            "slow_start_s": self.slow_start_s,
+            "full_rate_s": self.full_rate_s,
+        }
+
+
+class _Capacity(NamedTuple):
+    """Capacity of a path over time, as payload that it can have delivered by the end of each slot."""
+
+    start_s: float
+    slot_s: float
+    bytes_by_end: NDArray[np.float64]
+
+    def end_s(self, begin_s: float, size_bytes: float) -> float:
+        """Returns the time at which a size that begins to arrive at a time can have arrived, s."""
+        ends = self.start_s + self.slot_s * np.arange(len(self.bytes_by_end) + 1)
+        totals = np.concatenate(([0.0], self.bytes_by_end))
+        wanted = float(np.interp(begin_s, ends, totals)) + size_bytes
+        if wanted <= totals[-1]:
+            index = int(np.searchsorted(totals, wanted))
+            gained = totals[index] - totals[index - 1] if index else 0.0
+            return float(ends[index] - self.slot_s * (totals[index] - wanted) / (gained or 1.0))
+        # Beyond the end of the slots the capacity is the mean of those before.
+        mean = totals[-1] / (ends[-1] - ends[0])
+        return float(ends[-1] + (wanted - totals[-1]) / mean)
+
+
+def least_time_of(evidence: Evidence) -> LeastTime | None:
+    """Returns the least time of a flow's transfer; None without one, or with others on the path.
+
+    Parts that start together are one transfer.
+    """
+    section = evidence.scenario["flows"][evidence.flow_index]
+    is_alone = len(evidence.scenario["flows"]) == 1 and not evidence.has_middleboxes
+    size, count = in_unit(evidence.workload.get("bytes"), "B"), int(section.get("count", 1))
+    kind = evidence.workload.get("kind", "bulk")
+    if not size or kind != "bulk" or not is_alone or (count > 1 and "start_spread" in section):
+        return None
+    if "first_byte_s" not in evidence.connections or not evidence.mss > 0:
+        return None
+    rows = [
+        row
+        for run in evidence.runs
+        if (row := _least_time(evidence, run, size * count, count)) is not None
+    ]
+    applications = [each for each in evidence.comparison.applications if each.completion_metric]
+    if not rows or not applications:
+        return None
+    least = LeastTime(*(float(np.mean(column)) for column in zip(*rows, strict=True)))
+    times_s = (application.means(application.completion_metric) for application in applications)
+    # An own congestion control may start faster than a window that doubles.
+    shortest_s = min((time_s for means in times_s for time_s in means), default=math.inf)
+    return None if shortest_s < (1 - _TOLERANCE) * least.total_s else least
+
+
+def _least_time(evidence: Evidence, run: int, size: float, count: int) -> LeastTime | None:
+    """Returns the least time in a run; None if nothing arrived or its capacity is not known."""
+    connections = evidence.connections[evidence.connections["run"] == run]
+    slots = evidence.slots[evidence.slots["run"] == run]
+    rates = slots["capacity_mbps"].to_numpy(float)
+    first = connections.sort_values("first_byte_s").iloc[:1]
+    start_s, first_byte_s = (float(first[name].sum()) for name in ("start_s", "first_byte_s"))
+    rtt_s = float(connections["rtt_min_ms"].min()) / 1e3
+    if not rates.sum() > 0 or not rtt_s > 0 or not first_byte_s > 0:
+        return None
+    capacity = _Capacity(
+        float(slots["t_s"].min()), evidence.slot_s, np.cumsum(rates) * 1e6 / 8 * evidence.slot_s
+    )
+    begin_s = t_s = start_s + first_byte_s
+    window = _initial_window(evidence.scenario) * evidence.mss * count
+    rest = size
+    while rest > window and (end_s := capacity.end_s(t_s, window)) < t_s + rtt_s:
+        rest -= window
+        window *= 2
+        t_s = max(t_s + rtt_s, end_s)
+    # The last window of a short transfer fills the path for no longer than it takes.
+    full_rate_s = capacity.end_s(t_s, rest) - t_s
+    return LeastTime(size, first_byte_s, t_s - begin_s, full_rate_s, rest)
+
+
+def _initial_window(scenario: Any) -> int:
+    """Returns the initial window of the hosts, segments."""
+    return int(scenario.get("tcp", {}).get("initial_window", _INITIAL_WINDOW))

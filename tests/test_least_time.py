@@ -1,0 +1,82 @@
+"""Least time of a transfer: below what any CCA takes, and near what a sender without losses takes."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltcp as ct
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.least_time import LeastTime
+
+if TYPE_CHECKING:
+    from drawn_causes import Changes
+
+
+def _drawn(seed: int) -> tuple[random.Random, Changes]:
+    draw = random.Random(seed)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(20, 600)}ms",
+        "path.down.rate": f"{draw.randint(5, 50)}Mbit/s",
+        "path.buffer": "4bdp",
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{draw.choice([40, 300, 5000, 20000])}kB"},
+        "flows.0.count": draw.choice([1, 1, 4]),
+        "tcp.initial_window": draw.choice([4, 10, 30]),
+    }
+    return draw, changes
+
+
+def _least(result: ct.Comparison) -> LeastTime:
+    explained = ExplainedComparison(result)
+    assert explained.least_time is not None
+    assert explained.least_time.text in explained.notes
+    document = explained.to_json()["least_time"]
+    assert document is not None
+    assert document["total_s"] == explained.least_time.total_s
+    return explained.least_time
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_sender_without_losses_takes_little_more_than_the_least_time(seed: int) -> None:
+    _, changes = _drawn(seed)
+    result = ct.compare("steady-20-68", "cubic:hystart=off,bbr", 1, duration="120s", set=changes)
+    (application,) = result.applications
+    least = _least(result)
+    cubic, bbr = application.means("completion_max_s")
+    assert least.size_bytes == changes["flows.0.count"] * (
+        in_unit(changes["flows.0.workload"]["bytes"], "B") or 0.0
+    )
+    assert 0.99 * least.total_s <= min(cubic, bbr)
+    assert cubic <= 1.15 * least.total_s + 0.01
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_rate_that_varies_counts_as_it_was_at_each_time(seed: int) -> None:
+    draw, changes = _drawn(seed)
+    del changes["path.down.rate"]
+    rates = [draw.randint(5, 50) for _ in range(4)]
+    changes["path.down.steps"] = [
+        {"at": f"{2 * index}s", "rate": f"{rate}Mbit/s"} for index, rate in enumerate(rates)
+    ]
+    changes |= {"flows.0.workload": {"kind": "bulk", "bytes": "25MB"}, "path.rtt": "50ms"}
+    result = ct.compare("steady-20-68", "cubic:hystart=off", 1, duration="120s", set=changes)
+    (application,) = result.applications
+    least = _least(result)
+    (cubic,) = application.means("completion_max_s")
+    assert 0.99 * least.total_s <= cubic <= 1.2 * least.total_s
+
+
+def test_flows_that_share_the_path_or_have_no_end_have_none() -> None:
+    finite = {"kind": "bulk", "bytes": "1MB"}
+    cases: list[Changes] = [
+        {},
+        {"flows": [{"workload": finite}, {"name": "other"}]},
+        {"flows.0.workload": finite, "flows.0.count": 3, "flows.0.start_spread": "1s"},
+        {"flows.0.workload": {"kind": "page"}},
+    ]
+    for changes in cases:
+        result = ct.compare("steady-20-68", "cubic", 1, duration="5s", set=changes)
+        assert ExplainedComparison(result).least_time is None
