@@ -23,7 +23,7 @@ from celltcp.comparison.metrics import (
     SHARE,
     WINDOWS,
 )
-from celltcp.comparison.runs import run_table
+from celltcp.comparison.runs import identical_ccas, run_table
 from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tables import Results, RunTables
@@ -504,8 +504,6 @@ class Comparison(RunTables):
     @functools.cached_property
     def identical_ccas(self) -> list[list[str]]:
         """Groups of congestion controls or mixes under which the runs are the same, seed by seed."""
-        from celltcp.comparison.identical_runs import identical_ccas
-
         columns = self._columns
         return identical_ccas(self.results, columns["run"], columns["seed"], self._indices)
 

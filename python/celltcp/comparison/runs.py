@@ -34,6 +34,12 @@ _FLOW_COLUMNS = [
 #: Columns of early acknowledgements, which results of earlier versions lack.
 _EARLY_ACK_COLUMNS = ("acked_early_bytes", "acked_early_ends")
 
+#: Columns of connections that are equal in identical runs.
+_IDENTITY_COLUMNS = (
+    *("flow", "bytes", "segments", "retransmissions", "duration_s", "goodput_mbps"),
+    *("rtt_mean_ms", "rtt_p95_ms"),
+)
+
 
 def run_table(
     results: Results,
@@ -194,3 +200,23 @@ def weighted_mean(values: Sequence[float], segments: Sequence[int]) -> float:
     ]
     total = sum(weight for _, weight in weighted)
     return math.fsum(value * weight for value, weight in weighted) / total if total else math.nan
+
+
+def identical_ccas(
+    results: Results,
+    runs: Sequence[int],
+    seeds: Sequence[int],
+    indices: Mapping[str, Sequence[int]],
+) -> list[list[str]]:
+    """Returns groups of congestion controls or mixes under which the runs are the same, seed by seed.
+
+    `indices` are those of the runs of each CCA or mix among `runs` and `seeds`.
+    """
+    rows: dict[int, list[tuple[Any, ...]]] = {}
+    for run, *row in rows_of(results.tables["flows"], "run", *_IDENTITY_COLUMNS):
+        rows.setdefault(run, []).append(tuple(map(repr, row)))
+    groups: dict[str, list[str]] = {}
+    for cca, places in indices.items():
+        own_runs = [(seeds[index], rows.get(runs[index])) for index in places]
+        groups.setdefault(repr(own_runs), []).append(cca)
+    return [group for group in groups.values() if len(group) > 1]
