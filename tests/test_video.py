@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import celltcp as ct
 from celltcp._core import p1203_scores
@@ -229,8 +230,44 @@ def test_the_check_compares_with_reference_software(
     assert result[0].scores["O46"] == pytest.approx(4.92093, abs=1e-5)
 
 
+def test_verdicts_over_all_scenarios_are_those_of_their_paired_differences(
+    celltcp: Celltcp, tmp_path: Path
+) -> None:
+    """An independent computation: t intervals of the differences, with one run on each scenario."""
+    scenarios = ["steady-5-18", "steady-5-68", "steady-20-68"]
+    ccas, abrs = ["cubic", "bbr"], ["bba-0", "throughput"]
+    result = ct.compare_video(scenarios, abrs, ccas, 1, duration="40s", out=tmp_path / "out")
+    runs = {
+        (scenario, abr, cca): comparison.runs.set_index("cca").loc[cca]
+        for (scenario, abr), comparison in result.comparisons.items()
+        for cca in ccas
+    }
+    verdicts = {(each.need, each.metric): each for each in result.over_all}
+    needs = [*(f"with {abr}" for abr in abrs), *(f"for {cca}" for cca in ccas)]
+    assert set(verdicts) == {(need, score) for need in needs for score in SCORES}
+    for (need, metric), verdict in verdicts.items():
+        kind, fixed = need.split()
+        first, second = verdict.ranked
+        pairs = [((fixed, name) if kind == "with" else (name, fixed)) for name in (first, second)]
+        values = np.array(
+            [[runs[place, *pair][metric] for place in scenarios] for pair in pairs], float
+        )
+        differences = values[0] - values[1]
+        assert differences.mean() >= 0
+        low, high = stats.t.interval(0.95, 2, loc=differences.mean(), scale=stats.sem(differences))
+        smallest = 0.1 if metric == "qoe" else 0.0
+        is_tied = not low > 0 or differences.mean() < smallest or not differences.std()
+        assert bool(verdict.tied) == is_tied, (need, metric, low, high)
+    shown = " ".join(celltcp("show", str(tmp_path / "out")).stdout.split())
+    assert all(f"3 scenarios {each.need}: {each.text}" in shown for each in result.over_all)
+    assert "mean over" not in shown
+    assert [row["need"] for row in result.to_json()["over_all"]] == [
+        each.need for each in result.over_all
+    ]
+
+
 def test_adaptations_are_compared_with_each_other(celltcp: Celltcp, tmp_path: Path) -> None:
-    """By both scores, run by run, on each scenario and over all of them."""
+    """By both scores, run by run, on each of two scenarios and over both."""
     scenarios, abrs = ["steady-5-18", "steady-5-68"], ["bba-0", "robust-mpc"]
     folder = tmp_path / "out"
     result = ct.compare_video(scenarios, abrs, "cubic", 2, duration="20s", out=folder)

@@ -109,7 +109,12 @@ def _check() -> None:
 def print_video(comparison: VideoComparison) -> None:
     """Prints scores, other metrics, and the best CCA and ABR algorithm."""
     from celltcp.campaign.provenance import engine_text
-    from celltcp.video.report.video import adaptations_table, metrics_table, scores_table
+    from celltcp.video.report.video import (
+        adaptations_table,
+        metrics_table,
+        over_all_lines,
+        scores_table,
+    )
 
     about = next(iter(comparison.comparisons.values())).results.about
     console = Terminal()
@@ -119,6 +124,8 @@ def print_video(comparison: VideoComparison) -> None:
     console.print_table(metrics_table(comparison))
     if (adaptations := adaptations_table(comparison)) is not None:
         console.print_table(adaptations)
+    for line in over_all_lines(comparison):
+        console.print(line)
     for warning in comparison.warnings:
         console.print(f"warning: {warning}", style="yellow")
     console.print(engine_text(about), style="dim")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +16,21 @@ from celltcp.comparison.application_means import application_means
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
 from celltcp.comparison.metrics import COMPETITION_METRICS, METRICS
-from celltcp.comparison.outcome import RatioInterval, ScenarioSetOutcome, SetInterval
-from celltcp.comparison.set_differences import SetDifference, has_ratios, set_difference
+from celltcp.comparison.outcome import ScenarioSetOutcome
+from celltcp.comparison.set_differences import (
+    SetDifference,
+    has_ratios,
+    ratio_interval,
+    set_difference,
+    set_interval,
+)
 from celltcp.comparison.set_verdicts import SetVerdict, set_verdicts
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder, require_own
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
-from celltcp.results.rows import json_interval, json_value
-from celltcp.results.statistics import estimate, mean_ratio
+from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_LIST
 from celltcp.scenarios.changes import Changes
@@ -163,38 +167,19 @@ class ScenarioSet:
                 name: comparison.to_json(by) for name, comparison in self.comparisons.items()
             },
             "mean": [
-                {"cca": cca, **{metric: _set_interval(self.values(cca, metric)) for metric in METRICS}}
+                {"cca": cca, **{metric: set_interval(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
             ],
             "relative": [
                 {
                     "cca": cca,
                     "compared_with": self.ccas[0],
-                    **{metric: _ratio_interval(self.relative(cca, metric)) for metric in METRICS},
+                    **{metric: ratio_interval(self.relative(cca, metric)) for metric in METRICS},
                 }
                 for cca in self.ccas[1:]
             ],
             "leading": self.leading,
-            "over_all": [
-                {
-                    "need": verdict.need,
-                    "metric": verdict.metric,
-                    "best": verdict.best,
-                    "ranked": verdict.ranked,
-                    "tied": verdict.tied,
-                    "gains": {
-                        cca: _ratio_interval(each.values)
-                        for cca, each in verdict.differences.items()
-                        if each.is_relative
-                    },
-                    "differences": {
-                        cca: _set_interval(each.values)
-                        for cca, each in verdict.differences.items()
-                        if not each.is_relative
-                    },
-                }
-                for verdict in self.verdicts
-            ],
+            "over_all": [verdict.to_json() for verdict in self.verdicts],
             "left_out": list(self.left_out),
         }
         verdicts = {
@@ -209,9 +194,9 @@ class ScenarioSet:
                     "flow": row.flow,
                     "metric": row.metric,
                     "cca": cca,
-                    "mean": _set_interval(values),
-                    "relative": _ratio_interval(each.values) if each and each.is_relative else None,
-                    "difference": _set_interval(each.values) if each and not each.is_relative else None,
+                    "mean": set_interval(values),
+                    "relative": ratio_interval(each.values) if each and each.is_relative else None,
+                    "difference": set_interval(each.values) if each and not each.is_relative else None,
                 }
                 for row in means
                 for cca, values in row.means.items()
@@ -233,19 +218,6 @@ class ScenarioSet:
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
-
-
-def _set_interval(values: Sequence[float]) -> SetInterval:
-    """Returns the mean over scenarios, and the number of scenarios with a value."""
-    return {**json_interval(values), "scenarios": sum(not math.isnan(value) for value in values)}
-
-
-def _ratio_interval(differences: Sequence[float]) -> RatioInterval:
-    """Returns the mean of relative differences, and the number of scenarios with one."""
-    mean, low, high = mean_ratio(differences)
-    half = None if low is None or high is None else (high - low) / 2
-    count = sum(not math.isnan(difference) for difference in differences)
-    return {"mean": json_value(mean), "ci95": half, "low": low, "high": high, "scenarios": count}
 
 
 def compare_all(

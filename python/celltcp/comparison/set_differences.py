@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.metrics import METRICS, range_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import INFINITE, percent_text
+from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import estimate, mean_ratio, paired_difference, relative_difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from celltcp.comparison.outcome import RatioInterval, SetInterval
 
 #: Network metric that is often zero, so that it has no ratio.
 _OFTEN_ZERO = "retransmissions"
@@ -115,3 +118,16 @@ def ratio_text(differences: Sequence[float]) -> str:
         f"{100 * end + 0.0:+.0f}" if 100 * end < 1e4 else INFINITE for end in (low, high)
     )
     return f"{text} ({ends}) %"
+
+
+def set_interval(values: Sequence[float]) -> SetInterval:
+    """Returns the mean over scenarios, and the number of scenarios with a value."""
+    return {**json_interval(values), "scenarios": sum(not math.isnan(value) for value in values)}
+
+
+def ratio_interval(differences: Sequence[float]) -> RatioInterval:
+    """Returns the mean of relative differences, and the number of scenarios with one."""
+    mean, low, high = mean_ratio(differences)
+    half = None if low is None or high is None else (high - low) / 2
+    count = sum(not math.isnan(difference) for difference in differences)
+    return {"mean": json_value(mean), "ci95": half, "low": low, "high": high, "scenarios": count}

@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.choices import NEED_TEXTS
 from celltcp.comparison.metrics import sign_of, words_of
 from celltcp.comparison.report.settings_lines import linux_commands
-from celltcp.comparison.set_differences import SetDifference, has_ratios, set_difference
+from celltcp.comparison.set_differences import (
+    SetDifference,
+    has_ratios,
+    ratio_interval,
+    set_difference,
+    set_interval,
+)
 from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from celltcp.comparison.applications import Application, RankingMetric
+    from celltcp.comparison.outcome import SetVerdictRow
     from celltcp.comparison.scenario_set import ScenarioSet
 
 #: Minimum number of scenarios for a verdict over all of them.
-_MIN_SCENARIOS = 3
+MIN_SCENARIOS = 3
 #: Ranking metrics that differ among scenarios, the one that matters most first.
 _PRECEDENCE = ("late_share", "completed_share", "completion_least_s", "response_p95_s")
 
@@ -55,12 +62,29 @@ class SetVerdict(NamedTuple):
             state = f"undecided among {', '.join(names[each] for each in (first, *self.tied))}"
         return f"{state} ({metric} of {names[first]} {gains})"
 
+    def to_json(self) -> SetVerdictRow:
+        """Returns the verdict as JSON, with the interval of each difference."""
+        differences = self.differences.items()
+        return {
+            "need": self.need,
+            "metric": self.metric,
+            "best": self.best,
+            "ranked": self.ranked,
+            "tied": self.tied,
+            "gains": {
+                name: ratio_interval(each.values) for name, each in differences if each.is_relative
+            },
+            "differences": {
+                name: set_interval(each.values) for name, each in differences if not each.is_relative
+            },
+        }
+
 
 def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
     """Returns a verdict for each need that all scenarios have; none for fewer than three scenarios."""
     ccas = single_flow_mixes(scenario_set.ccas)
     comparisons = list(scenario_set.comparisons.values())
-    if len(ccas) < 2 or len(comparisons) < _MIN_SCENARIOS:
+    if len(ccas) < 2 or len(comparisons) < MIN_SCENARIOS:
         return []
     verdicts = []
     flows = [{each.flow: each for each in comparison.applications} for comparison in comparisons]
@@ -69,14 +93,16 @@ def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
         ranking = _shared_ranking(applications) if len(applications) == len(flows) else None
         if ranking is not None:
             values = [_values(each, ranking.metric) for each in applications]
-            verdicts.append(_verdict(f"{flow} ({ranking.title})", ranking.metric, values, ccas))
+            verdicts.append(
+                verdict_over_scenarios(f"{flow} ({ranking.title})", ranking.metric, values, ccas)
+            )
     for requirement in comparisons[0].network_verdicts:
         metric = comparisons[0].requirements[requirement]
         if all(requirement in comparison.network_verdicts for comparison in comparisons):
             values = [
                 {cca: comparison.values(cca, metric) for cca in ccas} for comparison in comparisons
             ]
-            verdicts.append(_verdict(requirement, metric, values, ccas))
+            verdicts.append(verdict_over_scenarios(requirement, metric, values, ccas))
     return [verdict for verdict in verdicts if verdict is not None]
 
 
@@ -98,16 +124,16 @@ def _values(application: Application, metric: str) -> dict[str, list[float]]:
     return application.values("completion_s" if is_complete else metric)
 
 
-def _verdict(
+def verdict_over_scenarios(
     need: str, metric: str, values: Sequence[Mapping[str, Sequence[float]]], ccas: Sequence[str]
 ) -> SetVerdict | None:
     """Returns the verdict by a metric; None where most scenarios have no differences.
 
     Args:
         need: need in words.
-        metric: metric by which the congestion controls rank.
-        values: for each scenario, the values of the runs by congestion control.
-        ccas: congestion controls.
+        metric: metric by which they rank.
+        values: for each scenario, the values of the runs by congestion control, or by ABR algorithm.
+        ccas: congestion controls, or ABR algorithms.
     """
     base, *others = ccas
     is_relative = has_ratios(metric, {cca: [each[cca] for each in values] for cca in ccas})

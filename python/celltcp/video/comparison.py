@@ -18,6 +18,7 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.json_outcome import best_outcome
 from celltcp.comparison.metrics import VIDEO, best_of
+from celltcp.comparison.set_verdicts import MIN_SCENARIOS, SetVerdict, verdict_over_scenarios
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder
 from celltcp.results.keys import part_of_file_name
@@ -130,14 +131,15 @@ class VideoComparison:
 
     @property
     def adaptation_verdicts(self) -> list[AdaptationVerdict]:
-        """The best ABR algorithm for each scenario and CCA, and over all scenarios, by each score.
+        """The best ABR algorithm for each scenario and CCA, and over two scenarios, by each score.
 
-        Runs with the same seed are paired. Over scenarios, values are means of a seed's runs on all of
-        them, because scenarios differ far more than ABR algorithms. Empty with a single ABR algorithm.
+        Runs with the same seed are paired. Over two scenarios, values are means of a seed's runs on
+        both; `over_all` has the verdicts over more. Empty with a single ABR algorithm.
         """
         if len(self.adaptations) < 2:
             return []
-        scenarios: list[str | None] = [*self.scenarios, *([None] if len(self.scenarios) > 1 else [])]
+        are_two = 1 < len(self.scenarios) < MIN_SCENARIOS
+        scenarios: list[str | None] = [*self.scenarios, *([None] if are_two else [])]
         is_random = not all(comparison.decides for comparison in self.comparisons.values())
         return [
             AdaptationVerdict(
@@ -148,6 +150,38 @@ class VideoComparison:
             for cca in self.ccas
             for metric in SCORES
         ]
+
+    @property
+    def over_all(self) -> list[SetVerdict]:
+        """Verdicts over all scenarios, by their differences on each of them, by each score.
+
+        They are on the CCA for each ABR algorithm, then on the ABR algorithm for each CCA. There are
+        none over fewer than three scenarios.
+        """
+        if len(self.scenarios) < MIN_SCENARIOS:
+            return []
+
+        def scores(metric: str, pairs: Mapping[str, tuple[str, str]]) -> list[dict[str, list[float]]]:
+            return [
+                {
+                    name: self.comparisons[scenario, abr].values(cca, metric)
+                    for name, (cca, abr) in pairs.items()
+                }
+                for scenario in self.scenarios
+                if all((scenario, abr) in self.comparisons for _, abr in pairs.values())
+            ]
+
+        groups = {
+            **{f"with {abr}": {cca: (cca, abr) for cca in self.ccas} for abr in self.adaptations},
+            **{f"for {cca}": {abr: (cca, abr) for abr in self.adaptations} for cca in self.ccas},
+        }
+        verdicts = [
+            verdict_over_scenarios(need, metric, values, list(pairs))
+            for need, pairs in groups.items()
+            for metric in SCORES
+            if len(pairs) > 1 and len(values := scores(metric, pairs)) >= MIN_SCENARIOS
+        ]
+        return [verdict for verdict in verdicts if verdict is not None]
 
     def _scores(self, scenario: str | None, cca: str, metric: str) -> dict[str, list[float]]:
         """Returns a score per seed by ABR algorithm, on a scenario or as means over all (None)."""
@@ -198,6 +232,7 @@ class VideoComparison:
                 }
                 for best in self.adaptation_verdicts
             ],
+            "over_all": [verdict.to_json() for verdict in self.over_all],
             "warnings": self.warnings,
             "left_out": list(self.left_out),
         }

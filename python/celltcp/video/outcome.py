@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, TypedDict
 
 from celltcp.comparison.metrics import VIDEO
-from celltcp.comparison.outcome import BestOutcome
+from celltcp.comparison.outcome import BestOutcome, SetVerdictRow
 from celltcp.results.json_fields import Cca, Cell, Columns, HalfWidth, LeftOut, Number, Version
 
 _Abr = Annotated[str, "ABR algorithm."]
@@ -40,7 +40,7 @@ class VideoVerdict(BestOutcome):
 class AdaptationOutcome(BestOutcome):
     """Best ABR algorithm for a CCA on a scenario, by a score."""
 
-    scenario: Annotated[str | None, "Null for the mean over all scenarios."]
+    scenario: Annotated[str | None, "Null for the mean over two scenarios."]
     cca: Cca
     metric: str
 
@@ -53,6 +53,11 @@ class VideoOutcome(TypedDict):
     verdicts: list[VideoVerdict]
     adaptation_verdicts: Annotated[
         list[AdaptationOutcome], "Empty if only one ABR algorithm was compared."
+    ]
+    over_all: Annotated[
+        list[SetVerdictRow],
+        "Verdicts over three or more scenarios: on the CCA with each ABR algorithm, and on the ABR "
+        "algorithm for each CCA.",
     ]
     warnings: list[str]
     left_out: LeftOut

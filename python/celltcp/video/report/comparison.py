@@ -40,7 +40,12 @@ from celltcp.video.plots.viewers import (
     sessions_of,
     share_of_sessions,
 )
-from celltcp.video.report.video import adaptations_table, metrics_table, scores_table
+from celltcp.video.report.video import (
+    adaptations_table,
+    metrics_table,
+    over_all_lines,
+    scores_table,
+)
 
 _SCORES = (
     "The score is the mean opinion score of ITU-T P.1203, from 1 (bad) to 5 (excellent). Best is the "
@@ -60,12 +65,13 @@ def video_part(videos: VideoComparison) -> Part:
     about, scenarios, abrs = videos.about, videos.scenarios, videos.adaptations
     ccas = ", ".join(labels(videos.ccas).values())
     best_abrs = {scenario: _best_abr(videos, scenario) for scenario in scenarios}
-    adaptations = adaptations_table(videos)
+    adaptations, over_all = adaptations_table(videos), over_all_lines(videos)
     sections = [
         Section("Mean opinion scores", scores_table(videos), text=(_SCORES,)),
         Section("Scores by adaptation", figure=_scores(videos)),
         Section("What the viewers got", replace(metrics_table(videos), title="")),
         *([] if adaptations is None else [Section("Best adaptation", replace(adaptations, title=""))]),
+        *([Section("Over all scenarios", text=tuple(over_all))] if over_all else []),
         *_distributions(videos),
     ]
     for scenario, abr in best_abrs.items():

@@ -98,3 +98,9 @@ def adaptations_table(videos: VideoComparison) -> Table | None:
         title=f"Best adaptation{note}",
         cca_of_cell={name: cca for cca, name in names.items()},
     )
+
+
+def over_all_lines(videos: VideoComparison) -> list[str]:
+    """Returns a line for each verdict over all scenarios."""
+    scenarios = count_text(len(videos.scenarios), "scenario")
+    return [f"best over all {scenarios} {each.need}: {each.text}" for each in videos.over_all]
