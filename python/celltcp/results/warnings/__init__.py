@@ -73,11 +73,12 @@ def all_warnings(results: Results) -> list[str]:
         warnings += sleepless(results, scenario["radio"])
     warnings += [*_memory_pressure(results), *_repeated_traces(about), *about.get("notes", [])]
     warnings += [*limited_flows(results), *windows_that_share(results)]
-    if any(part.get(name) for part in (path, *path.get("wired", ())) for name in _LOSS_FIELDS):
+    losses = [part.get(name) for part in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
+    if any(losses):
         from celltcp.results.warnings.few_losses import few_losses
 
         warnings += few_losses(results)
-    if '"gilbert-elliott"' in about["scenario"]:
+    if any(isinstance(loss, dict) for loss in losses):
         from celltcp.results.warnings.packet_bursts import packet_bursts
 
         warnings += packet_bursts(results, scenario)
