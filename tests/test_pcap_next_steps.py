@@ -105,10 +105,20 @@ def test_requests_one_after_the_other_are_the_limit_and_no_buffer(tmp_path: Path
     ct.run("steady-100-18", "cubic", duration="8s", samples="off", set=changes, pcap=file)
     analyses = analyse(file)
     row = analyses.connections.iloc[0]
-    assert str(row["diagnosis"]).startswith("one request at a time limits the rate: the client asks")
-    (step,) = next_steps(analyses)
+    diagnosis = str(row["diagnosis"])
+    assert diagnosis.startswith("one request at a time limits the rate: each")
+    assert "of 48 B), and are all that is in flight" in diagnosis
+    step, *commands = next_steps(analyses)
     assert step.startswith("# larger requests, or several at a time")
-    scenario, _ = write_scenario(estimate_path(analyses, 0), tmp_path / "path.toml")
+    assert commands[-1].startswith("celltcp sweep path.toml --vary flows.0.workload.response=")
+    path = estimate_path(analyses, 0)
+    # Answers pass at the rate of the link, of which the time for each has the latencies of the hosts.
+    assert 60 < path.mean_mbps < 105
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    # A simulation of the scenario has the rate of the capture.
+    again = ct.compare(str(scenario), "cubic", 1, set={"tcp.initial_window": 100})
+    responses = again.applications[0].means("response_s")[0]
+    assert responses == pytest.approx(row["download_s"] / row["segments_up"], rel=0.1)
     flow = tomllib.loads(Path(scenario).read_text())["flows"][0]["workload"]
     assert flow["kind"] == "request-response"
     assert abs(int(flow["response"].removesuffix("B")) / size - 1) < 0.02

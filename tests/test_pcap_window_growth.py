@@ -42,6 +42,13 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
     assert match, text
     first, last = (float(match[n]) * _BYTES[match[n + 1]] for n in (1, 3))
     assert float(match[5]) == pytest.approx(1.0, abs=0.3)
+    # What the losses took of the data in flight, and the time in which it grows back.
+    reduced = re.search(r"before the losses, repaired by \S+ m?s, they were (\S+) (kB|MB)", text)
+    assert reduced, text
+    before = float(reduced[1]) * _BYTES[reduced[2]]
+    assert before == pytest.approx(slots[slots["t_s"] < 3]["inflight"].max() * 1448, rel=0.4)
+    if last < before:
+        assert "as they are again in" in text
     # The window of the sender itself, in segments of 1448 bytes.
     windows = slots[slots["t_s"] > 5]["cwnd"] * 1448
     assert last == pytest.approx(windows.iloc[-1], rel=0.1)

@@ -142,9 +142,10 @@ def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame) -> str:
     """Returns the application: one that answers or pauses for 30 % of the time, or one that ended."""
     min_pauses_s = _MIN_PAUSED_SHARE * row["download_s"]
     asked_s, answered_s = row["turns_up_s"], row["turns_down_s"]
-    if row["direction"] == "down" and str(row.get("diagnosis", "")).startswith(ONE_REQUEST):
-        requests = int(row["segments_up"])
-        request, response = int(row["bytes_up"]) // requests or 1, round(requested_bytes(row))
+    if str(row.get("diagnosis", "")).startswith(ONE_REQUEST):
+        other = "up" if row["direction"] == "down" else "down"
+        requests = int(row[f"segments_{other}"])
+        request, response = int(row[f"bytes_{other}"]) // requests or 1, round(requested_bytes(row))
         return (
             f'workload = {{ kind = "request-response", request = "{request}B", response = '
             f'"{response}B", think = "0s", gap = "0s" }} # {requests} requests, one at a time'

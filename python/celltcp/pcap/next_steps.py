@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE
-from celltcp.pcap.diagnosis.requests import ONE_REQUEST
+from celltcp.pcap.diagnosis.requests import ONE_REQUEST, requested_bytes
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
@@ -33,11 +33,6 @@ _WHICH_LIMIT = (
     "# another CCA changes nothing where the send buffer or the application is the limit: a capture at "
     "the sender, or ss -ti there (sndbuf_limited, app_limited), tells which it is"
 )
-#: Step against a single request under way.
-_ONE_REQUEST_STEP = (
-    "# larger requests, or several at a time (read-ahead, pipelining, parallel transfers): neither "
-    "buffers nor another CCA change that an answer ends before the next request"
-)
 
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
@@ -57,18 +52,22 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if str(row["diagnosis"]).startswith(OWN_LIMIT):
         return [_buffer_step(row)]
     if str(row["diagnosis"]).startswith(ONE_REQUEST):
-        return [_ONE_REQUEST_STEP]
+        return _request_steps(row)
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
         return [_WHICH_LIMIT]
     if WINDOW_LIMIT in str(row["diagnosis"]):
         return [_pacing_step()]
+    return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row)}")
+
+
+def _simulated(row: Mapping[Hashable, Any], command: str) -> list[str]:
+    """Returns the commands that write the scenario `path.toml` of a transfer and simulate it."""
     if row["file"] == _STDIN:
         return []
     path = shlex.join(
         ["celltcp", "pcap", "to-scenario", str(row["file"]), "--connection", str(row["connection"])]
     )
-    compare = "celltcp compare path.toml --cca cubic,bbr"
-    return [f"{path} --out path.toml", f"{compare}  # {_purpose(row)}"]
+    return [f"{path} --out path.toml", command]
 
 
 def _payload(row: Mapping[Hashable, Any]) -> int:
@@ -109,14 +108,27 @@ def _buffer_step(row: Mapping[Hashable, Any]) -> str:
     )
 
 
+def _request_steps(row: Mapping[Hashable, Any]) -> list[str]:
+    """Returns the steps against a single request under way: more data for each RTT."""
+    answer = requested_bytes(row)
+    sizes = ",".join(f"{factor * answer:.0f}B" for factor in (1, 2, 4))
+    twice = three_digits(2 * 8e-3 * answer / row["rtt_min_ms"])
+    return [
+        "# larger requests, or several at a time (read-ahead, pipelining, parallel transfers): twice "
+        f"as much gives up to {twice} Mbit/s; larger buffers of the hosts change nothing",
+        *_simulated(row, f"celltcp sweep path.toml --vary flows.0.workload.response={sizes}"),
+    ]
+
+
 def _pacing_step() -> str:
     """Returns the step against bursts that overflow a buffer in slow start, which shrink the window.
 
     Such a transfer never fills its path, so that a scenario of it has too low a capacity.
     """
     return (
-        "# after losses in slow start: pacing and BBR have a larger window than this sender, and a "
-        "rate below that of the narrowest link (SO_MAX_PACING_RATE) loses nothing; Linux, "
+        "# against a small window after losses in slow start: pacing and BBR keep a larger one, though "
+        "they may lose more, and a rate below that of the narrowest link (SO_MAX_PACING_RATE) loses "
+        "nothing; Linux, "
         f"{linux_line('tcp.pacing=true')}; {cca_line('bbr')}; a scenario of this capture has the rate "
         "of its window, not of the path"
     )

@@ -67,7 +67,7 @@ _LIMITS = {
     "receive_window": "receive window",
     "recovery": "recovery",
     "wait": "wait",
-    "network": "network\nor sender",
+    "network": "other,\nsee below",
 }
 
 #: Columns that a narrow terminal does without, the least important first.

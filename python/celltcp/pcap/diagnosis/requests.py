@@ -14,6 +14,8 @@ ONE_REQUEST = "one request at a time limits the rate"
 _MIN_REQUESTS, _MAX_RANGE = 5, 0.1
 #: Maximum data of the requests, as a share of the answers.
 _MAX_REQUEST_SHARE = 0.1
+#: Minimum time in which an answer passes, as a share of the RTT: the error of the RTT.
+_MIN_PASSING_SHARE = 0.05
 
 
 def requested_bytes(row: Mapping[Hashable, Any]) -> float:
@@ -33,8 +35,23 @@ def requests_text(evidence: Evidence) -> str:
     """Returns the sentence about such requests, with the rate that they allow."""
     row = evidence.row
     answer, rtt_ms = requested_bytes(row), row["rtt_min_ms"]
+    other = "up" if row["direction"] == "down" else "down"
+    count = int(row[f"segments_{other}"])
+    request_text = f"{count} of {size_text(row[f'bytes_{other}'] / count)}"
     return (
-        f"{ONE_REQUEST}: the {evidence.receiver} asks for {size_text(answer)} again and again, and an "
-        f"answer is all that is in flight, at most {three_digits(8e-3 * answer / rtt_ms)} Mbit/s at an "
-        f"RTT of {ms_text(rtt_ms)}"
+        f"{ONE_REQUEST}: each {size_text(answer)} follow a message of the {evidence.receiver} "
+        f"({request_text}), and are all that is in flight, at most "
+        f"{three_digits(8e-3 * answer / rtt_ms)} Mbit/s at an RTT of {ms_text(rtt_ms)}"
     )
+
+
+def burst_mbps(row: Mapping[Hashable, Any], rtt_ms: float) -> float:
+    """Returns the rate at which answers pass at least, Mbit/s of payload; 0 without such requests.
+
+    The time of a request and its answer, less an RTT, is what the path and the hosts take for it.
+    """
+    answer = requested_bytes(row)
+    if not answer or not rtt_ms > 0:
+        return 0.0
+    time_ms = 8e-3 * answer / row["throughput_mbps"]
+    return float(8e-3 * answer / max(time_ms - rtt_ms, _MIN_PASSING_SHARE * rtt_ms))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from celltcp.pcap.diagnosis.evidence import Evidence
-from celltcp.scenarios.quantity_texts import size_text, three_digits
+from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 #: Words of sentences with such a clause.
 WINDOW_LIMIT = "the congestion window is the limit"
@@ -13,6 +15,8 @@ WINDOW_LIMIT = "the congestion window is the limit"
 _MIN_INTERVALS, _MIN_ROUND_TRIPS = 30, 10
 #: Range of the growth, segments a round trip: up to one by Reno with an ACK for each segment.
 _MIN_GROWTH, _MAX_GROWTH = 0.2, 2.0
+#: Maximum data in flight after losses, as a share of those before, that is a reduction of the window.
+_MAX_REDUCED = 0.9
 #: Minimum coefficient of determination of a straight line through the data in flight.
 _MIN_DETERMINATION = 0.9
 
@@ -44,8 +48,18 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
     end = start + slope * (times_s[-1] - times_s[0])
     rates = [three_digits(8e-6 * flight / rtt_s) for flight in (start, end)]
     rates_text = rates[0] if rates[0] == rates[1] else f"{rates[0]} to {rates[1]}"
-    return (
+    text = (
         f"{WINDOW_LIMIT}: the data in flight grow from {size_text(start)} to "
         f"{size_text(end)}, by {three_digits(growth)} segments a round trip, which gives {rates_text} "
         f"Mbit/s at the lowest RTT of {three_digits(1e3 * rtt_s)} ms"
+    )
+    own = evidence.sender_intervals
+    before = float(own.loc[own["t_s"] <= after_s, "in_flight_max"].max())
+    if not start <= _MAX_REDUCED * before:
+        return text
+    repaired_s = float(evidence.true_losses["repaired_s"].max())
+    repaired_text = "" if math.isnan(repaired_s) else f", repaired by {time_text(repaired_s)},"
+    text += f"; before the losses{repaired_text} they were {size_text(before)}"
+    return (
+        text if end >= before else f"{text}, as they are again in {time_text((before - end) / slope)}"
     )
