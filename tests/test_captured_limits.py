@@ -42,15 +42,3 @@ def test_the_window_that_stands_for_the_limit_of_a_sender_is_not_called_the_rece
     assert not any("receive_" in remedy.options for remedy in explained.remedies)
     assert not explained.settings
     assert any("limit of its own" in note for note in explained.notes)
-
-
-def test_a_window_that_still_grows_is_not_blamed_on_the_largest_buffer() -> None:
-    transfers = {"kind": "sequence", "size": "160kB", "gap": "1s"}
-    changes = {"tcp.initial_window": 60, "path.rtt": "130ms", "flows.0.workload": transfers}
-    result = ct.compare("steady-100-68", "cubic", 1, duration="10s", set=changes)
-    texts = {cause.name: cause.text for cause in ExplainedComparison(result).ccas[0].causes}
-    assert "it begins at 64 KiB" in texts["receive_window"]
-    capped = {**changes, "tcp.receive_window_max": "40kB"}
-    result = ct.compare("steady-100-68", "cubic", 1, duration="10s", set=capped)
-    texts = {cause.name: cause.text for cause in ExplainedComparison(result).ccas[0].causes}
-    assert "it begins at" not in texts["receive_window"]

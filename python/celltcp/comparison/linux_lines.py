@@ -14,6 +14,7 @@ from celltcp.comparison.report.settings_lines import (
     systems,
 )
 from celltcp.comparison.socket_options import is_raised
+from celltcp.results.first_window import INITIAL_BUFFER, LARGEST_BUFFER
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
@@ -33,6 +34,11 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
         scenario: scenario, parsed from its file; None leaves out lines for rates of hops and for
             queues in other devices, and the conditions under which a command helps.
     """
+    return _line(change, scenario, {})
+
+
+def _line(change: str, scenario: Mapping[str, Any] | None, others: Mapping[str, str]) -> str:
+    """Returns the line of `linux_line` for a change beside others, by field."""
     field, value = _field_and_value(change)
     parts = field.split(".")
     if parts[:2] == ["tcp", "sysctl"]:
@@ -52,7 +58,19 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
     host = host_text(entry["host"], scenario)
     if field == "tcp.min_rto" and _has_requests(scenario or {}):
         host = f"both hosts, as the {_node('receiver', scenario) or 'other one'} repeats lost requests"
-    return f"{host}{condition}: {entry['line'].format(value=text)}"
+    sizes = _receive_buffers(scenario or {}, others)
+    return f"{host}{condition}: {entry['line'].format(value=text, **sizes)}"
+
+
+def _receive_buffers(scenario: Mapping[str, Any], changes: Mapping[str, str]) -> dict[str, str]:
+    """Returns the receive buffer at the start and its largest size, which one sysctl sets, bytes."""
+    tcp = scenario.get("tcp", {})
+    defaults = {"initial": INITIAL_BUFFER, "largest": LARGEST_BUFFER}
+    fields = {"initial": "receive_buffer_initial", "largest": "receive_buffer_max"}
+    return {
+        name: _value_text(changes.get(f"tcp.{field}") or str(tcp.get(field, defaults[name])), "B") or ""
+        for name, field in fields.items()
+    }
 
 
 def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
@@ -68,8 +86,8 @@ def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = Non
             continue
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
         line = f"{field}={value}"
-        lines.append(shaper_line(value, scenario or {}) if is_shaper else linux_line(line, scenario))
-    return [line for line in lines if line]
+        lines.append(shaper_line(value, scenario or {}) if is_shaper else _line(line, scenario, values))
+    return [line for line in dict.fromkeys(lines) if line]
 
 
 def other_system_lines(change: str) -> list[str]:

@@ -31,7 +31,11 @@ _OPTIONS = (
         "SO_RCVBUF",
         "receiver",
         "net.core.rmem_max",
-        {"tcp.receive_buffer_max": 0.5, "tcp.receive_window_max": 1.0},
+        {
+            "tcp.receive_buffer_max": 0.5,
+            "tcp.receive_buffer_initial": 0.5,
+            "tcp.receive_window_max": 1.0,
+        },
     ),
     _SocketOption("SO_SNDBUF", "sender", "net.core.wmem_max", {"tcp.send_buffer_max": 0.5}),
 )

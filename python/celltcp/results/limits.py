@@ -330,7 +330,22 @@ def _settings_text(kind: str, results: Results) -> str:
     if scale is not True:
         scale_text = "false" if scale is False else scale
         return f"tcp.window_scale ({scale_text}) or tcp.receive_buffer_max sets it{split}"
+    # Most comparisons have no warning, and do without the module.
+    from celltcp.results.first_window import initial_buffer
+
+    if not split and (first := initial_buffer(tcp, _max_in_flight(results))):
+        return f"it begins at half of tcp.receive_buffer_initial ({first}), and had not grown far"
     return (
         f"tcp.receive_buffer_max ({tcp.get('receive_buffer_max')}) sets it, or tcp.receive_window_max"
         f"{split}"
     )
+
+
+def _max_in_flight(results: Results) -> float:
+    """Returns the maximum in flight of any connection, bytes; infinite for results without slots."""
+    flows, slots = results.tables["flows"], results.tables.get("slots")
+    if slots is None or not slots.num_rows:
+        return math.inf
+    segments = numbers(flows["segments"])
+    mss = (numbers(flows["bytes"])[segments > 0] / segments[segments > 0]).max(initial=0.0)
+    return float(np.nanmax(numbers(slots["inflight"]), initial=0.0) * mss)

@@ -71,7 +71,10 @@ impl TcpConfig {
         let max = settings.receive_buffer_max.get();
         match settings.receive_window_max {
             Some(_) => max,
-            None => Self::INITIAL_RECEIVE_BUFFER.min(max),
+            None => settings
+                .receive_buffer_initial
+                .map_or(Self::INITIAL_RECEIVE_BUFFER, Bytes::get)
+                .min(max),
         }
     }
 

@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.openings import requested_capacity_mbps
 from celltcp.comparison.explanation.window_demand import offer_text, sessions_of
 from celltcp.comparison.units_of_work import UNITS
+from celltcp.results.first_window import initial_buffer
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 #: Minimum share of unused capacity at which an application or a window of the hosts is a cause.
 _MIN_UNUSED_SHARE = 0.1
-#: Largest data in flight, as a share of the largest receive buffer, of a window that still grows.
-_MAX_GROWING_SHARE = 0.1
 #: Minimum share of the time without data to send or in flight at which a text names it.
 _MIN_IDLE_SHARE = 0.005
 #: Minimum share of a cap of the receive window that is in flight if the cap limits the flow.
@@ -267,12 +266,12 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
             f"; {size_text(window)} in flight{each_text} give at most {rate} at an RTT of "
             f"{rtt_ms:.1f} ms"
         )
-    largest = _bytes(str(tcp.get("receive_buffer_max", "6MiB")))
-    is_growing = limit == "receive_window" and window < _MAX_GROWING_SHARE * largest
-    if is_growing and "receive_window_max" not in tcp and tcp.get("window_scale", True) is True:
+    first = initial_buffer(tcp, window) if limit == "receive_window" and not evidence.is_split else None
+    if first:
+        settings_text = f"tcp.receive_buffer_initial = {first}"
         detail += (
-            "; it had not grown further: it begins at 64 KiB, half of the second value of "
-            "net.ipv4.tcp_rmem, and grows with the data that the application reads"
+            f"; it begins at {size_text(_bytes(first) / 2)}, half of that buffer, and grows with the "
+            "data that the application reads"
         )
     if limit == "send_buffer":
         in_flight_text = size_text(mean_in_flight)

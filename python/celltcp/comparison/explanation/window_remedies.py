@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.window_demand import sessions_of, window_demand
+from celltcp.results.first_window import initial_buffer
 from celltcp.results.tested import is_endless
 from celltcp.scenarios.quantity_texts import size_text
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
 #: Ratios of receive and send buffer to the window, as Linux counts the memory of packets.
 _RECEIVE_BUFFER_RATIO, _SEND_BUFFER_RATIO = 2, 3
+#: Ratio of the receive buffer at the start to the window, which has whole segments of its half.
+_INITIAL_BUFFER_RATIO = 2.5
 #: Family of the remedies that enlarge windows of the hosts.
 _FAMILY = "windows of the hosts"
 
@@ -62,7 +65,9 @@ def _windows(
             amount = f"{size_text(window)} of {needed.noun}"
         changes = tuple(change for rule in changes_of_hosts for change in rule(evidence, window))
         reason = f" ({amount} in flight)"
-        if any("buffer" in change for change in changes):
+        if any("buffer_initial" in change for change in changes):
+            reason = f" ({amount} in flight fit into the first window, half of the buffer)"
+        elif any("buffer" in change for change in changes):
             reason = (
                 f" ({amount} in flight need {_SEND_BUFFER_RATIO} times that to send, "
                 f"{_RECEIVE_BUFFER_RATIO} to receive)"
@@ -80,6 +85,12 @@ def _windows(
 def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
     """Yields the changes that the receiver needs for a window, bytes."""
     tcp = evidence.scenario.get("tcp", {})
+    in_flight = evidence.max_window("receive_window") / sessions_of(evidence)
+    if not evidence.is_split and (first := initial_buffer(tcp, in_flight)):
+        size = _INITIAL_BUFFER_RATIO * window
+        if (in_unit(first, "B") or 0.0) < size:
+            yield f"tcp.receive_buffer_initial={rounded_size(size)}"
+            window = max(window, size / _RECEIVE_BUFFER_RATIO)
     if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE_BUFFER_RATIO * window:
         yield f"tcp.receive_buffer_max={rounded_size(_RECEIVE_BUFFER_RATIO * window)}"
     if "receive_window_max" in tcp and _bytes(tcp, "receive_window_max", "0B") < window:

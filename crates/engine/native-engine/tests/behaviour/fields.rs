@@ -167,6 +167,23 @@ fn an_application_writes_only_what_is_sent_soon() {
     assert!((few.goodput_mbps / all.goodput_mbps - 1.0).abs() < 0.01);
 }
 
+/// A first flight of 145 kB does not fit into the first window of Linux, 64 KiB, but into that of a larger buffer.
+#[test]
+fn a_larger_receive_buffer_at_the_start_saves_a_round_trip() {
+    let time = |change: &str| {
+        let request =
+            "flows=[{ workload = { kind = 'request-response', response = '140kB', gap = '9s' } }]";
+        let changes = ["duration=5s", "tcp.initial_window=100", request, change];
+        figures(&run(&scenario("steady-20-68", &changes), 1), "response_s")[0]
+    };
+    let (linux, larger) = (
+        time("tcp.receive_buffer_initial=128KiB"),
+        time("tcp.receive_buffer_initial=1MiB"),
+    );
+    assert_eq!(time("tcp.receive_buffer_max=6MiB"), linux, "the default");
+    assert!(linux - larger > 0.02, "{linux} s, {larger} s");
+}
+
 /// RFC 2018 off: each loss beyond the first of a window costs a round trip, so that random loss costs more.
 #[test]
 fn without_sack_losses_cost_more() {

@@ -77,6 +77,10 @@ table! {
         /// Upper limit of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB. For a program that sets
         /// `SO_RCVBUF`, twice its value: Linux doubles it, up to `rmem_max`, and `tcp_rmem` does not act on it.
         pub receive_buffer_max: Bytes = Bytes::new(6 << 20),
+        /// Receive buffer at the start (second value of `tcp_rmem`), whose half is the first window; unset: 128KiB, or
+        /// `receive_buffer_max` if that is less. `initrwnd` of a route only lowers that window.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub receive_buffer_initial: Option<Bytes>,
         /// Cap of the announced receive window, such as `window` of a route or `TCP_WINDOW_CLAMP`; unset: the share of the
         /// receive buffer that Linux announces, which leaves room for the overhead of packets (two thirds for full
         /// packets). Under a cap, the buffer has its largest size from the start.
@@ -185,8 +189,22 @@ impl Tcp {
         }
         buffer("receive_buffer_max", self.receive_buffer_max)?;
         buffer("send_buffer_max", self.send_buffer_max)?;
+        self.check_initial_buffer()?;
         self.receive_window_max
             .map_or(Ok(()), |cap| buffer("receive_window_max", cap))
+    }
+
+    /// Checks the receive buffer at the start against its largest size, and against a cap of the window, under which it has
+    /// that size from the start.
+    fn check_initial_buffer(&self) -> Result<(), FieldError> {
+        let field = "receive_buffer_initial";
+        let Some(initial) = self.receive_buffer_initial else {
+            return Ok(());
+        };
+        if self.receive_window_max.is_some() {
+            return reject(field, "has no effect beside receive_window_max");
+        }
+        check_range(field, initial, MIN_BUFFER, self.receive_buffer_max)
     }
 
     /// Checks the fields that have an effect only with another one.

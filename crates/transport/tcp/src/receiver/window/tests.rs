@@ -63,6 +63,44 @@ fn the_first_window_is_whole_segments() {
     assert_eq!(with(1_448, Some(1_000)), 1_000);
 }
 
+/// Linux `tcp_select_initial_window`, whose space is half of `tcp_rmem[1]`, at most half of `tcp_rmem[2]`.
+#[test]
+fn the_first_window_follows_the_buffer_at_the_start() {
+    let with = |initial: Option<u64>, max: u64| {
+        let settings = Tcp {
+            receive_buffer_initial: initial.map(Bytes::new),
+            receive_buffer_max: Bytes::new(max),
+            ..Tcp::default()
+        };
+        first_window(&settings.into(), 1_448, false)
+    };
+    for (initial, max, segments) in [
+        (None, 6 << 20, 44),
+        (Some(128 << 10), 6 << 20, 44),
+        (Some(1 << 20), 6 << 20, 359),
+        (Some(32 << 10), 6 << 20, 11),
+        (None, 64 << 10, 22),
+    ] {
+        assert_eq!(with(initial, max), segments * 1_460, "{initial:?} of {max}");
+    }
+}
+
+/// A first buffer larger than the largest one, or beside a cap of the window, is refused.
+#[test]
+fn a_buffer_at_the_start_has_its_range() {
+    let checked = |initial: u64, cap: Option<u64>| {
+        let settings = Tcp {
+            receive_buffer_initial: Some(Bytes::new(initial)),
+            receive_window_max: cap.map(Bytes::new),
+            ..Tcp::default()
+        };
+        settings.check(Bytes::new(1_500)).is_ok()
+    };
+    assert!(checked(4 << 10, None) && checked(6 << 20, None));
+    assert!(!checked((4 << 10) - 1, None) && !checked((6 << 20) + 1, None));
+    assert!(!checked(1 << 20, Some(100_000)));
+}
+
 /// Linux `tcp_init_buffer_space`: room for a segment is kept back, and the first round trip expects ten.
 #[test]
 fn a_new_window_keeps_a_segment_back() {

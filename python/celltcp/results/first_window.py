@@ -1,0 +1,31 @@
+"""Receive windows that are still near their size at the start, from which automatic tuning goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from celltcp._core import in_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Defaults of the receive buffer at the start, and of its largest size.
+INITIAL_BUFFER, LARGEST_BUFFER = "128KiB", "6MiB"
+#: Maximum data in flight of a window that still grows, as a share of the largest receive buffer.
+_MAX_GROWING_SHARE = 0.1
+
+
+def initial_buffer(tcp: Mapping[str, Any], window: float) -> str | None:
+    """Returns the receive buffer at the start if a full window has not grown far from its half.
+
+    A window that is capped, that has no scale or that is near the largest buffer gets None.
+
+    Args:
+        tcp: table `tcp` of a scenario.
+        window: maximum in flight under the window, bytes.
+    """
+    largest = in_unit(str(tcp.get("receive_buffer_max", LARGEST_BUFFER)), "B") or 0.0
+    is_free = "receive_window_max" not in tcp and tcp.get("window_scale", True) is True
+    if not is_free or window >= _MAX_GROWING_SHARE * largest:
+        return None
+    return str(tcp.get("receive_buffer_initial", INITIAL_BUFFER))

@@ -1,0 +1,50 @@
+"""Receive windows that still grow from their size at the start: cause, warning, advice and lines."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.linux_lines import linux_line, linux_lines
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_window_that_still_grows_is_that_of_the_buffer_at_the_start(seed: int) -> None:
+    draw = random.Random(seed)
+    transfers = {"kind": "sequence", "size": f"{draw.randint(150, 250)}kB", "gap": "1s"}
+    changes: dict[str, object] = {
+        "tcp.initial_window": draw.randint(60, 150),
+        "path.rtt": f"{draw.randint(60, 200)}ms",
+        "flows.0.workload": transfers,
+    }
+    result = ct.compare("steady-100-68", "cubic", 1, duration="15s", set=changes)
+    assert any("tcp.receive_buffer_initial (128KiB)" in text for text in result.warnings)
+    assert not any("receive_buffer_max" in text for text in result.warnings)
+    explained = ExplainedComparison(result)
+    texts = {cause.name: cause.text for cause in explained.ccas[0].causes}
+    assert "it begins at 65.5 kB" in texts["receive_window"]
+    remedy = next(each for each in explained.remedies if each.cause == "receive_window")
+    (change,) = remedy.remedy.changes
+    field, value = change.split("=")
+    assert field == "tcp.receive_buffer_initial"
+    after = ct.compare("steady-100-68", "cubic", 1, duration="15s", set={**changes, field: value})
+    times = [each.applications[0].means("completion_s")[0] for each in (result, after)]
+    assert times[1] < 0.9 * times[0]
+    capped = {**changes, "tcp.receive_window_max": "40kB"}
+    result = ct.compare("steady-100-68", "cubic", 1, duration="10s", set=capped)
+    texts = {cause.name: cause.text for cause in ExplainedComparison(result).ccas[0].causes}
+    assert "it begins at" not in texts["receive_window"]
+    assert not any("receive_buffer_initial" in text for text in result.warnings)
+
+
+def test_both_sizes_of_the_receive_buffer_are_one_line() -> None:
+    initial = "tcp.receive_buffer_initial=400kB"
+    whole = "sysctl -w net.ipv4.tcp_rmem='4096 400000 64000000'"
+    assert linux_lines([initial, "tcp.receive_buffer_max=64MB"]) == [f"receiver: {whole}"]
+    assert linux_line(initial, {"tcp": {"receive_buffer_max": "64MB"}}).endswith(whole)
+    assert linux_line(initial).endswith("'4096 400000 6291456'")
+    large = {"tcp": {"receive_buffer_initial": "1MB"}}
+    assert linux_line("tcp.receive_buffer_max=8MB", large).endswith("'4096 1000000 8000000'")
