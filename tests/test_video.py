@@ -19,7 +19,8 @@ from celltcp.comparison.report.sweep import sweep_part
 from celltcp.video import check as video_check
 from celltcp.video.check import SESSIONS
 from celltcp.video.comparison import SCORES
-from celltcp.video.plots.viewers import sessions_of, share_of_sessions
+from celltcp.video.plots.video import score_groups
+from celltcp.video.plots.viewers import session_groups, share_of_sessions
 from celltcp.video.report.comparison import video_part
 from celltcp.video.report.video import metrics_table
 
@@ -133,7 +134,8 @@ def test_sessions_that_never_started_count_as_above_all_values() -> None:
 
 def test_distributions_and_their_sections_cover_all_sessions() -> None:
     result = ct.compare_video("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
-    assert len(sessions_of(result, "steady-5-18")) == 2 * 2 * 2
+    (sessions,) = session_groups(result).values()
+    assert len(sessions) == 2 * 2 * 2
     assert len(result.plot_ecdf().axes) == 4
     sections = {section.title: section for section in video_part(result).sections}
     shown = sections["Distribution of the start-up"].figure
@@ -258,12 +260,33 @@ def test_verdicts_over_all_scenarios_are_those_of_their_paired_differences(
         smallest = 0.1 if metric == "qoe" else 0.0
         is_tied = not low > 0 or differences.mean() < smallest or not differences.std()
         assert bool(verdict.tied) == is_tied, (need, metric, low, high)
+    groups = session_groups(result)
+    assert list(groups) == [*(f"{abr}, 3 scenarios" for abr in abrs), *scenarios]
+    assert all(len(groups[f"{abr}, 3 scenarios"]) == 3 * 2 for abr in abrs)
     shown = " ".join(celltcp("show", str(tmp_path / "out")).stdout.split())
     assert all(f"3 scenarios {each.need}: {each.text}" in shown for each in result.over_all)
     assert "mean over" not in shown
     assert [row["need"] for row in result.to_json()["over_all"]] == [
         each.need for each in result.over_all
     ]
+
+
+def test_pictures_of_many_scenarios_have_all_of_them_together(tmp_path: Path) -> None:
+    """Eight links, as of a folder of logs: one panel of their means, and one distribution."""
+    for number in range(8):
+        (tmp_path / f"link-{number}.csv").write_text(f"time_s,mbps\n0,{2 + number}\n30,{2 + number}\n")
+    result = ct.compare_video(str(tmp_path), ["bba-0", "throughput"], "cubic", 1, duration="20s")
+    (scores,) = score_groups(result).values()
+    for abr in result.adaptations:
+        of_abr = [
+            each.runs["qoe"].mean() for (_, name), each in result.comparisons.items() if name == abr
+        ]
+        assert sorted(scores.loc[scores["abr"] == abr, "qoe"]) == pytest.approx(sorted(of_abr))
+    assert len(result.plot().axes) == 1
+    (sessions,) = session_groups(result).values()
+    assert sessions["curve"].value_counts().to_dict() == {"bba-0": 8, "throughput": 8}
+    titles = [section.title for section in video_part(result).sections]
+    assert sum(title.endswith("over time") for title in titles) == 6
 
 
 def test_adaptations_are_compared_with_each_other(celltcp: Celltcp, tmp_path: Path) -> None:

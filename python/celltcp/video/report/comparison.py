@@ -32,12 +32,13 @@ from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.video.comparison import VideoComparison, expand_videos
-from celltcp.video.plots.video import draw_scores
+from celltcp.video.plots.video import draw_scores, score_groups
 from celltcp.video.plots.viewers import (
+    MAX_SCENARIOS,
     QUANTITIES,
     curve_names,
     draw_distributions,
-    sessions_of,
+    session_groups,
     share_of_sessions,
 )
 from celltcp.video.report.video import (
@@ -53,7 +54,7 @@ _SCORES = (
 )
 _DISTRIBUTIONS = (
     "The share of the sessions of a CCA, with all adaptations, that have at most this value. Of a "
-    "single CCA, each adaptation has its own."
+    "single CCA, each adaptation has its own. Over three or more scenarios, it is over their sessions."
 )
 _SESSIONS = (
     "The run with the first seed: goodput, bitrates of the segments, and what the player has ahead."
@@ -74,11 +75,12 @@ def video_part(videos: VideoComparison) -> Part:
         *([Section("Over all scenarios", text=tuple(over_all))] if over_all else []),
         *_distributions(videos),
     ]
-    for scenario, abr in best_abrs.items():
+    shown_abrs = dict(list(best_abrs.items())[:MAX_SCENARIOS])
+    for scenario, abr in shown_abrs.items():
         title = f"{short_name(scenario)} with {abr}, over time"
         comparison = videos.comparisons[scenario, abr]
         sections.append(Section(title, figure=_sessions(comparison, title), text=(_SESSIONS,)))
-    for scenario, abr in best_abrs.items():
+    for scenario, abr in shown_abrs.items():
         summary, full = scenario_sections(videos.comparisons[scenario, abr].results.about)
         note = (*summary.text, f"This is the scenario with {abr}; the others have another abr.")
         sections += [replace(summary, title=f"Scenario {short_name(scenario)}", text=note), full]
@@ -117,41 +119,41 @@ def _finding(videos: VideoComparison, scenario: str, abr: str) -> Finding:
 
 
 def _scores(videos: VideoComparison) -> Figure:
-    """Returns the scores with their intervals, a panel per scenario."""
+    """Returns the scores with their intervals, a panel per group of scores."""
     names, shades, abrs = labels(videos.ccas), colours(videos.ccas), videos.adaptations
     panels = []
-    for scenario in videos.scenarios:
+    for name, scores in score_groups(videos).items():
         series = []
         for cca in videos.ccas:
-            estimates = []
-            for abr in abrs:
-                runs = videos.comparisons[scenario, abr].runs
-                estimates.append(estimate(runs.loc[runs["cca"] == cca, QOE].astype(float).tolist()))
+            of_cca = scores[scores["cca"] == cca]
+            estimates = [
+                estimate(of_cca.loc[of_cca["abr"] == abr, QOE].astype(float).tolist()) for abr in abrs
+            ]
             mean = numbers([score.mean for score in estimates])
             ends = zip(*(interval_ends(QOE, score) for score in estimates), strict=True)
             low, high = (numbers(list(bounds)) for bounds in ends)
             series.append(Series(names[cca], shades[cca], mean, "points", low=low, high=high, size=9))
-        panels.append(Panel(short_name(scenario), "MOS", tuple(series), 2, top=5.0, bottom=1.0))
+        panels.append(Panel(short_name(name), "MOS", tuple(series), 2, top=5.0, bottom=1.0))
     chart = Chart(np.arange(len(abrs), dtype=float), "adaptation", "", tuple(panels), names=tuple(abrs))
     draw = functools.partial(draw_scores, videos)
     return Figure(draw, "Mean opinion scores by adaptation of the bitrate and CCA", chart)
 
 
 def _distributions(videos: VideoComparison) -> Iterator[Section]:
-    """Yields the distributions over sessions: a section per quantity, a panel per scenario."""
+    """Yields the distributions over sessions: a section per quantity, a panel per group of sessions."""
     curves = curve_names(videos)
     names, shades, dash = labels(curves), colours(curves), dashes(curves)
-    by_scenario = {scenario: sessions_of(videos, scenario) for scenario in videos.scenarios}
+    groups = session_groups(videos)
     for quantity in QUANTITIES:
         values = np.concatenate(
-            [numbers(sessions[quantity.column].dropna()) for sessions in by_scenario.values()]
+            [numbers(sessions[quantity.column].dropna()) for sessions in groups.values()]
         )
         if not len(values):
             continue
         # A step needs a point at each value and one just before it.
         grid = np.unique(np.concatenate([values, np.nextafter(values, -np.inf)]))
         panels = []
-        for scenario, sessions in by_scenario.items():
+        for name, sessions in groups.items():
             series = tuple(
                 Series(
                     names[curve],
@@ -161,7 +163,7 @@ def _distributions(videos: VideoComparison) -> Iterator[Section]:
                 )
                 for curve in curves
             )
-            panels.append(Panel(short_name(scenario), "share", series, 2, top=1.0, bottom=0.0))
+            panels.append(Panel(short_name(name), "share", series, 2, top=1.0, bottom=0.0))
         title = f"Distribution of the {quantity.name}"
         chart = Chart(grid, quantity.label, quantity.unit, tuple(panels))
         draw = functools.partial(draw_distributions, videos, (quantity,))
