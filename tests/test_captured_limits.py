@@ -9,8 +9,12 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.report.front_page import answer_of, settings_section
+from celltcp.comparison.tables import limits_table
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path, write_scenario
+from celltcp.scenarios.changes import Value
 from celltcp.scenarios.lower_bounds import SENDER_LIMIT
 
 
@@ -42,3 +46,43 @@ def test_the_window_that_stands_for_the_limit_of_a_sender_is_not_called_the_rece
     assert not any("receive_" in remedy.options for remedy in explained.remedies)
     assert not explained.settings
     assert any("limit of its own" in note for note in explained.notes)
+    # The report, warnings and tables name the same limit, and have no line or target for the window.
+    settings = settings_section(result, explained.window_limit_text)
+    assert settings is not None
+    assert not any("receive" in text for text in settings.text)
+    lines = "".join(block.text for block in settings.blocks)
+    assert not any(word in lines for word in ("rmem", " window ", "window_scaling", "congestion"))
+    assert "limit of its own" in answer_of(result, explained.window_limit_text)
+    assert not any("receive window was full" in text for text in result.warnings)
+    limits = limits_table(result.results)
+    assert limits is not None
+    headings = [column.heading for column in limits.columns]
+    assert "sender's\nlimit" in headings
+    assert "receive\nwindow" not in headings
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_lower_bound_of_a_capacity_gives_a_window_no_target(seed: int) -> None:
+    window = f"{random.Random(seed).choice([40, 80])}kB"
+    bound = "Its capacity is a lower bound: the sender never filled the path for 100 ms."
+    for is_bound in (False, True):
+        description = bound if is_bound else ""
+        changes: dict[str, Value] = {
+            "path.rtt": "100ms",
+            "tcp.receive_window_max": window,
+            "description": description,
+        }
+        result = ct.compare("steady-100-68", ["cubic", "bbr"], 1, duration="8s", set=changes)
+        explained = ExplainedComparison(result)
+        settings = settings_section(result, explained.window_limit_text)
+        assert settings is not None
+        assert "First the receive window" in settings.text[0]
+        assert ("kB or more" in settings.text[0]) != is_bound
+        assert any("tcp_rmem" in block.text for block in settings.blocks) != is_bound
+        assert any("receive_" in remedy.options for remedy in explained.remedies) != is_bound
+
+
+@pytest.mark.parametrize("scale", ["2", "7", "true", "false"])
+def test_a_shift_of_the_window_is_no_value_of_the_switch(scale: str) -> None:
+    line = linux_line(f"tcp.window_scale={scale}")
+    assert line.rpartition("=")[2] == {"true": "1", "false": "0"}.get(scale, "")

@@ -18,6 +18,8 @@ from celltcp.results.first_window import INITIAL_BUFFER, LARGEST_BUFFER
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
+#: Values of sysctls that are switches; a shift of a window is none.
+_SWITCHES = {"true": "1", "false": "0"}
 #: Maximum value of these sysctls and options, which are numbers of 32 bits with a sign.
 _MAX_VALUE = 2**31 - 1
 #: Hosts in `systems.toml` by the field of a flow that names their node, with its default.
@@ -151,6 +153,8 @@ def _value_text(value: str, unit: str) -> str | None:
         return None if number is None or number > _MAX_VALUE else f"{number:.0f}"
     if unit == "segments":
         return value if value.isdigit() else None
+    if unit == "switch" and value not in _SWITCHES:
+        return None
     if unit == "true":
         return value if value == "true" else None
-    return {"true": "1", "false": "0"}.get(value, value)
+    return _SWITCHES.get(value, value)

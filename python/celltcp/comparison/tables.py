@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,7 @@ from celltcp.present.section import (
 from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, flow_limits
 from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.lower_bounds import has_sender_limit
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -92,6 +94,8 @@ _LIMIT_HEADINGS = {
     "outage": "outage",
     "network": "network",
 }
+#: Heading of a receive window that stands for the limit of a sender in a capture.
+_SENDER_HEADING = "sender's\nlimit"
 
 
 def columns_for(comparisons: Collection[Comparison]) -> list[MetricColumn]:
@@ -286,6 +290,9 @@ def limits_table(results: Results) -> Table | None:
     limits = [limit for limit, texts in cells.items() if not {*texts} <= {"0", "-"}]
     if not limits:
         return None
+    headings = dict(_LIMIT_HEADINGS)
+    if has_sender_limit(tomllib.loads(results.about["scenario"])):
+        headings["receive_window"] = _SENDER_HEADING
     has_several_flows = len({flow.flow for flow in flows}) > 1
     rows = tuple(
         (
@@ -299,7 +306,7 @@ def limits_table(results: Results) -> Table | None:
         columns=(
             Column("CCA", folds=True, no_wrap=True),
             *([Column("flow")] if has_several_flows else []),
-            *number_columns(*(_LIMIT_HEADINGS[limit] for limit in limits)),
+            *number_columns(*(headings[limit] for limit in limits)),
         ),
         rows=rows,
         title=f"{LIMITS_TITLE}{_leg_text(results)}",

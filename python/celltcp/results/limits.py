@@ -7,7 +7,7 @@ import math
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from celltcp.results.columns import (
 )
 from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, thin_flows
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.lower_bounds import has_sender_limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,7 +207,7 @@ def limited_flows(results: Results) -> list[str]:
     is_thin = np.array([any(flow.includes(name) for flow in thin) for _, name in flow_keys], np.bool_)
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
     warnings = []
-    for column, text, kind in _HOST_LIMITS:
+    for column, text, kind in _host_limits(results):
         # Only the time in which the bottleneck was not busy counts.
         share = np.where(shares[column] > idle, idle, shares[column])
         is_counted = ~np.isnan(share)
@@ -253,7 +254,7 @@ def windows_that_share(results: Results) -> list[str]:
     rows = [row for row in flow_limits(results) if row.flow in bulk]
     warnings = []
     peak_warnings = {}
-    for column, text, kind in _HOST_LIMITS:
+    for column, text, kind in _host_limits(results):
         if kind == "application":
             continue
         limit = column.removesuffix("_limited_s")
@@ -314,16 +315,30 @@ def _busy_shares(results: Results) -> NDArray[np.float64]:
     return values_of(connection_keys(results.tables["flows"]), keys, busy, 0.0)
 
 
+def _host_limits(results: Results) -> tuple[_HostLimit, ...]:
+    """Returns the limits at the hosts; a window that stands for another limit has its text."""
+    receive, *others = _HOST_LIMITS
+    if has_sender_limit(_scenario(results)):
+        receive = receive._replace(text="the limit of the sender in the capture was reached")
+    return receive, *others
+
+
+def _scenario(results: Results) -> Mapping[str, Any]:
+    return tomllib.loads(results.about["scenario"])
+
+
 def _settings_text(kind: str, results: Results) -> str:
     """Returns the settings that cause a limit, with their values."""
     if kind == "application":
         return "workload of the flow sets it"
-    tcp = tomllib.loads(results.about["scenario"]).get("tcp", {})
+    tcp = _scenario(results).get("tcp", {})
     if kind == "send":
         return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}, in memory) sets it"
     # The receive window of a split host is the free space of its buffer.
     legs = results.tables.get("legs")
     split = ", or the buffer of the split host" if legs is not None and legs.num_rows > 0 else ""
+    if has_sender_limit(_scenario(results)):
+        return f"tcp.receive_window_max ({tcp['receive_window_max']}) stands for it"
     if "receive_window_max" in tcp:
         return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
     scale = tcp.get("window_scale", True)

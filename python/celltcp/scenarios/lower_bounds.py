@@ -8,6 +8,8 @@ from typing import Any
 
 #: Text that marks a sentence about a lower bound.
 LOWER_BOUND = "is a lower bound"
+#: Start of the sentences about a capacity that a capture does not have.
+_CAPACITY_BOUND = f"Its capacity {LOWER_BOUND}"
 #: Text of the sentence about a buffer whose overflow a capture does not have.
 UNSEEN_OVERFLOW = "no overflow was seen"
 
@@ -18,6 +20,11 @@ SENDER_LIMIT = "Its receive window stands for the limit of the sender: its send 
 def has_sender_limit(scenario: Mapping[str, Any]) -> bool:
     """Returns whether the receive window of a scenario stands for the limit of a captured sender."""
     return SENDER_LIMIT in str(scenario.get("description", ""))
+
+
+def has_capacity_bound(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether the capacity of a scenario is a lower bound, so that no window has a target."""
+    return _CAPACITY_BOUND in str(scenario.get("description", ""))
 
 
 def lower_bound_sentences(scenario: Mapping[str, Any]) -> list[str]:

@@ -196,10 +196,10 @@ class ExplainedComparison:
         missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
-            any_text = "" if self._window_text else self._any_text
+            any_text = "" if self.window_limit_text else self._any_text
             least_text = self.least_time.text if self.least_time else ""
             texts = (
-                *(self._collapse_text, self._window_text, any_text, self._unseen_overflows),
+                *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
                 least_text,
             )
             return [*filter(None, texts), *late_openings(self.results), *few_losses(self.results)]
@@ -223,14 +223,14 @@ class ExplainedComparison:
         )
 
     @functools.cached_property
-    def _window_text(self) -> str:
+    def window_limit_text(self) -> str:
         """Sentence on a window of the hosts that limits a flow under each of several CCAs; or empty."""
         tested = [each for each in self.ccas if each.flow == self.comparison.tested.name]
         firsts = {each.causes[0].name if each.causes else "" for each in tested}
         if firsts == {"captured_limit"}:
             return (
-                "the sender of the capture has a limit of its own: its rate there is that of no "
-                "congestion control, and the comparison says nothing before that limit is lifted"
+                "the sender of the capture has a limit of its own, its send buffer or application: "
+                "lift it first; until then no congestion control changes its rate"
             )
         if len(tested) < 2 or not firsts <= _WINDOW_CAUSES:
             return ""
@@ -304,7 +304,7 @@ class ExplainedComparison:
 
         There are none where no congestion control carries much, or where windows of the hosts decide.
         """
-        if self._collapse_text or self._window_text:
+        if self._collapse_text or self.window_limit_text:
             return []
         from celltcp.comparison.choices import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands

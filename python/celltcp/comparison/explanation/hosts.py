@@ -16,7 +16,7 @@ from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
-from celltcp.scenarios.lower_bounds import has_sender_limit
+from celltcp.scenarios.lower_bounds import has_capacity_bound, has_sender_limit
 from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
 
 if TYPE_CHECKING:
@@ -259,7 +259,9 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     if result_text:
         result_text = f": {result_text}"
     else:
-        result_text = f", and {percent_text(evidence.unused_share)} of the capacity stayed unused"
+        least_text = "at least " if has_capacity_bound(evidence.scenario) else ""
+        unused_text = f"{least_text}{percent_text(evidence.unused_share)} of the capacity"
+        result_text = f", and {unused_text} stayed unused"
         rate = rate_text(8e-3 * sessions * window / rtt_ms)
         each_text = f" for each of {sessions} sessions" if sessions > 1 else ""
         detail = (

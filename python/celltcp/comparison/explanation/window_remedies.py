@@ -10,6 +10,7 @@ from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.window_demand import sessions_of, window_demand
 from celltcp.results.first_window import initial_buffer
 from celltcp.results.tested import is_endless
+from celltcp.scenarios.lower_bounds import has_capacity_bound
 from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def _windows(
     against: str,
     changes_of_hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...],
 ) -> Iterator[Remedy]:
+    if has_capacity_bound(evidence.scenario):
+        # What a larger window gains there is the bound.
+        return
     needed = window_demand(evidence)
     sessions = sessions_of(evidence)
     for factor in (WINDOW_BDPS, _SMALL_WINDOW_BDPS):

@@ -50,19 +50,21 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
     """
     about = comparison.results.about
     title = name or str(about["name"])
+    explained = ExplainedComparison(comparison)
     question = question_on(
         comparison.ccas,
         f"{title}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each over the same "
         "realisations of the channel",
     )
+    settings = settings_section(comparison, explained.window_limit_text)
     return Part(
         title=title,
         question=question,
-        answer=answer_of(comparison),
+        answer=answer_of(comparison, explained.window_limit_text),
         findings=findings_of(comparison),
         sections=(
-            *([settings] if (settings := settings_section(comparison)) else []),
-            *_tables(comparison, scenario_arguments(about)),
+            *([settings] if settings else []),
+            *_tables(explained, scenario_arguments(about)),
             *picture_sections(comparison),
             *scenario_sections(about),
             *provenance_sections(about, command),
@@ -71,8 +73,9 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
     )
 
 
-def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
+def _tables(explained: ExplainedComparison, source: Sequence[str]) -> list[Section]:
     """Returns the tables and texts; `source` are the arguments that select the scenario."""
+    comparison = explained.comparison
     sections = [
         *(
             Section(
@@ -93,7 +96,6 @@ def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
         sections.append(Section("How sure", differences, text=texts))
     if comparison.has_shares:
         sections.append(Section("Shares of the flows", shares_table(comparison)))
-    explained = ExplainedComparison(comparison)
     sentences = [text.strip() for block in explained.blocks for text in block]
     remedies = [line for text in explained.remedy_commands(*source) for line in lines_of(text)]
     commands = "".join(f"{line}\n" for line in remedies)

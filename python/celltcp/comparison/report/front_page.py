@@ -44,11 +44,14 @@ def question_on(ccas: Sequence[str], subject: str) -> str:
     return best if len(ccas) > 1 else f"What does {names} get on {subject}?"
 
 
-def answer_of(comparison: Comparison) -> str:
+def answer_of(comparison: Comparison, window_limit_text: str = "") -> str:
     """Returns the CCA to set for the first need that the runs decide, and its gains and losses.
 
-    Earlier needs are listed as undecided. Without a decided need, the first one is described.
+    Earlier needs are listed as undecided. Without a decided need, the first one is described. Where a
+    window of the hosts limits a flow under each CCA, `window_limit_text` is the answer.
     """
+    if window_limit_text:
+        return _sentence(window_limit_text)
     choices = choices_of(comparison)
     if not choices:
         return ""
@@ -91,8 +94,15 @@ def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
     return f" Segments that are sent again: {texts}."
 
 
-def settings_section(comparison: Comparison) -> Section | None:
-    """Returns the lines that set the best congestion control; None if there is nothing to choose."""
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def settings_section(comparison: Comparison, window_limit_text: str = "") -> Section | None:
+    """Returns the lines that set the best congestion control; None if there is nothing to choose.
+
+    A window of the hosts that limits a flow under each CCA leaves none to set.
+    """
     choices = choices_of(comparison)
     if not choices:
         return None
@@ -107,8 +117,11 @@ def settings_section(comparison: Comparison) -> Section | None:
         *(("tcp.initial_window", "tcp.slow_start_after_idle") if initial else ()),
     ]
     own = scenario_block(scenario, replaced)
-    first = tuple(limit.block for limit in (window, initial) if limit)
+    first = tuple(limit.block for limit in (window, initial) if limit and limit.block)
     last = () if own is None else (own,)
+    if window_limit_text:
+        texts = texts or [_sentence(window_limit_text)]
+        return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
     for choice in choices:
         need, verdict = choice.whole_need, choice.verdict
         cca = cca_to_set(comparison, choice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
@@ -11,6 +12,7 @@ from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.demand import Demand, demand
+from celltcp.scenarios.lower_bounds import has_capacity_bound, has_sender_limit
 
 #: Share of the time above which the window counts as the limit of a flow.
 _MIN_SHARE = 0.5
@@ -33,6 +35,8 @@ class WindowLimit(NamedTuple):
     rtt_ms: float
     #: Data that the application can have in flight; None if it is more than a BDP.
     demand: Demand | None = None
+    #: Whether that rate is a lower bound from a capture, so that the window has no target.
+    is_lower_bound: bool = False
 
     @property
     def needed_bytes(self) -> int:
@@ -51,14 +55,16 @@ class WindowLimit(NamedTuple):
         if self.demand is not None:
             purpose = f"hold {self.demand.noun}"
             reason = f"what can be in flight in an RTT of {self.rtt_ms:.1f} ms"
-        return (
-            f"First the receive window: it was the limit for {100 * self.share:.0f} % of the time. "
-            f"To {purpose} it has to be {self.needed_bytes / 1e3:.0f} kB or more ({reason})."
-        )
+        first = f"First the receive window: it was the limit for {100 * self.share:.0f} % of the time. "
+        if self.is_lower_bound:
+            return f"{first}The capture does not show what the path carries, and so no size for it."
+        return f"{first}To {purpose} it has to be {self.needed_bytes / 1e3:.0f} kB or more ({reason})."
 
     @property
-    def block(self) -> Block:
-        """The sysctls that allow for that window on Linux, never less than the default."""
+    def block(self) -> Block | None:
+        """The sysctls that allow for that window on Linux, never less than the default; or None."""
+        if self.is_lower_bound:
+            return None
         max_buffer = max(_BUFFER_PER_WINDOW * self.needed_bytes, _DEFAULT_MAX_BUFFER)
         return Block(
             "Linux, on the host that receives: lines of /etc/sysctl.d/90-receive-window.conf. The "
@@ -71,8 +77,13 @@ class WindowLimit(NamedTuple):
 def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
     """Returns the receive window if it was the limit under a CCA for most of the time, else None.
 
-    None as well if the flow fills its path, and behind middleboxes, which may set the window.
+    None as well if the flow fills its path, behind middleboxes, which may set the window, and where it
+    stands for the limit of a captured sender.
     """
+    text = str(comparison.results.about["scenario"])
+    scenario = tomllib.loads(text)
+    if has_sender_limit(scenario):
+        return None
     shares = [
         flow_limit.shares["receive_window"]
         for flow_limit in flow_limits(comparison.results)
@@ -87,9 +98,8 @@ def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
     )
     if goodput >= _FULL_SHARE * rate or not rtt > 0:
         return None
-    text = str(comparison.results.about["scenario"])
     _, workload = FlowUnderTest.each_with_workload(comparison.results.about)[0]
     needed = demand(workload, rtt / 1e3, top_bitrate(workload, text, 0))
-    limit = WindowLimit(shares[0], rate, rtt)
+    limit = WindowLimit(shares[0], rate, rtt, is_lower_bound=has_capacity_bound(scenario))
     is_less = needed is not None and needed.bytes < limit.needed_bytes
     return limit._replace(demand=needed) if is_less else limit

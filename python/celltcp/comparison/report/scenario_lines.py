@@ -11,6 +11,7 @@ from celltcp._core import Scenario
 from celltcp.comparison.linux_lines import linux_line
 from celltcp.comparison.report.settings_lines import systems
 from celltcp.present.section import Block
+from celltcp.scenarios.lower_bounds import has_sender_limit
 
 #: Start of commands that change the default route; the options of several have to be in one command.
 _ROUTE = "ip route change default via GATEWAY dev INTERFACE "
@@ -26,12 +27,14 @@ def _defaults() -> Mapping[str, Any]:
 def scenario_block(scenario: Mapping[str, Any], without: Collection[str]) -> Block | None:
     """Returns the commands for the host settings of a scenario; None if all settings are defaults.
 
-    `scenario` is parsed from its file; settings in the fields `without` are left out.
+    `scenario` is parsed from its file; settings in the fields `without` are left out, and a window that
+    stands for the limit of a captured sender.
     """
+    left_out = {*without, *(["tcp.receive_window_max"] if has_sender_limit(scenario) else [])}
     given = {
         f"tcp.{name}": value
         for name, value in scenario.get("tcp", {}).items()
-        if value != _defaults().get(name) and f"tcp.{name}" not in without
+        if value != _defaults().get(name) and f"tcp.{name}" not in left_out
     }
     by_host: dict[str, list[str]] = {}
     for field in systems()["linux"]["fields"]:
