@@ -8,10 +8,16 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.choices import cca_to_set, ccas_to_set, choices_of, tie_break
+from celltcp.comparison.choices import (
+    cca_to_set,
+    ccas_to_set,
+    choices_of,
+    linux_ccas_to_set,
+    tie_break,
+)
 from celltcp.comparison.equal_flows import joined_stakes
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.report.front_page import answer_of
+from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.verdict_tables import stake_texts
 from celltcp.results.statistics import estimate
 from drawn_causes import GAME
@@ -96,3 +102,48 @@ def test_of_ccas_that_are_as_good_one_that_linux_has_is_set() -> None:
     assert {choice.verdict.leader, *choice.verdict.tied} == {"bbr3", "bbr"}
     assert tie_break(result, choice).cca == "bbr"
     assert list(ccas_to_set(result)) == ["bbr"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_linux_lacks_the_best_cca_the_best_of_those_that_it_has_is_set(seed: int) -> None:
+    """Over a lossy path BBR's versions lead, or are undecided; Linux has the first one alone."""
+    draw = random.Random(seed)
+    frames = {
+        "kind": "frames",
+        "size": f"{draw.randint(15, 30)}kB",
+        "interval": "33ms",
+        "deadline": "500ms",
+    }
+    workload = draw.choice([frames, {"kind": "bulk", "bytes": f"{draw.randint(5, 20)}MB"}])
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(80, 200)}ms",
+        "path.down.rate": f"{draw.randint(30, 60)}Mbit/s",
+        "path.loss": round(draw.uniform(0.001, 0.003), 4),
+        "flows.0.workload": workload,
+    }
+    result = ct.compare("steady-20-68", "cubic,bbr3,bbr", 4, duration="40s", set=changes)
+    own = ccas_to_set(result)
+    only = ccas_to_set(result.only(["cubic", "bbr"]))
+    assert list(only) == ["bbr"]
+    settings = ExplainedComparison(result).settings
+    section = settings_section(result)
+    assert section is not None
+    if "bbr" in own:
+        assert linux_ccas_to_set(result) == {}
+        assert [row["cca"] for row in settings] == list(own)
+    else:
+        assert settings[-1]["cca"] == "bbr"
+        assert settings[-1]["need"].endswith(" of the CCAs that Linux has")
+        assert any("of the CCAs that Linux has: bbr" in text for text in section.text)
+    # The lines set BBR in each case.
+    assert "sysctl -w net.ipv4.tcp_congestion_control=bbr" in settings[-1]["lines"]
+    assert any("net.ipv4.tcp_congestion_control = bbr" in block.text for block in section.blocks)
+
+
+def test_without_a_reason_to_change_no_cca_of_linux_is_set() -> None:
+    game = {"kind": "request-response", "response": "200B", "gap": "50ms"}
+    result = ct.compare(
+        "steady-20-68", "cubic,bbr3,bbr", 2, duration="5s", set={"flows.0.workload": game}
+    )
+    assert linux_ccas_to_set(result) == {}
+    assert linux_ccas_to_set(result.only(["cubic", "bbr3"])) == {}

@@ -190,6 +190,24 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     return needs_of
 
 
+def linux_ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
+    """Returns the CCAs to set of those that Linux has, as `ccas_to_set`.
+
+    It is empty where `ccas_to_set` needs none: Linux has what is best, or any CCA will do.
+    """
+    best, ccas = ccas_to_set(comparison), single_flow_mixes(comparison.ccas)
+    available = [cca for cca in ccas if linux_commands(cca)]
+    is_set = bool(best) and all(map(linux_commands, best))
+    if is_set or not 1 < len(available) < len(ccas) or needs_of_any(comparison):
+        return {}
+    needs_of = ccas_to_set(comparison.only(available))
+    return {
+        cca: [f"{need} of the CCAs that Linux has" for need in needs]
+        for cca, needs in needs_of.items()
+        if cca not in best
+    }
+
+
 def _count_of_flows(choices: list[Choice]) -> int:
     """Returns the number of choices for needs of flows, which come first."""
     return sum(bool(choice.flows) for choice in choices)

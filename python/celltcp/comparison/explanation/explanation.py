@@ -306,7 +306,7 @@ class ExplainedComparison:
         """
         if self._collapse_text or self.window_limit_text:
             return []
-        from celltcp.comparison.choices import ccas_to_set, on_flow
+        from celltcp.comparison.choices import ccas_to_set, linux_ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 
         names = labels(self.comparison.ccas)
@@ -317,7 +317,8 @@ class ExplainedComparison:
                 "need": " and ".join(needs),
                 "lines": linux_commands(cca),
             }
-            for cca, needs in ccas_to_set(self.comparison).items()
+            for chosen in (ccas_to_set(self.comparison), linux_ccas_to_set(self.comparison))
+            for cca, needs in chosen.items()
         ]
 
     @property

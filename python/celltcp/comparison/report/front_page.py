@@ -14,6 +14,7 @@ from celltcp.comparison.choices import (
     ccas_to_set,
     choices_of,
     instead_text,
+    linux_ccas_to_set,
     on_flow,
     tie_break,
 )
@@ -144,6 +145,10 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
         texts.append(
             f"{among} are better than {DEFAULT_CCA}; the lines set {names[best]}, which leads."
         )
+    available = next(iter(linux_ccas_to_set(comparison).items()), None)
+    if available is not None and (best is None or not settings_blocks(best)):
+        best, (need, *_) = available
+        texts.append(f"Best for {need}: {names[best]}, which the lines set.")
     if best is None and not first_verdict.undecided:
         texts.append("The runs give no reason to change the congestion control.")
     elif best is None:
