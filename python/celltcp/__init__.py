@@ -117,6 +117,7 @@ def _plot_method(module: str, name: str) -> Callable[[Any], Any]:
 register_provider("Comparison.plot", _plot("comparison.plots.accessors", "ComparisonPlots"))
 register_provider("SingleRun.plot", _plot("comparison.plots.accessors", "RunPlots"))
 register_provider("Sweep.plot", _plot_method("comparison.plots.accessors", "plot_sweep"))
+register_provider("ScenarioSet.plot", _plot_method("comparison.plots.scenario_set", "plot_set"))
 register_provider("VideoComparison.plot", _plot_method("video.plots.video", "plot_scores"))
 register_provider(
     "VideoComparison.plot_ecdf", _plot_method("video.plots.viewers", "plot_distributions")

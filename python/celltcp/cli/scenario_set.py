@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison, remember_by
-from celltcp.cli.output import print_load_summary, print_result, run_request
+from celltcp.cli.output import draw, print_load_summary, print_result, reuse_picture, run_request
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def compare_set(
 ) -> None:
     """Compares CCAs on each scenario; prints a table for each scenario and one of the means."""
     from celltcp.comparison.scenario_set import folder_name, set_request
+    from celltcp.comparison.set_verdicts import MIN_SCENARIOS
     from celltcp.scenarios.scenario_list import expand_scenarios
 
     scenarios = expand_scenarios(names, settings.source)
@@ -38,6 +39,12 @@ def compare_set(
     if folder:
         for name, comparison in result.comparisons.items():
             draw_comparison(comparison, folder / folder_name(name))
+        results = [each.results for each in result.comparisons.values()]
+        is_repeat = all(each.is_repeat for each in results)
+        if len(results) >= MIN_SCENARIOS and not (
+            is_repeat and reuse_picture(results[0], folder, "ecdf")
+        ):
+            draw(result.plot(by), folder, "ecdf")
 
 
 def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:

@@ -66,7 +66,7 @@ def show_several(
                 click.echo(exported)
     if plot:
         file = Path(out) if out and not form else folder / f"{plot}.png"
-        _draw(several, plot, [metric] if metric else [*by] if plot == "sweep" else [], file)
+        _draw(several, plot, [metric] if metric else [*by] if plot not in GRIDS else [], file)
     if not (form or plot):
         _print(several, by)
 
@@ -111,6 +111,8 @@ def _draw(several: Several, plot: str, by: list[str], file: Path) -> None:
     }
     if isinstance(several, Sweep):
         pictures["sweep"] = partial(several.plot, by)
+    if isinstance(several, ScenarioSet):
+        pictures["ecdf"] = partial(several.plot, by)
     if isinstance(several, VideoComparison):
         pictures["video"] = several.plot
         pictures["ecdf"] = several.plot_ecdf
@@ -120,7 +122,7 @@ def _draw(several: Several, plot: str, by: list[str], file: Path) -> None:
             f"--plot {plot} goes with the folder of one comparison, such as {example}; allowed here: "
             f"{', '.join(pictures)}"
         )
-    if by and plot != "sweep":
+    if by and plot not in ("sweep", *(["ecdf"] if isinstance(several, ScenarioSet) else [])):
         raise click.UsageError(f"--metric goes not with --plot {plot} of several comparisons")
     must_be_picture(file)
     click.echo(f"picture: {save(pictures[plot](), file)}")

@@ -34,6 +34,7 @@ from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_LIST
 from celltcp.scenarios.changes import Changes
+from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ class ScenarioSet:
     comparisons: dict[str, Comparison]
     left_out: tuple[str, ...] = ()
     completeness: Completeness = COMPLETE
+
+    #: `plot(by)` draws the distributions of metrics over the scenarios.
+    plot = LazyAttribute()
 
     def __getitem__(self, scenario: str) -> Comparison:
         """Returns the comparison on a scenario.

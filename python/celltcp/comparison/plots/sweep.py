@@ -80,9 +80,14 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
             shares = (ChosenMetric(SHARE, rival.name) for rival in rivals[:_MAX_SHARES])
             shown = [*shares, ChosenMetric(JAIN, tested)]
         shown.append(ChosenMetric("rtt_p95_ms", tested))
-    flows = {flow for _, flow in shown}
+    return named_metrics(shown)
+
+
+def named_metrics(chosen: Sequence[ChosenMetric]) -> list[PanelMetric]:
+    """Returns chosen metrics for panels, each once; with its flow in the name if there are several."""
+    flows = {flow for _, flow in chosen}
     metrics = []
-    for metric, flow in dict.fromkeys(shown):
+    for metric, flow in dict.fromkeys(chosen):
         words = words_of(metric)
         name = f"{flow} {words.name}" if len(flows) > 1 and metric != JAIN else words.name
         metrics.append(PanelMetric(metric, flow, name, words.unit, words.digits))

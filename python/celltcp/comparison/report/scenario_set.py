@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.application_tables import set_application_tables
 from celltcp.comparison.choices import NEED_TEXTS
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, words_of
+from celltcp.comparison.plots.scenario_set import plot_set
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.settings_lines import settings_blocks
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.set_verdicts import first_decided, over_all_text
+from celltcp.comparison.set_verdicts import MIN_SCENARIOS, first_decided, over_all_text
 from celltcp.comparison.tables_of_several import set_table
 from celltcp.comparison.verdict_tables import verdicts_table
-from celltcp.present.section import Part, Section
+from celltcp.present.section import Figure, Part, Section
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -47,10 +49,19 @@ def set_part(scenario_set: ScenarioSet) -> Part:
                 for table in set_application_tables(scenario_set)
             ),
             Section("Means over the scenarios", set_table(scenario_set)),
+            *_distribution(scenario_set),
             *([Section("Best on each scenario", verdicts)] if len(scenario_set.ccas) > 1 else []),
         ),
         warnings=(scenario_set.unfinished,) if scenario_set.unfinished else (),
     )
+
+
+def _distribution(scenario_set: ScenarioSet) -> list[Section]:
+    """Returns the section with the distributions of metrics over three or more scenarios."""
+    if len(scenario_set.comparisons) < MIN_SCENARIOS:
+        return []
+    title = "Distribution over the scenarios"
+    return [Section(title, figure=Figure(functools.partial(plot_set, scenario_set), title))]
 
 
 def _names_text(names: Sequence[str]) -> str:
