@@ -252,3 +252,20 @@ def test_the_mean_over_scenarios_has_what_the_application_got(celltcp) -> None:
     last = shown.index("What the application got, mean over 2 scenarios: reno in units")
     assert f"{np.mean(means['reno']):.3f}" in shown[last:]
     assert f"{100 * wanted:+.1f}" in shown[last:]
+
+
+def test_many_scenarios_have_a_row_each(celltcp, tmp_path: Path) -> None:
+    """A folder of logs: its tables have a row for each CCA, and the means of all follow."""
+    folder = tmp_path / "l"
+    folder.mkdir()
+    for number in range(7):
+        (folder / f"{number}.csv").write_text(f"time_s,mbps\n0,{3 + number}\n9,{3 + number}\n")
+    done = celltcp("compare", str(folder), "--cca", "cubic,bbr", "--runs", "2", "--duration", "3s")
+    assert done.returncode == 0, done.stderr
+    rows, _, means = done.stdout.partition("Mean over 7 scenarios")
+    means_of_runs = rows.split("Best CCA")[0]
+    for number in range(7):
+        cells = (f"│l/{number}│{cca}│" for cca in ("cubic", "bbr"))
+        assert all(each in means_of_runs.replace(" ", "") for each in cells)
+    assert "What limited" not in rows
+    assert "best over all 7 scenarios" in means

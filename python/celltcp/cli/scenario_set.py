@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from celltcp.comparison.scenario_set import ScenarioSet
 
 
+#: Maximum number of scenarios of which all tables are printed; more have a row for each.
+_MAX_WHOLE = 6
+
+
 def compare_set(
     names: Sequence[str],
     settings: RunSettings,
@@ -54,14 +58,17 @@ def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[s
     from celltcp.comparison.tables_of_several import set_table
     from celltcp.scenarios.cca_mix import labels
 
-    for name, comparison in scenario_set.comparisons.items():
-        print_comparison(comparison, published, by, name)
-    names = labels(scenario_set.ccas)
     console = Terminal()
+    if len(scenario_set.comparisons) > _MAX_WHOLE and not published:
+        _print_rows(scenario_set, by, console)
+    else:
+        for name, comparison in scenario_set.comparisons.items():
+            print_comparison(comparison, published, by, name)
+    names = labels(scenario_set.ccas)
     for table in (*set_application_tables(scenario_set), set_table(scenario_set, by)):
         console.print_table(table)
     if not any(each.decides for each in scenario_set.comparisons.values()):
-        console.print("One run of a random scenario decides nothing: give --runs 2 or more.")
+        console.print("One run decides nothing on a random scenario alone: give --runs 2 or more.")
     if scenario_set.unfinished:
         console.print(f"warning: {scenario_set.unfinished}", style="yellow")
     for need, leading in scenario_set.leading_by_need(by).items() if len(scenario_set.ccas) > 1 else ():
@@ -70,3 +77,24 @@ def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[s
         console.print(f"best or tied for {need:>8}: {', '.join(parts)} of {len(leading.all_scenarios)}")
     for line in verdict_lines(scenario_set):
         console.print(line)
+
+
+def _print_rows(scenario_set: ScenarioSet, by: Sequence[str], console: Terminal) -> None:
+    """Prints the tables of many scenarios with a row for each and CCA, their warnings and verdicts."""
+    from celltcp.comparison.application_tables import sweep_metrics_tables
+    from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
+    from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
+    from celltcp.comparison.verdict_tables import verdicts_table
+
+    rows = Sweep((SCENARIO,), {(name,): each for name, each in scenario_set.comparisons.items()})
+    for table in (*sweep_metrics_tables(rows, by).values(), sweep_table(rows, by)):
+        console.print_table(table)
+    for warning in rows.warnings:
+        console.print(f"warning: {warning}", style="yellow")
+    if (shares := sweep_shares_table(rows)) is not None:
+        console.print_table(shares)
+    if len(scenario_set.ccas) > 1:
+        console.print_table(verdicts_table(rows.axes, rows.points, by, rows.ranking_metrics))
+    console.print(
+        "celltcp show DIR/NAME has all tables of a scenario, where DIR is the folder of --out."
+    )
