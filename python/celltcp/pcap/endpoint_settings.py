@@ -10,7 +10,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
-from celltcp.pcap.diagnosis.requests import ONE_REQUEST, requested_bytes
+from celltcp.pcap.diagnosis.requests import one_request
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
 _MIN_LIMITED_SHARE = 0.05
@@ -142,13 +142,11 @@ def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame) -> str:
     """Returns the application: one that answers or pauses for 30 % of the time, or one that ended."""
     min_pauses_s = _MIN_PAUSED_SHARE * row["download_s"]
     asked_s, answered_s = row["turns_up_s"], row["turns_down_s"]
-    if str(row.get("diagnosis", "")).startswith(ONE_REQUEST):
-        other = "up" if row["direction"] == "down" else "down"
-        requests = int(row[f"segments_{other}"])
-        request, response = int(row[f"bytes_{other}"]) // requests or 1, round(requested_bytes(row))
+    if (each := one_request(row)) is not None:
         return (
-            f'workload = {{ kind = "request-response", request = "{request}B", response = '
-            f'"{response}B", think = "0s", gap = "0s" }} # {requests} requests, one at a time'
+            f'workload = {{ kind = "request-response", request = "{round(each.request_bytes)}B", '
+            f'response = "{round(each.answer_bytes)}B", think = "{each.think_ms:.3f}ms", '
+            f'gap = "{each.gap_ms:.3f}ms" }} # {each.number} requests, one at a time'
         )
     if row["direction"] == "down" and asked_s + answered_s >= min_pauses_s:
         turns = max(row["turns_up"], row["turns_down"])

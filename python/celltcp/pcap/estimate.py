@@ -18,7 +18,7 @@ from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.policing import Policing, policing
-from celltcp.pcap.diagnosis.requests import burst_mbps
+from celltcp.pcap.diagnosis.requests import one_request
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
@@ -209,8 +209,9 @@ def estimate_path(
         or any(episode.queue == "full" for episode in episodes),
         is_ack_queue=other is not None,
     )
-    if not is_measured.any():
-        capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * burst_mbps(row, rtt_ms))
+    requests = one_request(row)
+    if requests is not None and not is_measured.any():
+        capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * requests.answer_mbps)
     buffer_bytes, has_overflow, policed = 0.0, False, policing(evidence)
     if other is None:
         # What a policer dropped did not fill the buffer.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE
-from celltcp.pcap.diagnosis.requests import ONE_REQUEST, requested_bytes
+from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
@@ -51,8 +51,8 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return [_window_step(row)]
     if str(row["diagnosis"]).startswith(OWN_LIMIT):
         return [_buffer_step(row)]
-    if str(row["diagnosis"]).startswith(ONE_REQUEST):
-        return _request_steps(row)
+    if (requests := one_request(row)) is not None:
+        return _request_steps(row, requests)
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
         return [_WHICH_LIMIT]
     if WINDOW_LIMIT in str(row["diagnosis"]):
@@ -108,14 +108,14 @@ def _buffer_step(row: Mapping[Hashable, Any]) -> str:
     )
 
 
-def _request_steps(row: Mapping[Hashable, Any]) -> list[str]:
+def _request_steps(row: Mapping[Hashable, Any], requests: Requests) -> list[str]:
     """Returns the steps against a single request under way: more data for each RTT."""
-    answer = requested_bytes(row)
-    sizes = ",".join(f"{factor * answer:.0f}B" for factor in (1, 2, 4))
-    twice = three_digits(2 * 8e-3 * answer / row["rtt_min_ms"])
+    sizes = ",".join(f"{factor * requests.answer_bytes:.0f}B" for factor in (1, 2, 4))
+    twice = three_digits(2 * requests.largest_mbps)
     return [
-        "# larger requests, or several at a time (read-ahead, pipelining, parallel transfers): twice "
-        f"as much gives up to {twice} Mbit/s; larger buffers of the hosts change nothing",
+        "# larger requests or blocks, or several at a time (read-ahead, pipelining, parallel "
+        f"transfers): twice as much gives up to {twice} Mbit/s; larger buffers of the hosts change "
+        "nothing",
         *_simulated(row, f"celltcp sweep path.toml --vary flows.0.workload.response={sizes}"),
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
-from celltcp.pcap.diagnosis.requests import requested_bytes, requests_text
+from celltcp.pcap.diagnosis.requests import requests_of, requests_text
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
@@ -220,7 +220,11 @@ def _send_buffer(evidence: Evidence) -> str:
     """
     if evidence.row["losses"] or len(evidence.steady) < _MIN_INTERVALS:
         return ""
-    return _constant_flight(evidence) or _even_rate(evidence)
+    text = _constant_flight(evidence)
+    # At the sender, a flight that keeps to its bound shows that an answer is all of it.
+    if (text or not evidence.is_at_sender) and (requests := requests_of(evidence.row)):
+        return requests_text(evidence, requests)
+    return text or _even_rate(evidence)
 
 
 def _constant_flight(evidence: Evidence) -> str:
@@ -254,8 +258,6 @@ def _constant_flight(evidence: Evidence) -> str:
             f"{SOME_LIMIT}{window_text} or a CCA that keeps its window limits "
             f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss"
         )
-    if requested_bytes(row):
-        return requests_text(evidence)
     if math.isnan(window):
         return (
             f"{SOME_LIMIT} or a receive window of unknown scale limits the "

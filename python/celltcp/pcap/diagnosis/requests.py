@@ -3,55 +3,104 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
-#: Beginning of the sentence.
-ONE_REQUEST = "one request at a time limits the rate"
+#: Beginnings of the sentence: of a capture at the sender, and elsewhere.
+_CERTAIN, _LIKELY = (
+    "one request at a time limits the rate",
+    "one request at a time seems to be the limit",
+)
+ONE_REQUEST = (_CERTAIN, _LIKELY)
 #: Minimum number of requests, and maximum range of an answer around the largest flight, as a share.
 _MIN_REQUESTS, _MAX_RANGE = 5, 0.1
 #: Maximum data of the requests, as a share of the answers.
 _MAX_REQUEST_SHARE = 0.1
+#: Range of the time of a request and its answer, RTTs, where the capture does not show the flight.
+_MIN_RTTS, _MAX_RTTS = 0.95, 3.0
 #: Minimum time in which an answer passes, as a share of the RTT: the error of the RTT.
 _MIN_PASSING_SHARE = 0.05
+#: Minimum time in which an application waits that a text names, ms.
+_MIN_WAIT_MS = 0.5
 
 
-def requested_bytes(row: Mapping[Hashable, Any]) -> float:
-    """Returns the data that the receiver requests at a time, bytes; 0 where the capture shows none.
+class Requests(NamedTuple):
+    """Requests of the receiver, one at a time, with means of their sizes and times."""
 
-    The sender answers each message of the receiver with as much as it has in flight at most.
+    number: int
+    request_bytes: float
+    answer_bytes: float
+    #: Time from one request to the next, and what of it each application waited, ms.
+    cycle_ms: float
+    think_ms: float
+    gap_ms: float
+    rtt_ms: float
+
+    @property
+    def answer_mbps(self) -> float:
+        """Rate at which an answer passes at least, Mbit/s of payload.
+
+        What is left of the time beside RTT and applications is what the path and the hosts take.
+        """
+        passing_ms = self.cycle_ms - self.rtt_ms - self.think_ms - self.gap_ms
+        return 8e-3 * self.answer_bytes / max(passing_ms, _MIN_PASSING_SHARE * self.rtt_ms)
+
+    @property
+    def largest_mbps(self) -> float:
+        """Rate that the RTT allows, Mbit/s."""
+        return 8e-3 * self.answer_bytes / self.rtt_ms
+
+
+def requests_of(row: Mapping[Hashable, Any]) -> Requests | None:
+    """Returns the requests that the receiver makes one at a time; None where the capture has none.
+
+    At the sender, the answer to each message of the receiver is as much as is in flight at most.
+    Elsewhere, an answer is more than what passes in an RTT, and takes one to three RTTs.
     """
     direction, other = ("down", "up") if row["direction"] == "down" else ("up", "down")
-    requests, sent = row[f"segments_{other}"], row[f"bytes_{direction}"]
-    if requests < _MIN_REQUESTS or not 0 < row[f"bytes_{other}"] < _MAX_REQUEST_SHARE * sent:
-        return 0.0
-    answer = float(sent / requests)
-    return answer if abs(answer / row["in_flight_max"] - 1) <= _MAX_RANGE else 0.0
-
-
-def requests_text(evidence: Evidence) -> str:
-    """Returns the sentence about such requests, with the rate that they allow."""
-    row = evidence.row
-    answer, rtt_ms = requested_bytes(row), row["rtt_min_ms"]
-    other = "up" if row["direction"] == "down" else "down"
-    count = int(row[f"segments_{other}"])
-    request_text = f"{count} of {size_text(row[f'bytes_{other}'] / count)}"
-    return (
-        f"{ONE_REQUEST}: each {size_text(answer)} follow a message of the {evidence.receiver} "
-        f"({request_text}), and are all that is in flight, at most "
-        f"{three_digits(8e-3 * answer / rtt_ms)} Mbit/s at an RTT of {ms_text(rtt_ms)}"
+    count, sent, rtt_ms = row[f"segments_{other}"], row[f"bytes_{direction}"], row["rtt_min_ms"]
+    if count < _MIN_REQUESTS or not 0 < row[f"bytes_{other}"] < _MAX_REQUEST_SHARE * sent:
+        return None
+    answer, cycle_ms = sent / count, 1e3 * row["download_s"] / count
+    if not rtt_ms > 0:
+        return None
+    if row["place"] == "sender":
+        if abs(answer / row["in_flight_max"] - 1) > _MAX_RANGE:
+            return None
+    else:
+        flight = 125 * row["throughput_mbps"] * max(rtt_ms, row["near_rtt_p50_ms"])
+        if (
+            not _MIN_RTTS * rtt_ms <= cycle_ms <= _MAX_RTTS * rtt_ms
+            or flight > (1 + _MAX_RANGE) * answer
+        ):
+            return None
+    think_ms = 1e3 * row[f"turns_{direction}_s"] / count
+    gap_ms = 1e3 * row[f"turns_{other}_s"] / count
+    if row["place"] == "sender":
+        # Further waits show as an empty path.
+        gap_ms = max(row["application_limited"] * cycle_ms - think_ms, 0.0)
+    return Requests(
+        int(count), row[f"bytes_{other}"] / count, answer, cycle_ms, think_ms, gap_ms, float(rtt_ms)
     )
 
 
-def burst_mbps(row: Mapping[Hashable, Any], rtt_ms: float) -> float:
-    """Returns the rate at which answers pass at least, Mbit/s of payload; 0 without such requests.
+def one_request(row: Mapping[Hashable, Any]) -> Requests | None:
+    """Returns the requests of a connection whose diagnosis names them; None for other connections."""
+    return requests_of(row) if str(row.get("diagnosis", "")).startswith(ONE_REQUEST) else None
 
-    The time of a request and its answer, less an RTT, is what the path and the hosts take for it.
-    """
-    answer = requested_bytes(row)
-    if not answer or not rtt_ms > 0:
-        return 0.0
-    time_ms = 8e-3 * answer / row["throughput_mbps"]
-    return float(8e-3 * answer / max(time_ms - rtt_ms, _MIN_PASSING_SHARE * rtt_ms))
+
+def requests_text(evidence: Evidence, requests: Requests) -> str:
+    """Returns the sentence about such requests, with the rate that they allow."""
+    size, answer = size_text(requests.request_bytes), size_text(requests.answer_bytes)
+    # A capture does not tell short waits of one application from those of the other.
+    waited_ms = requests.think_ms + requests.gap_ms
+    waited_text = f", applications {ms_text(waited_ms)}" if waited_ms >= _MIN_WAIT_MS else ""
+    beginning = _CERTAIN if evidence.is_at_sender else _LIKELY
+    return (
+        f"{beginning}: each {answer} follow a message of the {evidence.receiver} ({requests.number} of "
+        f"{size}), and are all that is in flight; each takes {ms_text(requests.cycle_ms)} "
+        f"(RTT {ms_text(requests.rtt_ms)}{waited_text}), and the RTT allows "
+        f"{three_digits(requests.largest_mbps)} Mbit/s at most"
+    )
