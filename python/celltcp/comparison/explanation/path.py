@@ -11,7 +11,7 @@ from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text
 from celltcp.comparison.explanation.openings import requested_s
-from celltcp.comparison.explanation.unused import unused_after_losses
+from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
 from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
         f"{queued / evidence.bdp:.2f} of the bandwidth-delay product of "
         f"{size_text(evidence.bdp)}{burst_text}. It overflowed in {recoveries_text} and dropped "
         f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}; "
-        f"{percent_text(evidence.unused_share)} of the capacity stayed unused.",
+        f"{percent_text(evidence.unused_share)} of the capacity stayed unused{climb_text(evidence)}.",
         # Recoveries from other losses reduce the window as well.
         evidence.unused_share * len(overflows) / (evidence.recoveries["drops"] > 0).sum(),
     )

@@ -24,6 +24,7 @@ from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
+    BEHIND_LOST,
     IN_QUEUE,
     MIN_QUEUED_RTTS,
     NAGLE,
@@ -383,7 +384,9 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     min_count = _MIN_REASON_SHARE * sum(cause.reasons.values())
     # If window or pacing hold frames back, frames in a recovery also wait behind earlier ones.
     is_paced = evidence.time_share("pacing") >= _MIN_WINDOW_LIMITED_SHARE
-    backlog_reasons = (BEHIND, RECOVERY) if is_paced or _is_window_limited(evidence) else ()
+    backlog_reasons = (
+        (BEHIND, RECOVERY, BEHIND_LOST) if is_paced or _is_window_limited(evidence) else ()
+    )
     for reason, count in sorted(cause.reasons.items(), key=lambda item: -item[1]):
         if count < min_count:
             return

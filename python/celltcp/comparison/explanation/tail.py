@@ -9,6 +9,7 @@ import numpy as np
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.unit_reasons import (
+    BEHIND_LOST,
     IN_QUEUE,
     MAJORITY,
     MIN_QUEUED_RTTS,
@@ -43,11 +44,11 @@ _LONG_QUANTILE = 0.9
 def slow_units(evidence: Evidence) -> Cause | None:
     """Some units of work were slow: their duration was over {_MIN_SLOW_MEDIANS} times the median.
 
-    Frames with a deadline are slow if they came after it. Some slow units overlap an outage, time-out,
-    loss probe or fast recovery, or the loss of their request. Others waited behind earlier units for
-    most of their time, or in a queue, where the mean RTT is at least {MIN_QUEUED_RTTS} times the lowest
-    one. Further ones opened their connection, or came after TCP gave it up, the peer had time-outs, or
-    losses or PROBE_RTT left them a low window.
+    Frames with a deadline are slow if they came after it. Some slow units overlap an outage,
+    time-out, loss probe or fast recovery, also of a unit before them, or the loss of their request.
+    Others waited behind earlier units for most of their time, or in a queue, where the mean RTT is
+    at least {MIN_QUEUED_RTTS} times the lowest one. Further ones opened their connection, or came
+    after TCP gave it up, the peer had time-outs, or losses or PROBE_RTT left them a low window.
     """
     if evidence.units is None:
         return None
@@ -113,16 +114,20 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     the receiver (RFC 8985).
     """
     frames = constant_frames(evidence.workload)
-    is_usual = reasons.get(RECOVERY, 0) >= MAJORITY * sum(reasons.values())
+    in_recovery = reasons.get(RECOVERY, 0) + reasons.get(BEHIND_LOST, 0)
+    is_usual = in_recovery >= MAJORITY * sum(reasons.values())
     if frames is None or evidence.deadline_s is None or not is_usual:
         return ""
     min_interval_s = frames[1] * (1.0 - float(evidence.workload.get("jitter", 0.0)))
-    repair_s = min_interval_s + 1.5 * evidence.mean("rtt_min_ms") / 1e3
+    next_s = 1.5 * evidence.mean("rtt_min_ms") / 1e3
+    repair_s = min_interval_s + next_s
     if repair_s <= evidence.deadline_s:
         return ""
+    next_text = f", and the next one after {1e3 * next_s:.0f}" if reasons.get(BEHIND_LOST) else ""
     return (
-        f" Under every CCA a lost frame arrives after {1e3 * repair_s:.0f} ms or more: the next frame "
-        "shows its loss, and its repair takes 1.5 RTTs. Only a shorter RTT keeps that deadline."
+        f" Under every CCA a lost frame arrives after {1e3 * repair_s:.0f} ms or more{next_text}: the "
+        "next frame shows its loss, and its repair takes 1.5 RTTs. Only a shorter RTT keeps that "
+        "deadline."
     )
 
 

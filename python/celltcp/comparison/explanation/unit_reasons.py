@@ -37,6 +37,7 @@ REASONS = (
     TIME_OUT,
     PROBE,
     RECOVERY,
+    BEHIND_LOST,
     REQUEST_LOST,
     NAGLE,
     BEHIND,
@@ -45,15 +46,14 @@ REASONS = (
     HANDSHAKE_LOST,
     PEER_TIME_OUT,
     OPENS_CONNECTION,
-    _,
-    _,
-    _,
+    *_,
 ) = (
     "met an outage",
     "were sent after TCP had given their connection up",
     "waited for a time-out",
     "waited for a loss probe",
     "waited for a fast recovery",
+    "stood behind a lost one in it",
     "lost their request",
     "waited for ACKs (Nagle's algorithm)",
     "waited behind earlier ones",
@@ -101,15 +101,19 @@ def count_reasons(
         if len(keys) > 1 and start_s >= evidence.aborts_s.get((run, connection), np.inf):
             counts[GIVEN_UP] += 1
             continue
-        reason, overlap_s = _overlap(evidence, by_connection.get(key), run, start_s, end_s)
+        recoveries = by_connection.get(key)
+        reason, overlap_s = _overlap(evidence, recoveries, run, start_s, end_s)
         # The repair of a loss takes only a small part of the time for which a backlog waits.
         is_mostly_behind = overlap_s < MAJORITY * (end_s - start_s) < np.inf
         if is_behind[index] and (reason is None or is_mostly_behind):
             reason = BEHIND
             since_s = start_s - _BACKLOG_S
-            has_losses = _overlap(evidence, by_connection.get(key), run, since_s, end_s).reason
+            has_losses = _overlap(evidence, recoveries, run, since_s, end_s).reason
             if windows and not has_losses and windows.meets_probe_rtt(run, since_s, end_s):
                 reason = IN_PROBE_RTT
+        is_after_drop = start_s > recoveries.first_drop_s(start_s, end_s) if recoveries else False
+        if reason == RECOVERY and is_behind[index] and is_after_drop:
+            reason = BEHIND_LOST
         if reason is None and _has_drop(far_losses[DATA].get(key), start_s, end_s):
             reason = REQUEST_LOST
         # Earlier units are in the queue, too, if the sender held none of them back.
@@ -209,6 +213,14 @@ class _Recoveries(NamedTuple):
             (rows["loss_probes"] > 0).to_numpy(bool),
         )
 
+    def overlaps(self, start_s: float, end_s: float) -> NDArray[np.bool_]:
+        """Returns for each recovery whether it overlaps an interval."""
+        return (self.starts <= end_s) & (self.ends >= start_s)
+
+    def first_drop_s(self, start_s: float, end_s: float) -> float:
+        """Returns the time of the first drop of those that overlap an interval, s; or infinity."""
+        return float(self.starts[self.overlaps(start_s, end_s)].min(initial=np.inf))
+
 
 def _overlap(
     evidence: Evidence, recoveries: _Recoveries | None, run: int, start_s: float, end_s: float
@@ -219,7 +231,7 @@ def _overlap(
         return _Overlap(OUTAGE, np.inf)
     if recoveries is None:
         return _Overlap(None, 0.0)
-    is_overlapping = (recoveries.starts <= end_s) & (recoveries.ends >= start_s)
+    is_overlapping = recoveries.overlaps(start_s, end_s)
     if not is_overlapping.any():
         return _Overlap(None, 0.0)
     starts, ends = recoveries.starts[is_overlapping], recoveries.ends[is_overlapping]

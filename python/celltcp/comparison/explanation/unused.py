@@ -35,6 +35,8 @@ _MIN_RISE, _BEFORE_RISE_S = 1.25, 2.0
 _MIN_SENDER_LIMITED_SHARE, _MIN_UNUSED_SHARE = 0.5, 0.1
 #: Minimum share of the time in which a window at a host is full that a text names.
 _MIN_WINDOW_SHARE = 0.05
+#: Minimum length of a climb to the capacity that a text names, RTTs: slow start takes less.
+_MIN_CLIMB_RTTS = 20
 #: Minimum share of the unused capacity of a phase that a text names.
 _MIN_NAMED_SHARE = 0.2
 #: Phases of slots.
@@ -121,6 +123,33 @@ def slow_growth(evidence: Evidence) -> Cause | None:
 def unused_after_losses(evidence: Evidence) -> float:
     """Returns the share of the capacity that is unused after losses, until the flow uses it again."""
     return _Phases(evidence, list(probes_of(evidence))).unused_share(_LOSS)
+
+
+def climb_text(evidence: Evidence) -> str:
+    """Returns what is unused while a bulk flow first climbs to the capacity, to follow what is in all.
+
+    It is empty where the climb takes only some round trips, or little of what is unused, and where
+    losses interrupt it.
+    """
+    if not evidence.is_bulk or not evidence.capacity_mbps > 0:
+        return ""
+    slow_start_s = _MIN_CLIMB_RTTS * evidence.mean("rtt_min_ms") / 1e3
+    ramps = []
+    for run, starts in evidence.connections.groupby("run")["first_data_s"]:
+        if starts.notna().any():
+            ramp = ramp_from(evidence, int(str(run)), float(starts.min()))
+            rows = evidence.recoveries[evidence.recoveries["run"] == run]
+            is_within = rows["t_s"].between(ramp.start_s + slow_start_s, ramp.end_s, inclusive="left")
+            if (rows.loc[is_within, "drops"] > 0).any():
+                return ""
+            ramps.append(ramp)
+    share = sum(ramp.unused for ramp in ramps) / float(evidence.slots["capacity_mbps"].sum())
+    mean_s = sum(ramp.length_s for ramp in ramps) / max(len(ramps), 1)
+    if mean_s < slow_start_s or share < _MIN_NAMED_SHARE * evidence.unused_share:
+        return ""
+    if not any(ramp.has_reached for ramp in ramps):
+        return f": in {mean_s:.3g} s the window did not grow to it"
+    return f", {percent_text(share)} in the first {mean_s:.3g} s, until the window had grown to it"
 
 
 def window_beside(evidence: Evidence) -> str:
