@@ -6,15 +6,17 @@ import json
 import random
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import celltcp as ct
-from celltcp.cli import celltcp as commands
-from celltcp.logs.log import Log
 from reading_logs import read
+
+if TYPE_CHECKING:
+    from celltcp.logs.log import Log
+    from conftest import Celltcp
 
 #: Writes of iperf3, bytes.
 _BLOCK = 128 << 10
@@ -105,16 +107,47 @@ def test_a_window_that_random_losses_keep_small_shows_no_queue(
     assert "its rate is the capacity" not in log.summary
 
 
-def test_compare_takes_the_buffer_from_the_window(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [1, 2])
+def test_windows_of_parallel_streams_are_summed(seed: int, tmp_path: Path) -> None:
+    """Halves of one stream, as two streams and their sum."""
+    changes = {"path.down": "40Mbit/s", "path.rtt": "10ms", "path.buffer": f"{200 * seed}packets"}
+    whole = _report("cubic", changes, seed)
+    lines = []
+    for line in whole.splitlines():
+        match = re.match(r"\[  5\]( .* sec .*MBytes)  (\S+) Mbits/sec  (\d+)   (\S+) KBytes", line)
+        if match is None:
+            lines.append(line.replace("[  5]", "[SUM]"))
+            continue
+        head, rate, again, window = match.groups()
+        half = f"{head}  {float(rate) / 2:.3f} Mbits/sec  {again}   {float(window) / 2:.2f} KBytes"
+        lines += [f"[  5]{half}", f"[  7]{half}", f"[SUM]{head}  {rate} Mbits/sec  {again}"]
+    one, two = _log(tmp_path, whole), _log(tmp_path, "\n".join(lines))
+    assert one.overflow_window is not None
+    assert two.overflow_window == pytest.approx(one.overflow_window, rel=0.01)
+    assert "its rate is the capacity" in two.summary
+
+
+def test_intervals_of_the_receiver_have_the_windows_of_the_sender(tmp_path: Path) -> None:
+    changes = {"path.down": "40Mbit/s", "path.rtt": "10ms", "path.buffer": "300packets"}
+    sent = _report("cubic", changes, 1)
+    arrived = [f"[  5]   {n}.00-{n + 1}.00   sec  1.00 MBytes  38.5 Mbits/sec" for n in range(30)]
+    arrived.append("[  5]   30.00-30.04   sec  0.10 MBytes  38.5 Mbits/sec")
+    log = _log(tmp_path, "\n".join([sent, "Server output:", *arrived]))
+    assert "intervals of the receiver" in log.summary
+    assert "its rate is the capacity" in log.summary
+    assert log.held_back_reason is None
+
+
+def test_compare_takes_the_buffer_from_the_window(tmp_path: Path, celltcp: Celltcp) -> None:
     changes = {"path.down": "60Mbit/s", "path.rtt": "4ms", "path.buffer": "500packets"}
     file = tmp_path / "up.txt"
     file.write_text(_report("cubic", changes, 1))
     options = ["compare", str(file), "--cca", "cubic", "--runs", "1", "--duration", "2s"]
-    told = CliRunner().invoke(commands, [*options, "--set", "path.rtt=4ms"]).stderr
+    told = celltcp(*options, "--set", "path.rtt=4ms").stderr
     found = re.search(r"^path\.buffer=(\d+)packets, from the log's Cwnd", told, re.M)
     assert found is not None
     assert int(found[1]) == pytest.approx(500, rel=0.1)
     assert "does not show the capacity" not in told
     assert f"path.uplink_buffer={found[1]}packets" in told
-    told = CliRunner().invoke(commands, [*options, "--set", "path.buffer=90kB"]).stderr
+    told = celltcp(*options, "--set", "path.buffer=90kB").stderr
     assert "from the log's Cwnd" not in told

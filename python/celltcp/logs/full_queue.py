@@ -47,14 +47,18 @@ class FullQueue(NamedTuple):
 
 
 def full_queue(recording: Recording) -> FullQueue | None:
-    """Returns the queue that a test of one stream overflowed; None where its log does not show that.
+    """Returns the queue that a test overflowed; None where its log does not show that.
 
     A sender whose window is the limit gets a rate in proportion to it. Behind a queue that stands, the
     rate is the same after a reduction. Where losses are so frequent that rows do not show the window
     between them, RTTs have to show the queue.
     """
     windows, again = recording.windows, recording.retransmissions
-    if windows is None or again is None or not len(windows) == len(again) == len(recording.values):
+    if windows is None or again is None or len(windows) != len(again):
+        return None
+    # The intervals of a receiver may end with a part of a second.
+    rates = recording.values[: len(windows)]
+    if len(rates) < len(windows):
         return None
     is_loss = again > 0
     if not is_loss.any():
@@ -67,7 +71,6 @@ def full_queue(recording: Recording) -> FullQueue | None:
     is_high = windows > _MAX_LOW_WINDOW * largest
     if len(windows) - first < _MIN_ROWS or is_low.sum() < _MIN_LOW_ROWS or not is_high.any():
         return None
-    rates = recording.values
     if rates[is_low].mean() < _MIN_RATE_RATIO * rates[is_high].mean():
         return None
     if not (_grows_between(windows[first:], is_loss[first:]) or _has_long_rtts(recording, largest)):

@@ -49,7 +49,7 @@ class Recording:
     window_rtt_ms: NDArray[np.float64] | None = None
     #: Retransmissions in each row of a TCP test; None if not reported, or under BBR.
     retransmissions: NDArray[np.float64] | None = None
-    #: Congestion window of each row of a test with one stream, bytes; None if not reported.
+    #: Congestion window of each row of a test, the sum over streams, bytes; None if not reported.
     windows: NDArray[np.float64] | None = None
     #: SINR or RSRP of each row, by name.
     radio: dict[str, NDArray[np.float64]] = field(default_factory=dict)

@@ -63,12 +63,14 @@ def of_text(text: str, requested: Direction) -> Recording:
         # The client sends, and the receiver's intervals are those of the server.
         recording = of_text(output, requested)
         kind = f"{recording.kind}, intervals of the receiver"
+        sender = of_text(head, requested) if _LINE.search(head) else recording
         return dataclasses.replace(
             recording,
             kind=kind,
             direction="up",
             has_both=False,
-            retransmissions=of_text(head, requested).retransmissions if _LINE.search(head) else None,
+            retransmissions=sender.retransmissions,
+            windows=sender.windows,
         )
     text = head if found else text
     ports = [(match["local"], match["remote"]) for match in _PORTS.finditer(text)]
@@ -114,16 +116,20 @@ def of_text(text: str, requested: Direction) -> Recording:
     intervals = summed([(row.stream, row.interval) for row in lines])
     known: dict[str, Any] = {"has_both": has_both, "direction": direction, "is_load_test": True}
     sends = any(row.is_sent for row in lines) or (direction == "up" and not (is_server or has_both))
-    senders = [match for row in lines if (match := _SENDER.match(row.rest))]
-    windows = np.array([_bits_of(sender) for sender in senders])
-    # A receiver has neither column, and sums have no window.
-    if len(senders) == len(intervals) > 0:
+    windows_of: dict[tuple[int, int], float] = {}
+    for row in lines:
+        # A receiver has no window, nor have sums of streams.
+        if match := _SENDER.match(row.rest):
+            moment = row.interval[:2]
+            windows_of[moment] = windows_of.get(moment, 0.0) + _bits_of(match)
+    windows = np.array([windows_of.get(interval[:2], 0.0) for interval in intervals])
+    if windows.all() and len(windows):
         rates = np.array([interval.bps for interval in intervals])
         known["windows"] = windows / 8
         known["window_rtt_ms"] = 1e3 * np.divide(
             windows, rates, out=np.full(len(rates), np.nan), where=rates > 0
         )
-    is_udp = not senders and "Total Datagrams" in text
+    is_udp = not windows_of and "Total Datagrams" in text
     sums = [row for row in lines if row.stream == "SUM"] or lines
     counts = [row.retransmissions for row in sums if row.is_sent]
     # Datagrams of UDP stand where segments of TCP do.

@@ -194,15 +194,15 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
             kind=kind,
             direction=direction,
             retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
+            windows=_windows(sums),
         )
-    intervals, rtts, windows, in_flight = [], [], [], 0.0
+    intervals, rtts, in_flight = [], [], 0.0
     for of_sum, streams in sums:
         bps = of_sum["bits_per_second" if "bits_per_second" in of_sum else "throughput-bits"]
         begin, end = (round(float(of_sum[name]) * 1e9) for name in ("start", "end"))
         intervals.append(Interval(begin, end, float(bps)))
         known = [stream.get("rtt") for stream in streams if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
-        windows.append(float(streams[0].get("snd_cwnd") or 0) if len(streams) == 1 else 0.0)
         in_flight = max(in_flight, 8 * sum(float(stream.get("snd_cwnd") or 0) for stream in streams))
     if not intervals and document.get("error"):
         raise CelltcpError(f"iperf3 reported an error: {document['error']}")
@@ -226,11 +226,17 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         is_load_test=True,
         lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
         retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
-        windows=np.array(windows) if all(windows) else None,
+        windows=_windows(sums),
         direction=direction,
         has_both=has_both,
         no_capacity=no_capacity,
     )
+
+
+def _windows(sums: list[tuple[dict[str, Any], list[Any]]]) -> NDArray[np.float64] | None:
+    """Returns the congestion window of each interval, the sum over streams, bytes; None if unknown."""
+    windows = [[float(stream.get("snd_cwnd") or 0) for stream in streams] for _, streams in sums]
+    return np.array(list(map(sum, windows))) if all(each and all(each) for each in windows) else None
 
 
 def _retransmissions(
