@@ -186,7 +186,13 @@ class ExplainedComparison:
                 remedies.append(proposed)
             elif trial.helped_ccas:
                 remedies.append(
-                    proposed._replace(ccas=trial.helped_ccas, trial=trial.text, gain=trial.gain)
+                    proposed._replace(
+                        ccas=trial.helped_ccas,
+                        trial=trial.text,
+                        gain=trial.gain,
+                        price=trial.price,
+                        brief=trial.brief,
+                    )
                 )
         self.remedies = best_first(remedies)[:MAX_REMEDIES]
 
@@ -364,8 +370,14 @@ class ExplainedComparison:
         runs, seed = (int(self.results.about[key]) for key in ("runs", "seed"))
         options = f" --runs {runs}" if runs not in (1, _DEFAULT_RUNS) else ""
         options += f" --seed {seed}" if seed != 1 else ""
-        command = shlex.join(["celltcp", "compare", *source])
-        return [f"{command} {remedy.options}{options}  # {remedy.text}" for remedy in self.remedies]
+        compare, sweep = (shlex.join(["celltcp", name, *source]) for name in ("compare", "sweep"))
+        texts = []
+        for remedy in self.remedies:
+            curve = (
+                f"; the curve: {sweep} {remedy.curve_options}{options}" if remedy.remedy.curve else ""
+            )
+            texts.append(f"{compare} {remedy.options}{options}  # {remedy.text}{curve}")
+        return texts
 
     @functools.cached_property
     def blocks(self) -> list[list[str]]:

@@ -40,8 +40,13 @@ class ProposedRemedy(NamedTuple):
     scenario: Mapping[str, object]
     #: Text with the metrics before and after in a trial; empty without a trial.
     trial: str = ""
-    #: Gain in the trial, as the sum of logarithms of ratios.
+    #: Gain in the trial, as the sum of logarithms of ratios, and that in goodput beside it.
     gain: float = 0.0
+    price: float = 0.0
+    #: Text with the main metrics of the trial.
+    brief: str = ""
+    #: Texts on trials of other values that are worse by gain and price.
+    other_values: tuple[str, ...] = ()
     #: CCAs of `ccas` that lead, or are as good as the leader.
     leading: frozenset[str] = frozenset()
 
@@ -74,6 +79,17 @@ class ProposedRemedy(NamedTuple):
         return shlex.join(arguments)
 
     @property
+    def curve_options(self) -> str:
+        """Options of `celltcp sweep` that compare values of a field of the remedy; empty without."""
+        remedy = self.remedy
+        if not remedy.curve:
+            return ""
+        field = remedy.curve.partition("=")[0]
+        others = [change for change in remedy.changes if change.partition("=")[0] != field]
+        arguments = itertools.chain.from_iterable(("--set", change) for change in others)
+        return shlex.join([*arguments, "--vary", remedy.curve, "--cca", ",".join(self.ccas)])
+
+    @property
     def text(self) -> str:
         """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
         remedy = self.remedy
@@ -88,7 +104,7 @@ class ProposedRemedy(NamedTuple):
         network = f"; {remedy.network}" if remedy.network else ""
         text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"
         if self.trial:
-            return f"{text}; tried {self.trial}"
+            return "; ".join([f"{text}; tried {self.trial}", *self.other_values])
         return f"{text}; price: {remedy.price}" if remedy.price else text
 
 
@@ -144,14 +160,33 @@ def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
     Variants without a trial are left out.
     """
     best: dict[tuple[object, ...], ProposedRemedy] = {}
-    for proposed in sorted(remedies, key=lambda item: (-item.gain, item.remedy.is_variant)):
+    other_values: dict[tuple[object, ...], list[str]] = {}
+
+    def rank(proposed: ProposedRemedy) -> tuple[bool, float, bool]:
+        return not proposed.trial, -proposed.gain - proposed.price, proposed.remedy.is_variant
+
+    for proposed in sorted(remedies, key=rank):
         if proposed.trial or not proposed.remedy.is_variant:
-            best.setdefault(proposed.remedy.changed_fields, proposed)
+            fields = proposed.remedy.changed_fields
+            is_other = best.setdefault(fields, proposed) is not proposed
+            if is_other and proposed.remedy.curve and proposed.brief:
+                other_values.setdefault(fields, []).append(_other_value_text(proposed))
     best_ids = set(map(id, best.values()))
-    selected = [proposed for proposed in remedies if id(proposed) in best_ids]
+    selected = [
+        proposed._replace(other_values=tuple(other_values.get(proposed.remedy.changed_fields, ())))
+        for proposed in remedies
+        if id(proposed) in best_ids
+    ]
     with_trial = [proposed for proposed in selected if proposed.trial]
     ordered = iter(sorted(with_trial, key=lambda item: (not item.helps_leader, -item.gain)))
     return [next(ordered) if proposed.trial else proposed for proposed in selected]
+
+
+def _other_value_text(proposed: ProposedRemedy) -> str:
+    """Returns the value of the field of a sweep in a remedy, with the main metrics of its trial."""
+    field = proposed.remedy.curve.partition("=")[0]
+    values = dict(change.split("=", 1) for change in proposed.remedy.changes)
+    return f"with {values[field]}, {proposed.brief}"
 
 
 def lines_of(text: str) -> list[str]:

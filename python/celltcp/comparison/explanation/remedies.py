@@ -22,6 +22,7 @@ from celltcp.comparison.explanation.application_remedies import (
 )
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
+from celltcp.comparison.explanation.shaper_remedies import shaper
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     BEHIND_LOST,
@@ -44,7 +45,6 @@ from celltcp.comparison.explanation.window_remedies import (
 )
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
-from celltcp.scenarios.narrow_hop import steady_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -288,11 +288,11 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             yield fq_codel
         if filler is None and evidence.is_bulk:
             yield from _window_for_queue(evidence)
-        yield from _shaper(evidence)
+        yield from shaper(evidence)
         return
     yield fq_codel
     yield from _bbr_for(evidence, filler)
-    yield from _shaper(evidence)
+    yield from shaper(evidence)
 
 
 def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
@@ -305,33 +305,6 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
         linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
         price="goodput where rate or RTT grow",
     )
-
-
-def _shaper(evidence: Evidence) -> Iterator[Remedy]:
-    """Yields a slower hop with an AQM before an access link of the downlink whose rate varies.
-
-    Its queue then stands where a host can manage it, unless the link is slower still. A link with a
-    constant rate has a line of Linux for that beside its queue discipline.
-    """
-    path = evidence.scenario.get("path", {})
-    hops, is_steady = path.get("wired", ()), steady_rate(path.get("down", {})) is not None
-    # The access link of a cell is that of the radio.
-    is_steady = is_steady and not evidence.scenario.get("radio")
-    if evidence.is_upload or evidence.bottleneck_hop is not None or is_steady or not hops:
-        return
-    rates_mbps = evidence.link_rates_1s_mbps * _PACKET_BYTES / evidence.mss
-    quartile, median = rates_mbps.quantile([0.25, 0.5])
-    if not 0 < quartile < median:
-        return
-    hop = f"path.wired.{len(hops) - 1}"
-    for rate_mbps in (quartile, median):
-        rate = f"{rate_mbps:.2g}Mbit/s" if rate_mbps < 100 else f"{rate_mbps:.0f}Mbit/s"
-        yield Remedy(
-            "a standing queue where no host can manage it (a shaper before it)",
-            (f"{hop}.rate={rate}", f"{hop}.queue=fq-codel"),
-            price="goodput above the rate of the shaper",
-            is_variant=rate_mbps != quartile,
-        )
 
 
 def _filler(rates: Mapping[str, float]) -> str | None:

@@ -115,6 +115,12 @@ class _MetricChange(NamedTuple):
             return ""
         return f"; {_ratio_text(min(ratios))} to {_ratio_text(max(ratios))} in single runs"
 
+    def after_text(self, *, names_flow: bool) -> str:
+        """Returns the metric after the remedy as text."""
+        words, new = words_of(self.metric), estimate(self.after).mean
+        value = f"{100 * new:.3g} %" if self.metric.endswith("_share") else words.value_text(new)
+        return f"{f'{self.flow} ' if names_flow else ''}{words.name} {value}"
+
 
 def _ratio_text(ratio: float) -> str:
     """Returns a ratio as a change in per cent, or as a factor if it is far from one."""
@@ -132,6 +138,10 @@ class Trial(NamedTuple):
     text: str
     #: Mean over `helped_ccas` of the sum of the logarithms of ratios.
     gain: float
+    #: The same for goodput, where the metrics of applications make up the gain.
+    price: float = 0.0
+    #: Text with the first metric and the goodput after it, under the first of `helped_ccas`.
+    brief: str = ""
 
 
 class TrialBudget:
@@ -165,7 +175,7 @@ class Trials:
             after = self._compare(proposed, run_count)
         except CelltcpError:
             return None
-        helped_ccas, texts, total_gains = [], [], []
+        helped_ccas, texts, briefs, total_gains, total_prices = [], [], [], [], []
         names = labels([*proposed.ccas, *after.ccas])
         for cca, replacement in zip(proposed.ccas, proposed.replacement_ccas, strict=True):
             metrics = list(self._metric_changes(proposed, cca, replacement, after))
@@ -183,6 +193,8 @@ class Trials:
                 continue
             helped_ccas.append(cca)
             total_gains.append(sum(gains))
+            goodputs = [metric for metric in changed if metric.metric == GOODPUT]
+            total_prices.append(sum(metric.gain for metric in goodputs if app_metrics))
             names_flow = len({metric.flow for metric in metrics}) > 1
             has_range = run_count < int(self._comparison.results.about["runs"])
             changes_text = ", ".join(
@@ -192,9 +204,13 @@ class Trials:
             )
             cca_text = names[cca] if replacement == cca else f"{names[replacement]} for {names[cca]}"
             texts.append(f"{cca_text} {changes_text}")
+            shown = [*changed[:1], *(metric for metric in goodputs if metric is not changed[0])]
+            after_text = ", ".join(metric.after_text(names_flow=names_flow) for metric in shown)
+            briefs.append(f"{cca_text} {after_text}")
         runs = runs_text(len(after.values(after.ccas[0], GOODPUT)))
-        gain = sum(total_gains) / max(len(total_gains), 1)
-        return Trial(tuple(helped_ccas), f"in {runs}, {'; '.join(texts)}", gain)
+        gain, price = (sum(of) / max(len(of), 1) for of in (total_gains, total_prices))
+        text = f"in {runs}, {'; '.join(texts)}"
+        return Trial(tuple(helped_ccas), text, gain, price, *briefs[:1])
 
     def _shortens_queue(self, changed: Sequence[_MetricChange]) -> bool:
         """Returns whether a transfer with an end has far less delay, at little more time.

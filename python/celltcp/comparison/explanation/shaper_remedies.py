@@ -1,0 +1,58 @@
+"""Remedy of a queue that no host can manage: a shaper before a link whose rate varies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.scenarios.narrow_hop import steady_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Quantiles of the rate of the link: of a shaper that keeps the delay nearly always, of one that keeps
+#: more goodput, and of the last one of a sweep.
+_LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
+#: Share of the low rate that a shaper has, so that the queue is before it.
+_LOW_SHARE = 0.95
+#: Size of a packet, bytes.
+_PACKET_BYTES = 1500
+
+
+def shaper(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields a slower hop with an AQM before an access link of the downlink whose rate varies.
+
+    Its queue then stands where a host can manage it, unless the link is slower still. So one rate is
+    below that of the slow phases, and another one keeps more goodput. A link with a constant rate has
+    a line of Linux for that beside its queue discipline.
+    """
+    path = evidence.scenario.get("path", {})
+    hops, is_steady = path.get("wired", ()), steady_rate(path.get("down", {})) is not None
+    # The access link of a cell is that of the radio.
+    is_steady = is_steady and not evidence.scenario.get("radio")
+    if evidence.is_upload or evidence.bottleneck_hop is not None or is_steady or not hops:
+        return
+    rates_mbps = evidence.link_rates_1s_mbps * _PACKET_BYTES / evidence.mss
+    low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])
+    if not 0 < middle < high:
+        return
+    hop = f"path.wired.{len(hops) - 1}"
+    rates = (_LOW_SHARE * low, middle, high)
+    texts = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
+    present = hops[-1].get("rate")
+    swept = dict.fromkeys([*texts, *([present] if isinstance(present, str) else [])])
+    for rate in texts[:-1]:
+        yield Remedy(
+            "a standing queue where no host can manage it (a shaper before it)",
+            (f"{hop}.rate={rate}", f"{hop}.queue=fq-codel"),
+            price="goodput above the rate of the shaper",
+            is_variant=rate != texts[0],
+            curve=f"{hop}.rate={','.join(swept)}",
+        )
+
+
+def _rate_text(rate_mbps: float) -> str:
+    """Returns a rate as a value of a field, with two digits or in whole Mbit/s."""
+    return f"{rate_mbps:.2g}Mbit/s" if rate_mbps < 100 else f"{rate_mbps:.0f}Mbit/s"
