@@ -59,6 +59,8 @@ class Explanations:
         budget = TrialBudget()
         for comparison in self.comparisons.values():
             comparison.try_remedies(budget)
+        if self.is_single:
+            self.comparisons[""].try_pair(budget)
 
     def remedy_commands(self, folder: str | Path) -> list[str]:
         """Returns commands that try the remedies, each with a comment on its purpose.

@@ -16,6 +16,7 @@ from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
 from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
+from celltcp.comparison.explanation.pairs import best_pair
 from celltcp.comparison.explanation.proposals import (
     MAX_REMEDIES,
     ProposedRemedy,
@@ -185,16 +186,13 @@ class ExplainedComparison:
             if trial is None:
                 remedies.append(proposed)
             elif trial.helped_ccas:
-                remedies.append(
-                    proposed._replace(
-                        ccas=trial.helped_ccas,
-                        trial=trial.text,
-                        gain=trial.gain,
-                        price=trial.price,
-                        brief=trial.brief,
-                    )
-                )
+                remedies.append(proposed.with_trial(trial))
         self.remedies = best_first(remedies)[:MAX_REMEDIES]
+
+    def try_pair(self, budget: TrialBudget) -> None:
+        """Tries two of the remedies together, after each alone; adds them if that gains more."""
+        pair = best_pair(Trials(self.comparison, budget), self.remedies)
+        self.remedies += [pair] if pair else []
 
     @property
     def notes(self) -> list[str]:

@@ -100,7 +100,9 @@ class ExplainedResults(TypedDict):
     version: Version
     scenario: ScenarioName
     ccas: Annotated[list[CcaExplanation], "Explanation of each flow and CCA."]
-    remedies: Annotated[list[RemedyRow], "What to try next, the most promising first; three at most."]
+    remedies: Annotated[
+        list[RemedyRow], "What to try next, the most promising first; three at most, and a pair."
+    ]
     settings: Annotated[
         list[SettingRow], "The best CCA, or that of each flow with an application; none if undecided."
     ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import shlex
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
     from celltcp.comparison.explanation.remedy import Remedy
+    from celltcp.comparison.explanation.trials import Trial
 
 #: Maximum number of remedies in the explanation of a comparison.
 MAX_REMEDIES = 3
@@ -40,15 +43,26 @@ class ProposedRemedy(NamedTuple):
     scenario: Mapping[str, object]
     #: Text with the metrics before and after in a trial; empty without a trial.
     trial: str = ""
-    #: Gain in the trial, as the sum of logarithms of ratios, and that in goodput beside it.
+    #: Gain in the trial, as the sum of logarithms of ratios.
     gain: float = 0.0
-    price: float = 0.0
     #: Text with the main metrics of the trial.
     brief: str = ""
-    #: Texts on trials of other values that are worse by gain and price.
+    #: By CCA, the gain in the trial with that in goodput beside it.
+    net_gains: Mapping[str, float] = MappingProxyType({})
+    #: Texts on trials of other values whose net gains are smaller.
     other_values: tuple[str, ...] = ()
     #: CCAs of `ccas` that lead, or are as good as the leader.
     leading: frozenset[str] = frozenset()
+
+    def with_trial(self, trial: Trial) -> ProposedRemedy:
+        """Returns the remedy with the outcome of its trial, for the CCAs that it helped."""
+        return self._replace(
+            ccas=trial.helped_ccas,
+            trial=trial.text,
+            gain=trial.gain,
+            brief=trial.brief,
+            net_gains=trial.net_gains,
+        )
 
     @property
     def helps_leader(self) -> bool:
@@ -96,10 +110,9 @@ class ProposedRemedy(NamedTuple):
         changes = linux_lines(remedy.changes, self.scenario)
         others = itertools.chain.from_iterable(map(other_system_lines, remedy.changes))
         options = socket_option_texts(remedy.changes, self.scenario)
-        own = remedy.linux
-        if own.startswith("sender: "):
-            own = own.replace("sender", host_text("sender", self.scenario), 1)
-        parts = [own, *changes, cca_line(remedy.cca, self.scenario), *others, *options]
+        sender = f"{host_text('sender', self.scenario)}: "
+        own = (re.sub("^sender: ", sender, text) for text in remedy.linux.split("; "))
+        parts = [*own, *changes, cca_line(remedy.cca, self.scenario), *others, *options]
         lines = "; ".join(filter(None, parts))
         network = f"; {remedy.network}" if remedy.network else ""
         text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"
@@ -163,7 +176,8 @@ def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
     other_values: dict[tuple[object, ...], list[str]] = {}
 
     def rank(proposed: ProposedRemedy) -> tuple[bool, float, bool]:
-        return not proposed.trial, -proposed.gain - proposed.price, proposed.remedy.is_variant
+        gains = list(proposed.net_gains.values()) or [proposed.gain]
+        return not proposed.trial, -sum(gains) / len(gains), proposed.remedy.is_variant
 
     for proposed in sorted(remedies, key=rank):
         if proposed.trial or not proposed.remedy.is_variant:

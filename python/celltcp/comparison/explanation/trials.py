@@ -138,8 +138,8 @@ class Trial(NamedTuple):
     text: str
     #: Mean over `helped_ccas` of the sum of the logarithms of ratios.
     gain: float
-    #: The same for goodput, where the metrics of applications make up the gain.
-    price: float = 0.0
+    #: That sum for each of them, with goodput also where metrics of applications make up the gain.
+    net_gains: Mapping[str, float]
     #: Text with the first metric and the goodput after it, under the first of `helped_ccas`.
     brief: str = ""
 
@@ -168,15 +168,25 @@ class Trials:
 
     def run(self, proposed: ProposedRemedy) -> Trial | None:
         """Runs the trial of a remedy; returns None if the trial costs too much or fails."""
+        after = self.after(proposed)
+        return None if after is None else self.judged(proposed, after)
+
+    def after(self, proposed: ProposedRemedy) -> Comparison | None:
+        """Runs the scenario with a remedy; returns None if that costs too much or fails."""
         run_count = self._affordable_runs(proposed)
         if not run_count:
             return None
         try:
-            after = self._compare(proposed, run_count)
+            return self._compare(proposed, run_count)
         except CelltcpError:
             return None
-        helped_ccas, texts, briefs, total_gains, total_prices = [], [], [], [], []
+
+    def judged(self, proposed: ProposedRemedy, after: Comparison) -> Trial:
+        """Returns what a remedy changed in the runs with it, by the metrics that suit its cause."""
+        net_gains, texts, briefs, total_gains = {}, [], [], []
         names = labels([*proposed.ccas, *after.ccas])
+        run_count = len(after.values(after.ccas[0], GOODPUT))
+        has_range = run_count < int(self._comparison.results.about["runs"])
         for cca, replacement in zip(proposed.ccas, proposed.replacement_ccas, strict=True):
             metrics = list(self._metric_changes(proposed, cca, replacement, after))
             changed = [metric for metric in metrics if metric.before != metric.after]
@@ -191,12 +201,10 @@ class Trials:
             )
             if not is_help and not is_shown:
                 continue
-            helped_ccas.append(cca)
             total_gains.append(sum(gains))
             goodputs = [metric for metric in changed if metric.metric == GOODPUT]
-            total_prices.append(sum(metric.gain for metric in goodputs if app_metrics))
+            net_gains[cca] = sum(gains) + sum(metric.gain for metric in goodputs if app_metrics)
             names_flow = len({metric.flow for metric in metrics}) > 1
-            has_range = run_count < int(self._comparison.results.about["runs"])
             changes_text = ", ".join(
                 metric.text(names_flow=names_flow, has_range=has_range)
                 for metric in changed
@@ -207,10 +215,9 @@ class Trials:
             shown = [*changed[:1], *(metric for metric in goodputs if metric is not changed[0])]
             after_text = ", ".join(metric.after_text(names_flow=names_flow) for metric in shown)
             briefs.append(f"{cca_text} {after_text}")
-        runs = runs_text(len(after.values(after.ccas[0], GOODPUT)))
-        gain, price = (sum(of) / max(len(of), 1) for of in (total_gains, total_prices))
-        text = f"in {runs}, {'; '.join(texts)}"
-        return Trial(tuple(helped_ccas), text, gain, price, *briefs[:1])
+        gain = sum(total_gains) / max(len(total_gains), 1)
+        text = f"in {runs_text(run_count)}, {'; '.join(texts)}"
+        return Trial(tuple(net_gains), text, gain, net_gains, *briefs[:1])
 
     def _shortens_queue(self, changed: Sequence[_MetricChange]) -> bool:
         """Returns whether a transfer with an end has far less delay, at little more time.
