@@ -17,6 +17,7 @@ def test_a_window_that_still_grows_is_that_of_the_buffer_at_the_start(seed: int)
     transfers = {"kind": "sequence", "size": f"{draw.randint(150, 250)}kB", "gap": "1s"}
     changes: dict[str, object] = {
         "tcp.initial_window": draw.randint(60, 150),
+        "tcp.receive_buffer_max": draw.choice(["700kB", "6MiB"]),
         "path.rtt": f"{draw.randint(60, 200)}ms",
         "flows.0.workload": transfers,
     }
@@ -38,6 +39,16 @@ def test_a_window_that_still_grows_is_that_of_the_buffer_at_the_start(seed: int)
     texts = {cause.name: cause.text for cause in ExplainedComparison(result).ccas[0].causes}
     assert "it begins at" not in texts["receive_window"]
     assert not any("receive_buffer_initial" in text for text in result.warnings)
+
+
+@pytest.mark.parametrize("largest", ["120kB", "400kB", "2MB"])
+def test_a_window_of_the_largest_buffer_is_blamed_on_that(largest: str) -> None:
+    changes = {"path.rtt": "300ms", "tcp.receive_buffer_max": largest, "path.buffer": "2bdp"}
+    result = ct.compare("steady-100-68", "cubic", 1, duration="30s", set=changes)
+    assert any(f"tcp.receive_buffer_max ({largest}) sets it" in text for text in result.warnings)
+    texts = {cause.name: cause.text for cause in ExplainedComparison(result).ccas[0].causes}
+    assert f"tcp.receive_buffer_max = {largest}" in texts["receive_window"]
+    assert "it begins at" not in texts["receive_window"]
 
 
 def test_both_sizes_of_the_receive_buffer_are_one_line() -> None:

@@ -11,14 +11,15 @@ if TYPE_CHECKING:
 
 #: Defaults of the receive buffer at the start, and of its largest size.
 INITIAL_BUFFER, LARGEST_BUFFER = "128KiB", "6MiB"
-#: Maximum data in flight of a window that still grows, as a share of the largest receive buffer.
-_MAX_GROWING_SHARE = 0.1
+#: Maximum data in flight of a window that still grows, as a share of the largest receive buffer: of that
+#: the window gets 0.45 with the packets that waste most memory.
+_MAX_GROWING_SHARE = 0.3
 
 
 def initial_buffer(tcp: Mapping[str, Any], window: float) -> str | None:
-    """Returns the receive buffer at the start if a full window has not grown far from its half.
+    """Returns the receive buffer at the start if a full window is not that of the largest one.
 
-    A window that is capped, that has no scale or that is near the largest buffer gets None.
+    A window that is capped or has no scale gets None.
 
     Args:
         tcp: table `tcp` of a scenario.
