@@ -1,7 +1,8 @@
-"""Explanations of waits in a queue: the flow that fills it is the one with most data in flight."""
+"""Explanations of waits in a queue: the owner has most data in flight, and sends more than a little."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -44,3 +45,45 @@ def test_bursts_of_pages_fill_the_queue_beside_bbr() -> None:
 def test_a_bulk_flow_that_fills_the_buffer_is_the_owner_of_its_queue(cca: str) -> None:
     text = owners(cca, "20kB")
     assert "that of web" not in text
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_own_data_of_pages_fill_the_queue_beside_a_ping(seed: int) -> None:
+    draw = random.Random(seed)
+    ping = {"kind": "frames", "size": "64B", "interval": f"{draw.choice([100, 200, 400])}ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.choice([20, 40])}ms",
+        "path.down.rate": f"{draw.choice([1, 2])}Mbit/s",
+        "path.buffer": f"{draw.choice([100, 200])}packets",
+        "flows": [
+            {"name": "web", "workload": {"kind": "page"}},
+            {"name": "ping", "cca": "cubic", "workload": ping},
+        ],
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 1, duration="30s", set=changes))
+    web, game = ({cause.name: cause.text for cause in each.causes} for each in explained.ccas)
+    assert "which its own data filled" in web["queue"]
+    assert "ping" not in " ".join(web.values())
+    assert "which web (" in game["queue"]
+    assert not any("flows.1.cca" in remedy.options for remedy in explained.remedies)
+
+
+@pytest.mark.parametrize("upload", [True, False])
+def test_a_little_data_beside_acks_does_not_fill_their_link(upload: bool) -> None:
+    """Outages hold the ACKs up, or an upload does."""
+    beside = {"kind": "bulk"} if upload else {"kind": "frames", "size": "64B", "interval": "200ms"}
+    up: dict[str, Any] = {"rate": "1Mbit/s"}
+    if not upload:
+        up = {
+            "steps": [{"at": f"{t / 2}s", "rate": "0bit/s" if t % 2 else "5Mbit/s"} for t in range(40)]
+        }
+    changes: dict[str, Any] = {
+        "path.up": up,
+        "flows": [
+            {"name": "down"},
+            {"name": "up", "from": "phone", "to": "server", "workload": beside},
+        ],
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 1, duration="20s", set=changes))
+    text = {cause.name: cause.text for cause in explained.ccas[0].causes}["uplink"]
+    assert ("which up (" in text) == upload, text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.path import intervals_overlap_outages, timeouts_text
-from celltcp.comparison.explanation.queues import filler_text
+from celltcp.comparison.explanation.queue_owners import ACK_SHARE, ack_queue_owner_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +20,6 @@ _MIN_SILENCE_S = 0.1
 _MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
 #: Minimum share of the time without ACKs.
 _MIN_LATE_SHARE = 1e-3
-#: Size of an ACK as a share of the two packets that it stands for.
-_ACK_SHARE = 66 / (2 * 1500)
 #: Minimum rate of a link in rates of its ACKs at which these do not wait.
 _MIN_ACK_RATE_RATIO = 2.0
 
@@ -43,11 +41,10 @@ def uplink(evidence: Evidence) -> Cause | None:
         return None
     link = "downlink" if evidence.is_upload else "uplink"
     verb = "held up" if is_holding and (late.excess_ms or not is_losing) else "lost"
-    filled_by_text = filler_text(evidence.reverse_mbps) if late.excess_ms else ""
-    comma = "," if filled_by_text else ""
+    filled_by_text = ack_queue_owner_text(evidence) if late.excess_ms else ""
     return Cause(
         "uplink",
-        f"The {link}{filled_by_text}{comma} {verb} ACKs: {late.text(evidence)}.",
+        f"The {link}{filled_by_text} {verb} ACKs: {late.text(evidence)}.",
         late.weight(evidence),
     )
 
@@ -166,5 +163,5 @@ def _holds_acks(evidence: Evidence) -> bool:
         or evidence.ack_outages
         or any(jitters)
         or any(hop.get("cross_traffic") for hop in hops)
-        or rate_mbps < _MIN_ACK_RATE_RATIO * _ACK_SHARE * evidence.goodput_mbps
+        or rate_mbps < _MIN_ACK_RATE_RATIO * ACK_SHARE * evidence.goodput_mbps
     )

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _MAX_SHALLOW_BDPS = 0.5
 #: Minimum share of unused capacity at which a shallow buffer is a cause.
 _MIN_UNUSED_SHARE = 0.02
+#: Minimum share of the recoveries with losses, or of these losses, by overflows of a shallow buffer.
+_MIN_OVERFLOW_SHARE = 0.1
 #: Minimum share of the time in recoveries from overflows in slow start at which they are a cause.
 _MIN_OVERSHOOT_SHARE = 0.05
 #: Minimum share of the time in outages at which they are a cause.
@@ -51,7 +53,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     """The buffer of the bottleneck is much smaller than a BDP, and overflows.
 
     Its largest queue is below {_MAX_SHALLOW_BDPS} BDP. The flow has data to send for most of the time,
-    and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused.
+    and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused. Overflows are in at least
+    {_MIN_OVERFLOW_SHARE:.0%} of the recoveries with losses, or of what these lost.
     """
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
     queued = evidence.max_queued_bytes
@@ -63,7 +66,16 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
         or evidence.unused_share < _MIN_UNUSED_SHARE
     ):
         return None
-    lost = overflows["overflow"].sum()
+    lost, drops = overflows["overflow"].sum(), evidence.recoveries["drops"]
+    share = len(overflows) / (drops > 0).sum()
+    if max(share, lost / drops.sum()) < _MIN_OVERFLOW_SHARE:
+        return None
+    # What stays unused is for the reason of most losses.
+    unused_text = ""
+    if _are_most(evidence, evidence.recoveries["overflow"]):
+        unused_text = (
+            f"; {percent_text(evidence.unused_share)} of the capacity stayed unused{climb_text(evidence)}"
+        )
     count = evidence.mean_count_text(len(overflows))
     recoveries_text = "1 recovery" if count == "1" else f"{count} recoveries"
     burst_text = ""
@@ -77,10 +89,9 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
         f"T{evidence.buffer_text[1:]} is shallow: no more than {size_text(queued)} waited in it, "
         f"{queued / evidence.bdp:.2f} of the bandwidth-delay product of "
         f"{size_text(evidence.bdp)}{burst_text}. It overflowed in {recoveries_text} and dropped "
-        f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}; "
-        f"{percent_text(evidence.unused_share)} of the capacity stayed unused{climb_text(evidence)}.",
+        f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}{unused_text}.",
         # Recoveries from other losses reduce the window as well.
-        evidence.unused_share * len(overflows) / (evidence.recoveries["drops"] > 0).sum(),
+        evidence.unused_share * share,
     )
 
 

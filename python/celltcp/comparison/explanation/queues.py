@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
+from celltcp.comparison.explanation.queue_owners import queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from celltcp.comparison.explanation.evidence import Evidence
 
 #: Goodput of other flows, as a share of the own one, from which on they compete.
@@ -48,7 +47,7 @@ def queue(evidence: Evidence) -> Cause | None:
             wait_ms / (wait_ms + min_rtt_ms),
         )
     # A bulk flow fills the queue itself.
-    filled_by_text = "" if evidence.is_bulk else filler_text(evidence.competing_mbps)
+    filled_by_text = "" if evidence.is_bulk else queue_owner_text(evidence)
     return Cause(
         "queue",
         f"A queue stood on the way{filled_by_text}: packets waited {wait_ms:.0f} ms on average, "
@@ -135,11 +134,3 @@ def _share_of_rtt(evidence: Evidence, wait_ms: float) -> float:
     Waits are means over packets and RTTs are means over ACKs, so that the wait may exceed the RTT.
     """
     return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.mean("rtt_min_ms"))
-
-
-def filler_text(rates: Mapping[str, float]) -> str:
-    """Returns the flow of the highest rate in Mbit/s, which fills a queue, as text; empty without."""
-    if not rates:
-        return ""
-    filler = max(rates, key=rates.__getitem__)
-    return f", which {filler} ({rates[filler]:.2f} Mbit/s) filled"

@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.application_remedies import (
     transfer_time,
     video,
 )
+from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
 from celltcp.comparison.explanation.shaper_remedies import shaper
@@ -139,7 +140,7 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy("waits for grants of the uplink", ("radio.uplink.access=configured",))
     elif evidence.has_data_on_ack_path:
         yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
-        yield from _bbr_for(evidence, _filler(evidence.reverse_mbps))
+        yield from _bbr_for(evidence, ack_queue_owner(evidence))
     elif not evidence.is_upload and isinstance(recorded, dict) and "trace" in recorded:
         yield Remedy(
             "an uplink in the log that is no capacity, but the ACKs of its test",
@@ -272,7 +273,7 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
     A window of two BDPs bounds a queue of many BDPs, if no other flow shares it.
     """
-    filler = _filler(evidence.competing_mbps)
+    filler = queue_owner(evidence)
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
     network = ""
@@ -286,7 +287,7 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             yield Remedy("a standing queue", cca="bbr")
         if evidence.is_bulk and evidence.mean("rtt_min_ms") <= _MAX_AQM_RTT_MS:
             yield fq_codel
-        if filler is None and evidence.is_bulk:
+        if not competitors(evidence) and evidence.is_bulk:
             yield from _window_for_queue(evidence)
         yield from shaper(evidence)
         return
@@ -305,11 +306,6 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
         linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
         price="goodput where rate or RTT grow",
     )
-
-
-def _filler(rates: Mapping[str, float]) -> str | None:
-    """Returns the flow that fills a queue, that of the highest rate in Mbit/s; None without flows."""
-    return max(rates, key=rates.__getitem__, default=None)
 
 
 def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:

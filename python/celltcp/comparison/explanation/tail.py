@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.queue_owners import competitors, longest_in_flight
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND_LOST,
     IN_QUEUE,
@@ -36,9 +37,6 @@ _MIN_SLOW_MEDIANS = 1.5
 #: Minimum duration of a page at which round trips are a cause: in lowest RTTs, and in times that the
 #: link needs for its bytes.
 _MIN_ROUND_TRIPS, _MIN_TRANSFER_TIMES = 5, 2
-
-#: Quantile of the delays of slots from which on a delay is long.
-_LONG_QUANTILE = 0.9
 
 
 def slow_units(evidence: Evidence) -> Cause | None:
@@ -174,26 +172,15 @@ def _queue_owners_text(evidence: Evidence) -> str:
     A request goes in the opposite direction, and may wait in a queue there.
     """
     texts = []
-    for rates, link_text in (
-        (evidence.competing_mbps, ""),
-        (evidence.reverse_mbps, evidence.ack_link_text),
-    ):
-        if names := [name for name in rates if not evidence.is_thin_flow(name)]:
-            texts.append(f"{_longest_in_flight(evidence, names)}{link_text}")
+    names = [name for name in competitors(evidence) if not evidence.is_thin_flow(name)]
+    if names:
+        own = [] if evidence.is_thin else [evidence.flow_name]
+        owner = longest_in_flight(evidence, [*own, *names])
+        texts.append("its own data" if owner == evidence.flow_name else owner)
+    reverse = [name for name in evidence.reverse_mbps if not evidence.is_thin_flow(name)]
+    if reverse:
+        texts.append(f"{longest_in_flight(evidence, reverse)}{evidence.ack_link_text}")
     return f" (that of {' and of '.join(texts)})" if texts else ""
-
-
-def _longest_in_flight(evidence: Evidence, names: list[str]) -> str:
-    """Returns the flow with most data in flight in the slots in which packets waited longest.
-
-    The flow with the highest rate may fill no queue, as BBR, where another one sends in bursts.
-    """
-    delays_ms = evidence.slots[["run", "t_s", "owd_mean_ms"]].dropna()
-    is_long = delays_ms["owd_mean_ms"] >= delays_ms["owd_mean_ms"].quantile(_LONG_QUANTILE)
-    slots = evidence.comparison.slots.merge(delays_ms.loc[is_long, ["run", "t_s"]], on=["run", "t_s"])
-    slots = slots.merge(evidence.all_connections[["run", "flow", "name"]], on=["run", "flow"])
-    in_flight = slots.groupby("name", observed=True)["inflight"].sum()
-    return max(names, key=lambda name: float(in_flight.get(name, 0.0)))
 
 
 def median_of_runs(units: pd.DataFrame) -> float:
