@@ -95,8 +95,8 @@ def test_what_only_more_runs_would_tell_from_the_best_is_no_knee() -> None:
     download = _stake("download", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
     text, *changes = _texts(["rate"], ["cubic"], game, download, rate="60")
     assert text == (
-        "trade-off of rate: 35: game share of late frames 0.0000 for download goodput 31.00 Mbit/s; "
-        "45: 0.2500 for 36.50 Mbit/s; 60: 0.9700 for 39.90 Mbit/s. Worse in both: 20"
+        "trade-off of rate, no knee: 35: game share of late frames 0.0000 for download goodput "
+        "31.00 Mbit/s; 45: 0.2500 for 36.50 Mbit/s; 60: 0.9700 for 39.90 Mbit/s. Worse in both: 20"
     )
     assert [each.partition(":")[0] for each in changes] == ["rate=35 instead of 60"]
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Name of the congestion control among the factors.
 _CCA = "the CCA"
+#: Text on values of a factor that are tied.
+_NO_EFFECT = "no difference that matters"
 #: Minimum change of a mean that helps, as a share of the larger mean.
 _MIN_CHANGE = 0.02
 #: Maximum number of choices that a text lists.
@@ -37,8 +39,14 @@ class _Effect(NamedTuple):
 class FactorEffects:
     """Sentences on the best combination for each metric, and on what each factor does to it."""
 
-    def __init__(self, ranking: FieldRanking, stakes: Sequence[Stake], start: Choice) -> None:
-        """Prepares sentences; `start` has the values of the scenario, or the first ones given."""
+    def __init__(
+        self, ranking: FieldRanking, stakes: Sequence[Stake], start: Choice, *, has_costs: bool = True
+    ) -> None:
+        """Prepares sentences; `start` has the values of the scenario, or the first ones given.
+
+        `has_costs` adds what the best combination for a metric costs the others.
+        """
+        self._has_costs = has_costs
         self._ranking = ranking
         self._stakes = stakes
         self._names = {choice: name for name, choice in ranking.choices.items()}
@@ -70,7 +78,7 @@ class FactorEffects:
             f"{self._values_text(at_best)}{self._rivals_text(stake, best)}",
             *(self._factor_text(stake, index, effects[index]) for index in order),
         ]
-        if costs := self._costs_text(stake, best):
+        if self._has_costs and (costs := self._costs_text(stake, best)):
             sentences.append(costs)
         return ". ".join(sentences)
 
@@ -113,7 +121,9 @@ class FactorEffects:
             for place, effect in effects.items()
         }
         same = len(set(texts.values())) == 1 and len(texts) > 1
-        if same:
+        if same and _NO_EFFECT in texts.values():
+            parts = [_NO_EFFECT]
+        elif same:
             parts = [f"{' or '.join(f'with {place}' for place in texts)} {next(iter(texts.values()))}"]
         else:
             parts = [f"with {place} {text}" for place, text in texts.items()]
@@ -142,7 +152,7 @@ class FactorEffects:
         range_text = (
             f" ({self._number(stake, worst)} to {best_text})" if worst_text != best_text else ""
         )
-        return f"no difference that matters{range_text}"
+        return f"{_NO_EFFECT}{range_text}"
 
     def _rivals_text(self, stake: Stake, best: str) -> str:
         """Returns the choices that are, or may be, as good as the best mean."""

@@ -93,7 +93,9 @@ class Sentences:
         texts = [] if trade_off is None else self._trade_off_texts(trade_off)
         better = self._better_choices(trade_off)
         changes = [self._change_text(name) for name in better]
-        helps = FactorEffects(self._ranking, self._stakes, self._start).texts()
+        # The other end of a trade-off says what each end costs.
+        has_costs = trade_off is None or len(trade_off.front) < 2
+        helps = FactorEffects(self._ranking, self._stakes, self._start, has_costs=has_costs).texts()
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not changes and not is_void:
             changes = [self._no_change_text()]
@@ -109,8 +111,9 @@ class Sentences:
         return [self._change_text(name) for name in better] or [self._no_change_text()]
 
     def linux_texts(self) -> list[str]:
-        """Returns the Linux commands for the better choices."""
-        return self._linux_texts(self._better_choices(self.trade_off)) if self._stakes else []
+        """Returns the Linux commands for the better choices, or for one of a trade-off."""
+        better = self._better_choices(self.trade_off) if self._stakes else []
+        return self._linux_texts(better[:1] if self.trade_off is not None else better)
 
     def void_texts(self) -> list[str]:
         """Returns a line for each flow on the choices with which it finished nothing."""
@@ -275,7 +278,9 @@ class Sentences:
         if dominated:
             are_few = len(dominated) <= MAX_LISTED_VALUES
             rest = f". Worse in both: {', '.join(dominated) if are_few else f'{len(dominated)} others'}"
-        return [f"trade-off of {self._ranking.field}: {'; '.join([f'{head} {metrics}', *pairs])}{rest}"]
+        no_knee = ", no knee" if knee is None and len(front) > 2 else ""
+        points = "; ".join([f"{head} {metrics}", *pairs])
+        return [f"trade-off of {self._ranking.field}{no_knee}: {points}{rest}"]
 
     def _better_choices(self, trade_off: TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each metric."""
