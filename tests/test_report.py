@@ -208,6 +208,24 @@ def test_folders_without_results_are_named(celltcp, tmp_path: Path, name: str) -
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.parametrize("kind", ["out", "pdf", "page"])
+def test_a_report_on_other_results_is_kept(celltcp, tmp_path: Path, store: Store, kind: str) -> None:
+    """Those of the same folder are replaced, as by a rerun."""
+    own, other, file = tmp_path / "mine, it's (two) \u03c0", tmp_path / "one", tmp_path / "written"
+    for folder in (own, other):
+        shutil.copytree(store.results(*COMPARED), folder)
+    for _ in range(2):
+        write_reports([own], **{"out": None, kind: file})
+    before = file.read_bytes()
+    done = celltcp("report", "one", f"--{kind}", "written")
+    assert done.returncode == 2
+    message = "written: exists, and is a report on other results; give another name, or --overwrite"
+    assert message in done.stderr
+    assert file.read_bytes() == before
+    write_reports([other], **{"out": None, kind: file}, overwrite=True)
+    assert file.read_bytes() != before
+
+
 def test_three_renderers_have_the_same_cells() -> None:
     columns = (Column("CCA"), Column("good-\nput", is_number=True, name="goodput"))
     table = Table(columns, (("cubic", "1.00 ±0.10"), ("bbr", "2.00")), title="Means")

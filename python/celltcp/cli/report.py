@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from celltcp.cli.options import option
 from celltcp.cli.verbosity import note
 
 
@@ -20,7 +21,10 @@ from celltcp.cli.verbosity import note
 @click.option(
     "--page", metavar="FILE", help="Write it as Markdown, with its pictures in images/NAME beside it."
 )
-def report(folders: tuple[str, ...], out: str | None, pdf: str | None, page: str | None) -> None:
+@option("overwrite", help="Replace files that exist, even if they are reports on other results.")
+def report(
+    folders: tuple[str, ...], out: str | None, pdf: str | None, page: str | None, overwrite: bool
+) -> None:
     """Write results as one HTML file to read, send or print.
 
     DIR is a folder that --out of compare, run, sweep, video, select evaluate, select compare-engines,
@@ -31,5 +35,5 @@ def report(folders: tuple[str, ...], out: str | None, pdf: str | None, page: str
 
     if out is None and pdf is None and page is None:
         out = "report.html"
-    for file in write_reports(folders, out, pdf, page):
+    for file in write_reports(folders, out, pdf, page, overwrite=overwrite):
         note(f"report: {file}")

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markupsafe import escape
+
+from celltcp._core import CelltcpError
 from celltcp.cli.load_folder import parts_of
 from celltcp.files.atomic_write import atomic_write, write_text
 from celltcp.files.replacing import FileKind, check_output
@@ -28,19 +31,25 @@ def write_reports(
     out: str | Path | None,
     pdf: str | Path | None = None,
     page: str | Path | None = None,
+    *,
+    overwrite: bool = False,
 ) -> list[Path]:
     """Writes a document on some folders of results, as HTML (`out`), PDF or Markdown (`page`).
 
     Raises:
-        CelltcpError: if a folder has no results, or a file cannot be written or is no report.
+        CelltcpError: if a folder has no results, or a file cannot be written, or is no report on these
+            folders and `overwrite` is not set.
     """
-    for file, kind in ((out, _REPORT), (pdf, _PDF), (page, _PAGE)):
-        if file is not None:
-            check_output(Path(file), kind)
+    command = ["celltcp", "report", *map(str, folders)]
+    for option, name, kind in (("--out", out, _REPORT), ("--pdf", pdf, _PDF), ("--page", page, _PAGE)):
+        if name is not None:
+            file = Path(name)
+            check_output(file, kind, overwrite=overwrite)
+            if not overwrite:
+                _check_same_results(file, shlex.join([*command, option, file.name]))
     parts = [part for folder in folders for part in parts_of(Path(folder))]
     title = parts[0].title if len(parts) == 1 else f"{parts[0].title} and {len(parts) - 1} more"
-    command = ["celltcp", "report", *map(str, folders)]
-    written = []
+    written: list[Path] = []
     if out is not None:
         file = Path(out)
         document = page_of(parts, title, shlex.join([*command, "--out", file.name]))
@@ -57,6 +66,26 @@ def write_reports(
         file = Path(page)
         written.append(_write_page(parts, title, file, shlex.join([*command, "--page", file.name])))
     return written
+
+
+def _check_same_results(file: Path, command: str) -> None:
+    """Checks that an existing report was made by a command.
+
+    Raises:
+        CelltcpError: if it was made by another one, so that it is on other results.
+    """
+    content = file.read_bytes() if file.is_file() else b""
+    if not content:
+        return
+    texts = [command.encode(), str(escape(command)).encode()]
+    if content.startswith(_PDF.starts):
+        from celltcp.present.pdf import subject_bytes
+
+        texts = [subject_bytes(command)]
+    if not any(text in content for text in texts):
+        raise CelltcpError(
+            f"{file}: exists, and is a report on other results; give another name, or --overwrite"
+        )
 
 
 def _write_page(parts: Sequence[Part], title: str, file: Path, command: str) -> Path:

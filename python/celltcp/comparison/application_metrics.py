@@ -223,7 +223,8 @@ def _deviation(values: Sequence[float]) -> float:
     return statistics.stdev(values) if len(values) > 1 else math.nan
 
 
-def nearest_rank(values: Sequence[float], percentile: int) -> float:
+def nearest_rank(values: Sequence[float], percentile: float) -> float:
     """Returns a percentile by nearest rank: the lowest value with this share of values up to it."""
-    rank = math.ceil(percentile * len(values) / 100)
+    # Products of 99.9 have rounding errors.
+    rank = math.ceil(round(percentile * len(values) / 100, 6))
     return sorted(values)[max(rank, 1) - 1]

@@ -11,6 +11,7 @@ from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few, shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.short_times import ShownColumn, shown_columns
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text, value_text
@@ -27,7 +28,17 @@ if TYPE_CHECKING:
     from celltcp.comparison.scenario_set import ScenarioSet
 
 #: Name endings of minor metrics, the least important first.
-_MINOR_ENDINGS = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_p99_ms")
+_MINOR_ENDINGS = (
+    "first_byte_s",
+    "_max_s",
+    "_max_ms",
+    "_p50_s",
+    "_p50_ms",
+    "_p99_s",
+    "_p99_ms",
+    "_p999_s",
+    "_p999_ms",
+)
 
 
 def metrics_table(comparison: Comparison, application: Application) -> Table:
@@ -35,10 +46,11 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
     names = labels(comparison.ccas)
     spreads = _spreads([application])
     metrics = [*shown_metrics([application]), *spreads]
-    rows = tuple((names[cca], *cells) for cca, cells in _cells(application, metrics).items())
+    columns = shown_columns(metrics, [application])
+    rows = tuple((names[cca], *cells) for cca, cells in _cells(application, columns).items())
     is_only = not comparison.subject and len(comparison.applications) == 1
     return Table(
-        columns=(CCA_COLUMN, *_columns(metrics)),
+        columns=(CCA_COLUMN, *_columns(columns)),
         rows=rows,
         title=_title(
             "" if is_only else application.flow,
@@ -69,12 +81,13 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
     for flow, by_point in by_flow.items():
         applications = list(by_point.values())
         metrics = [*shown_metrics(applications), *_spreads(applications)]
-        cells = {point: _cells(application, metrics) for point, application in by_point.items()}
+        columns = shown_columns(metrics, applications)
+        cells = {point: _cells(application, columns) for point, application in by_point.items()}
         workload_text = _workload_text(sweep.points.values(), flow)
         title = _title("" if len(by_flow) == 1 else flow, runs, applications, workload_text)
         ranked = {*chosen, sweep.ranking_metrics.get(flow)}
         droppable = tuple(name for name in _droppable(metrics) if name not in ranked)
-        tables[flow] = table_by_point(sweep.axes, _columns(metrics), cells, title, droppable)
+        tables[flow] = table_by_point(sweep.axes, _columns(columns), cells, title, droppable)
     return tables
 
 
@@ -104,7 +117,7 @@ def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
         metrics = [row.metric for row in rows]
         tables.append(
             Table(
-                columns=(CCA_COLUMN, *_columns(metrics)),
+                columns=(CCA_COLUMN, *_columns(shown_columns(metrics, ()))),
                 rows=tuple((names[cca], *texts) for cca, texts in cells.items()),
                 title=(
                     f"What the application{of_flow} got, mean over {scenarios}: {names[base]} in "
@@ -177,20 +190,16 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
     return f"{title}; - for a percentile of too few values" if lacks_percentile else title
 
 
-def _columns(metrics: Sequence[str]) -> list[Column]:
-    return [
-        Column(APP_METRICS[name].heading, is_number=True, name=name, no_wrap=True) for name in metrics
-    ]
+def _columns(columns: Sequence[ShownColumn]) -> list[Column]:
+    return [Column(each.heading, is_number=True, name=each.metric, no_wrap=True) for each in columns]
 
 
-def _cells(application: Application, metrics: Sequence[str]) -> dict[str, list[str]]:
+def _cells(application: Application, columns: Sequence[ShownColumn]) -> dict[str, list[str]]:
     """Returns mean and 95 % interval of metrics by CCA; `-` for a percentile of too few values."""
     return {
         cca: [
-            mean_text(
-                [] if has_too_few(name, values) else values.get(name, []), APP_METRICS[name].digits
-            )
-            for name in metrics
+            mean_text([] if has_too_few(each.metric, values) else each.values(values), each.digits)
+            for each in columns
         ]
         for cca, values in application.metrics.items()
     }

@@ -11,6 +11,7 @@ from celltcp.comparison.metrics import (
     APP_METRICS,
     APPLICATIONS,
     LAST_COMPLETION,
+    MAX_PERCENTILE,
     AppMetric,
     best_by_metric,
 )
@@ -134,8 +135,17 @@ def completion_times(
 
 
 def shown_metrics(applications: Sequence[Application]) -> list[str]:
-    """Returns the metrics of applications for tables, without spreads and repeated values."""
+    """Returns the metrics of applications for tables, without spreads and repeated values.
+
+    The highest percentile is among them only where there are enough values for it.
+    """
     names = {name for application in applications for name in application.names}
+    names -= {
+        name
+        for name in names
+        if APP_METRICS[name].percentile == MAX_PERCENTILE
+        and all(has_too_few(name, values) for each in applications for values in each.metrics.values())
+    }
     if all(application.has_single_transfers for application in applications):
         names -= {"completion_max_s", "transfers"}
     for first_byte, mean in _FIRST_BYTES.items():
@@ -167,7 +177,7 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
         return False
     group = next(application for application in APPLICATIONS if name in application)
     counts = next((metrics[key] for key in group if _is_number(group, key) and key in metrics), None)
-    return counts is not None and estimate(counts).mean * (100 - percentile) < 100
+    return counts is not None and estimate(counts).mean < round(100 / (100 - percentile), 6)
 
 
 def _is_number(group: Mapping[str, AppMetric], key: str) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from celltcp.comparison.min_differences import min_difference
-from celltcp.present.section import INFINITE, value_text
+from celltcp.present.section import value_text
 from celltcp.results.statistics import Estimate, Verdict, verdict
 from celltcp.scenarios.cca_mix import single_flow_mixes
+from celltcp.scenarios.quantity_texts import three_digits
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
@@ -41,6 +42,10 @@ WINDOWS = {
 }
 
 
+#: Digits after the point of times in s that may be short, and the time below which they are in ms, s.
+TIME_DIGITS, MAX_SHORT_S = 3, 0.01
+
+
 class MetricText(NamedTuple):
     """Name of a metric for a line of text, its unit (may be empty), and its decimals."""
 
@@ -60,6 +65,14 @@ class MetricText(NamedTuple):
         """Returns a value with its digits and unit; `no value` for NaN."""
         number = self.number(value)
         return number if math.isnan(value) else self.with_unit(number)
+
+    def in_line(self, *values: float) -> str:
+        """Returns values with a unit that suits all, as `0.198 to 0.031 s`; short times are in ms."""
+        is_time = self.unit == "s" and self.digits == TIME_DIGITS
+        is_short = is_time and 0 < min(values) < MAX_SHORT_S and max(values) < 1
+        if is_short:
+            return f"{' to '.join(three_digits(1e3 * value) for value in values)} ms"
+        return self.with_unit(" to ".join(map(self.number, values)))
 
 
 _NETWORK_TEXTS = {
@@ -93,7 +106,7 @@ class AppMetric(NamedTuple):
     #: Kind of the events with the values; by default the name of the metric.
     kind: str | None = None
     #: Percentile of the values of a run (nearest rank, 100 is the highest); None for their mean.
-    percentile: int | None = None
+    percentile: float | None = None
     #: 1 if a higher value is better, -1 if a lower value is better, 0 if neither is.
     sign: int = -1
     #: Whether only some applications of the kind have the metric.
@@ -118,8 +131,7 @@ class AppMetric(NamedTuple):
         """Returns a value with its name and unit in a line, as `response p95 0.198 s`; a share in %."""
         if "share" in self.heading and math.isfinite(value):
             return f"{self.name} {100 * value:.3g} %"
-        number = INFINITE if math.isinf(value) else f"{value:.{self.digits}f}"
-        return f"{self.name} {number} {self.unit}".rstrip()
+        return f"{self.name} {MetricText(self.name, self.unit, self.digits).in_line(value)}"
 
 
 #: Units that headings end with.
@@ -131,7 +143,16 @@ _PERCENTILES = (
     (50, "p50", "Median"),
     (95, "p95", "95th percentile of the"),
     (99, "p99", "99th percentile of the"),
+    (99.9, "p99.9", "99.9th percentile of the"),
 )
+
+#: Highest percentile, which needs many values.
+MAX_PERCENTILE = _PERCENTILES[-1][0]
+
+
+def _key(percentile: str) -> str:
+    """Returns the part of a metric's name for a percentile: `p999` for `p99.9`."""
+    return percentile.replace(".", "")
 
 
 def _spread(heading: str, digits: int, noun: str, kind: str | None = None) -> AppMetric:
@@ -165,7 +186,7 @@ def _units(kind: str, unit: str, noun: str, first_byte: str, incomplete: str) ->
         ),
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
         **{
-            f"{stem}_{short}_s": AppMetric(
+            f"{stem}_{_key(short)}_s": AppMetric(
                 f"{unit}\n{short} s", 3, f"{long} {noun}, s.", kind, percentile
             )
             for percentile, short, long in _PERCENTILES
@@ -226,7 +247,7 @@ TRANSFERS = {
         "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
     ),
     **{
-        f"completion_{short}_s": AppMetric(
+        f"completion_{_key(short)}_s": AppMetric(
             *(f"completion\n{short} s", 3),
             f"{long} time to complete of several transfers, s. Those on their way at the end count if "
             "they took longer than all others.",
@@ -291,7 +312,10 @@ _FRAMES = {
         )
         for statistic, short, long, percentile, lacking in (
             ("", "mean", "Mean", None, "one"),
-            *((f"_{short}", short, long, percentile, "it") for percentile, short, long in _PERCENTILES),
+            *(
+                (f"_{_key(short)}", short, long, percentile, "it")
+                for percentile, short, long in _PERCENTILES
+            ),
             ("_max", "max", "Highest", 100, "one"),
         )
     },

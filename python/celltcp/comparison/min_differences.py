@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+#: Parts of the names of metrics for statistics of a time.
+_STATISTICS = ("", "_p50", "_p95", "_p99", "_p999", "_max")
+
 #: Difference below which values of a metric are tied, in the unit of the metric. Metrics that are not
 #: here have relative margins only: a microsecond may matter between servers, a bit/s to a sensor.
 _MIN_DIFFERENCES = {
@@ -17,12 +20,8 @@ _MIN_DIFFERENCES = {
     "dropped_share": 0.0025,
     "completed_share": 0.0025,
     # Less than a picture on a screen at 60 Hz takes; of frames, which come one after another, less.
-    **dict.fromkeys(
-        (f"page_load{statistic}_s" for statistic in ("", "_p50", "_p95", "_p99", "_max")), 0.015
-    ),
-    **dict.fromkeys(
-        (f"frame_delay{statistic}_ms" for statistic in ("", "_p50", "_p95", "_p99", "_max")), 0.5
-    ),
+    **dict.fromkeys((f"page_load{statistic}_s" for statistic in _STATISTICS), 0.015),
+    **dict.fromkeys((f"frame_delay{statistic}_ms" for statistic in _STATISTICS), 0.5),
     "retransmissions": 1.0,
 }
 

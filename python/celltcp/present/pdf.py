@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.backends.backend_pdf import PdfPages, pdfRepr
 from matplotlib.figure import Figure
 
 from celltcp._core import __version__
@@ -48,7 +48,12 @@ def pdf_of(parts: Sequence[Part], title: str, command: str) -> bytes:
     tables if there is room. Then come the other tables and texts, and a page for each picture.
     """
     stream = io.BytesIO()
-    meta = {"Title": title, "Creator": f"celltcp {__version__}", "CreationDate": None}
+    meta = {
+        "Title": title,
+        "Subject": command,
+        "Creator": f"celltcp {__version__}",
+        "CreationDate": None,
+    }
     with mpl.rc_context(_FONTS), PdfPages(stream, metadata=meta) as pages:
         for part in parts:
             _write_part(pages, part, command)
@@ -111,6 +116,11 @@ class _Pages:
         if self.figure is not None:
             self.pages.savefig(self.figure)  # type: ignore[no-untyped-call]
         self.figure, self.room = None, 0.0
+
+
+def subject_bytes(command: str) -> bytes:
+    """Returns the command that makes a PDF as it stands in the file."""
+    return bytes(pdfRepr(command))  # type: ignore[no-untyped-call]
 
 
 def _write_part(pages: PdfPages, part: Part, command: str) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 INFINITE = "∞"
 #: Digits of rates, and the mean below which they would show hardly any.
 _RATE_DIGITS, _MAX_LOW_RATE = 2, 0.1
+#: Digits of times in s, and the range of means of which they would show hardly any.
+_TIME_DIGITS, _MIN_TIME, _MAX_SHORT_TIME = 3, 1e-6, 0.01
 #: Mean from which a digit after the point says nothing.
 _MIN_WHOLE = 1000.0
 #: Percentages are shares of one whole if their sum differs from 100 by less than this.
@@ -183,9 +185,12 @@ def value_text(value: float | None, digits: int) -> str:
 def estimate_text(estimate: Estimate, digits: int) -> str:
     """Returns a mean and half the width of its 95 % interval as text, as `mean_text` does.
 
-    A mean below 0.1 with two digits has four: a slow link has rates of some kbit/s. One of 1000 or more
-    with one digit, such as a long delay in ms, has none.
+    A mean below 0.1 with two digits has four: a slow link has rates of some kbit/s. One below 0.01 with
+    three digits, such as a time in a data center in s, has three significant ones. A mean of 1000 or
+    more with one digit, such as a long delay in ms, has none.
     """
+    if digits == _TIME_DIGITS and _MIN_TIME <= abs(estimate.mean) < _MAX_SHORT_TIME:
+        digits -= math.floor(math.log10(abs(estimate.mean))) + 1
     if digits == _RATE_DIGITS and 0 < abs(estimate.mean) < _MAX_LOW_RATE:
         digits += 2
     if digits == 1 and abs(estimate.mean) >= _MIN_WHOLE:

@@ -103,7 +103,10 @@ def divided_flows(about: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _is_download(workload: Mapping[str, Any]) -> bool:
-    return workload.get("kind", "bulk") == "bulk" and "bytes" in workload
+    kind = workload.get("kind", "bulk")
+    return (kind == "bulk" and "bytes" in workload) or (
+        kind == "sequence" and workload.get("count") == 1
+    )
 
 
 def is_endless(workload: Mapping[str, Any]) -> bool:

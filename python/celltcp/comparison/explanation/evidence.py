@@ -425,7 +425,7 @@ class Evidence(FlowScenario):
     @property
     def bursts_exceed_buffer(self) -> bool:
         """Whether bursts of segmentation offload do not fit into the buffer."""
-        return self.burst_bytes > max(self._buffer_bytes, self.mss)
+        return self.burst_bytes > max(self.buffer_bytes, self.mss)
 
     @property
     def buffer_field(self) -> str:
@@ -437,7 +437,7 @@ class Evidence(FlowScenario):
         return "path.uplink_buffer" if self.is_upload else "path.buffer"
 
     @property
-    def _buffer_bytes(self) -> float:
+    def buffer_bytes(self) -> float:
         """Size of the buffer of the bottleneck, bytes; the largest queue if the field has no size."""
         text = str(self.value_at(self.buffer_field))
         for unit, factor in (("packets", _PACKET_BYTES), ("bdp", self.bdp)):

@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.application_remedies import (
     transfer_time,
     video,
 )
+from celltcp.comparison.explanation.incast_remedies import synchronized_starts
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
@@ -93,6 +94,7 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     Where a burst of segmentation offload does not fit into the buffer, segments are sent one by one.
     That is the only remedy if the CCA is BBR.
     """
+    yield from synchronized_starts(evidence)
     against = "bursts that overflow a shallow buffer"
     no_tso = ("tcp.tso=1",) if evidence.bursts_exceed_buffer else ()
     if evidence.cca.startswith("bbr"):
@@ -115,6 +117,7 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """HyStart++, pacing, a buffer of two BDPs, or a cap, unless other flows fill the queue."""
     if evidence.competing_mbps:
         return
+    yield from synchronized_starts(evidence)
     against = "losses at the end of slow start"
     cca, name = evidence.cca, evidence.cca.partition(":")[0]
     if "hystart=off" in cca:

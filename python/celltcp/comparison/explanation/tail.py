@@ -56,7 +56,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
         units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
         median_s = median_of_runs(units)
         min_slow_s = _MIN_SLOW_MEDIANS * median_s
-        bound_text = f"took over {_MIN_SLOW_MEDIANS} times the median of {median_s:.3f} s"
+        bound_text = f"took over {_MIN_SLOW_MEDIANS} times the median of {time_text(median_s)}"
         deadline_s, dropped_count = evidence.deadline_s, 0
         if deadline_s is not None and (units["duration_s"] > deadline_s).any():
             min_slow_s, bound_text = deadline_s, f"came after their deadline of {time_text(deadline_s)}"

@@ -14,7 +14,9 @@ from celltcp._core import NATIVE, CelltcpError
 from celltcp.campaign.engines import engine
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.later_responses import LONGEST_RESPONSE, later_maxima
 from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
@@ -77,6 +79,8 @@ class _MetricChange(NamedTuple):
     metric: str
     before: list[float]
     after: list[float]
+    #: Text about the units of work of the metric, to follow its name.
+    note: str = ""
 
     @property
     def gain(self) -> float:
@@ -105,7 +109,7 @@ class _MetricChange(NamedTuple):
         ratio_text = ""
         if old > 0 and math.isfinite(ratio := new / old) and self.metric != _RETRANSMISSIONS:
             ratio_text = f" ({_ratio_text(ratio)}{self._range_text if has_range else ''})"
-        return f"{flow_text}{words.name} {words.number(old)} to {words.value_text(new)}{ratio_text}"
+        return f"{flow_text}{words.name}{self.note} {words.in_line(old, new)}{ratio_text}"
 
     @property
     def _range_text(self) -> str:
@@ -257,6 +261,24 @@ class Trials:
                 return run_count
         return 0
 
+    def _without_first(
+        self, changed: _MetricChange, cca: str, replacement: str, after: Comparison
+    ) -> _MetricChange:
+        """Returns the change of the slowest response without the first one of each connection.
+
+        Other changes, and those without such responses, are returned as they are.
+        """
+        if changed.metric != LONGEST_RESPONSE:
+            return changed
+        old = later_maxima(self._comparison, changed.flow, cca)
+        new = later_maxima(after, changed.flow, replacement)
+        if old is None or new is None:
+            return changed
+        old = old[: len(new)]
+        if (old, new) == (changed.before, changed.after):
+            return changed
+        return changed._replace(before=old, after=new, note=" but for the first")
+
     @functools.cached_property
     def _scenario(self) -> Scenario:
         """Scenario of the results."""
@@ -297,7 +319,8 @@ class Trials:
                 )
                 if metric in APP_METRICS and old is not None and new is not None:
                     shown = LAST_COMPLETION if is_divided and metric in _COMPLETIONS else metric
-                    yield change(application.flow, shown, old, new)
+                    changed = change(application.flow, shown, old, new)
+                    yield self._without_first(changed, cca, replacement, after)
         if before.is_competing and not before.is_finite:
             yield change(flow, GOODPUT, before.values(cca, GOODPUT), after.values(replacement, GOODPUT))
         if before.is_competing:
@@ -334,8 +357,12 @@ def _metrics_of(
     ranking, metrics = application.ranking.metric, application.metrics[cca]
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
     late = [_LATE_SHARE] if any(metrics.get(_LATE_SHARE, [])) else []
-    highest = [re.sub(r"_p\d+(?=_)", name, ranking) for name in ("_p99", "_max")]
-    tail = [each for each in highest if cause in _TAIL_CAUSES and each in metrics]
+    highest = [re.sub(r"_p\d+(?=_)", name, ranking) for name in ("_p99", "_p999", "_max")]
+    tail = [
+        each
+        for each in highest
+        if cause in _TAIL_CAUSES and each in metrics and not has_too_few(each, metrics)
+    ]
     times = [application.completion_metric] if ranking == _COMPLETED_SHARE else []
     shown = _SHOWN_WITH.get(ranking, ())
     names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(ranking), *shown])

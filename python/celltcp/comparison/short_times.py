@@ -1,0 +1,60 @@
+"""Times of short units of work in tables, in ms: seconds would show hardly any of their digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.metrics import APP_METRICS, MAX_SHORT_S, TIME_DIGITS
+from celltcp.results.statistics import estimate
+
+if TYPE_CHECKING:
+    from celltcp.comparison.applications import Application
+
+
+class ShownColumn(NamedTuple):
+    """Column of a metric of an application, in the unit of a table."""
+
+    metric: str
+    heading: str
+    digits: int
+    #: Factor from the unit of the metric to that of the table.
+    factor: float = 1.0
+
+    def values(self, metrics: Mapping[str, Sequence[float]]) -> list[float]:
+        """Returns the values of the metric in the unit of the table; none without them."""
+        return [self.factor * value for value in metrics.get(self.metric, ())]
+
+
+def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -> list[ShownColumn]:
+    """Returns the columns of metrics; all times are in ms if the mean of one is short."""
+    metrics, applications = list(metrics), list(applications)
+    means = {
+        name: [
+            mean
+            for application in applications
+            for values in application.metrics.values()
+            if name in values and (mean := estimate(values[name]).mean) > 0
+        ]
+        for name in metrics
+        if APP_METRICS[name].unit == "s" and APP_METRICS[name].digits == TIME_DIGITS
+    }
+    is_short = any(
+        mean < MAX_SHORT_S
+        for name, of in means.items()
+        if not APP_METRICS[name].is_spread
+        for mean in of
+    )
+    columns = []
+    for name in metrics:
+        metric = APP_METRICS[name]
+        if is_short and name in means:
+            smallest_ms = 1e3 * min(means[name], default=math.inf)
+            # Three significant digits of the smallest mean, from a microsecond to a tenth of a ms.
+            digits = min(max(2 - math.floor(math.log10(smallest_ms)), 1), 3) if means[name] else 1
+            heading = f"{metric.heading.removesuffix('s')}ms"
+            columns.append(ShownColumn(name, heading, digits, 1e3))
+        else:
+            columns.append(ShownColumn(name, metric.heading, metric.digits))
+    return columns

@@ -1,0 +1,147 @@
+"""Short times and rare ones: their units in tables and lines, and the 99.9th percentile."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.application_metrics import nearest_rank
+from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.later_responses import later_maxima
+from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.metrics import words_of
+from celltcp.present.section import estimate_text
+from celltcp.results.statistics import Estimate
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.proposals import ProposedRemedy
+
+Changes = dict[str, Any]
+
+
+def _calls(rtt_ms: float, gap_ms: float, *, loss: float = 0.0, connections: int = 1) -> Changes:
+    return {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": "500Mbit/s",
+        "path.up": "500Mbit/s",
+        "path.loss": loss,
+        "flows.0.count": connections,
+        "flows.0.workload": {
+            "kind": "request-response",
+            "request": "60B",
+            "response": "80B",
+            "think": "0.5ms",
+            "gap": f"{gap_ms}ms",
+        },
+    }
+
+
+def _tried(result: ct.Comparison) -> list[ProposedRemedy]:
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    return explained.remedies
+
+
+def test_a_percentile_of_many_units_has_the_nearest_rank_and_needs_a_thousand() -> None:
+    changes = _calls(1, 4, loss=0.002)
+    many = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=changes)
+    (application,) = many.applications
+    times = many.units.loc[many.units["unit"] == "response", "duration_s"]
+    assert len(times) > 1000
+    assert application.metrics["cubic"]["response_p999_s"] == [nearest_rank(list(times), 99.9)]
+    assert nearest_rank(range(1, 1001), 99.9) == 999
+    assert (
+        many.best_by("response_p999_s").values["cubic"]
+        == application.values("response_p999_s")["cubic"]
+    )
+    headings = [column.title for column in metrics_table(many, application).columns]
+    assert any("p99.9" in heading for heading in headings)
+    few = ct.compare("steady-20-68", "cubic", 1, duration="3s", set=changes)
+    headings = [column.title for column in metrics_table(few, few.applications[0]).columns]
+    assert not any("p99.9" in heading for heading in headings)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_of_short_times_is_in_ms(seed: int) -> None:
+    draw = random.Random(seed)
+    rtt_ms = round(draw.uniform(0.2, 5), 2)
+    result = ct.compare("steady-20-68", "cubic", 2, duration="5s", set=_calls(rtt_ms, 10))
+    (application,) = result.applications
+    table = metrics_table(result, application)
+    texts = {
+        " ".join(column.title.split()): cell
+        for column, cell in zip(table.columns, table.rows[0], strict=True)
+    }
+    assert not any(heading.endswith(" s") for heading in texts)
+    mean_ms = 1e3 * application.means("response_s")[0]
+    assert float(texts["response mean ms"].split()[0]) == pytest.approx(mean_ms, rel=0.005)
+    # JSON keeps its unit.
+    assert application.means("response_p50_s")[0] < 0.01
+
+
+def test_lines_have_significant_digits_of_short_times() -> None:
+    words = words_of("response_p95_s")
+    assert words.in_line(0.2204, 0.0334) == "0.220 to 0.033 s"
+    assert words.in_line(0.00125, 0.00105) == "1.25 to 1.05 ms"
+    assert words.in_line(0.2104, 0.00894) == "210 to 8.94 ms"
+    assert estimate_text(Estimate(0.00108, 0.00003), 3) == "0.00108 ±0.00003"
+    assert estimate_text(Estimate(0.0, 0.0), 3) == "0.000 ±0.000"
+    assert estimate_text(Estimate(0.0108, None), 3) == "0.011"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_lost_handshake_does_not_hide_what_a_lower_rto_gains(seed: int) -> None:
+    """Some of many connections lose their SYN-ACK, for which the client waits a second."""
+    draw = random.Random(seed)
+    changes = _calls(draw.choice([1, 2]), 50, loss=0.006, connections=150)
+    result = ct.compare("steady-20-68", "cubic", 1, duration="6s", set=changes)
+    (application,) = result.applications
+    assert application.means("response_max_s")[0] > 0.9
+    (later,) = later_maxima(result, application.flow, "cubic") or ()
+    units = result.units
+    first = units.groupby("connection")["start_s"].transform("min")
+    assert later == units.loc[units["start_s"] > first, "duration_s"].max() < 0.9
+    lower = next(each for each in _tried(result) if "tcp.min_rto=20ms" in each.remedy.changes)
+    gain = re.search(r"response max but for the first ([\d.]+) to ([\d.]+) s", lower.trial)
+    assert gain is not None, (lower.trial, later)
+    before, after = map(float, gain.groups())
+    assert before == pytest.approx(later, abs=5e-4)
+    assert after < 0.5 * before
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_transfers_that_start_together_have_a_lower_initial_window_by_the_last(seed: int) -> None:
+    draw = random.Random(seed)
+    count, size = draw.randint(24, 40), draw.randint(24, 40)
+    changes = {
+        "variation.start_jitter": "0s",
+        "path.rtt": "0.2ms",
+        "path.wired": [{"name": "fabric", "rate": "40Gbit/s"}],
+        "path.down.rate": "1Gbit/s",
+        "path.up": "1Gbit/s",
+        "path.buffer": f"{draw.randint(50, 70)}kB",
+        "flows.0.count": count,
+        "flows.0.workload": {"kind": "sequence", "size": f"{size}kB", "count": 1},
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="5s", set=changes)
+    (application,) = result.applications
+    assert application.ranking.metric == "completion_max_s"
+    assert not any("same instant" in each for each in result.warnings)
+    remedies = {each.remedy.changes[0].partition("=")[0]: each for each in _tried(result)}
+    assert all("completion max" in each.trial for each in remedies.values())
+    assert remedies["path.buffer"].remedy.changes == (f"path.buffer={count * size}kB",)
+    # Even two segments of each may be too many.
+    lower = {**changes, "tcp.initial_window": 2}
+    with_lower = ct.compare("steady-20-68", "cubic", 1, duration="5s", set=lower)
+    old, new = (each.applications[0].means("completion_max_s")[0] for each in (result, with_lower))
+    assert ("tcp.initial_window" in remedies) == (new < 0.9 * old)
+    # Transfers whose first bursts fit need none of that.
+    fitting = ct.compare(
+        "steady-20-68", "cubic", 1, duration="5s", set={**changes, "path.buffer": "2MB"}
+    )
+    assert not any("initial_window=" in str(each.remedy.changes) for each in _tried(fitting))
