@@ -86,6 +86,16 @@ class FlowScenario:
         return in_unit(self.workload["deadline"], "s") if "deadline" in self.workload else None
 
     @property
+    def narrowest_hop(self) -> Mapping[str, Any] | None:
+        """The slowest wired hop with a constant rate, as in the scenario; None without one."""
+        hops = (
+            hop
+            for hop in self.scenario.get("path", {}).get("wired", ())
+            if isinstance(hop.get("rate"), str)
+        )
+        return min(hops, key=lambda hop: in_unit(hop["rate"], "Mbit/s") or 0.0, default=None)
+
+    @property
     def policers(self) -> dict[str, Mapping[str, Any]]:
         """Policers of the path, by the field of the scenario that configures each."""
         path = self.scenario.get("path", {})

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Size below which a buffer is shallow, BDPs; CUBIC (beta 0.7) needs 0.43 to fill the path.
 _MAX_SHALLOW_BDPS = 0.5
+#: Minimum ratio of the rates of a hop before the bottleneck and of the bottleneck for a text on it.
+_MIN_ARRIVAL_RATIO = 2.0
 #: Minimum share of unused capacity at which a shallow buffer is a cause.
 _MIN_UNUSED_SHARE = 0.02
 #: Minimum share of the recoveries with losses, or of these losses, by overflows of a shallow buffer.
@@ -87,10 +89,22 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
         f"T{evidence.buffer_text[1:]} is shallow: no more than {size_text(queued)} waited in it, "
         f"{queued / evidence.bdp:.2f} of the bandwidth-delay product of "
         f"{size_text(evidence.bdp)}{burst_text}. It overflowed in {recoveries_text} and dropped "
-        f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}{unused_text}.",
+        f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}{unused_text}."
+        f"{_arrival_text(evidence)}",
         # Recoveries from other losses reduce the window as well.
         evidence.unused_share * share,
     )
+
+
+def _arrival_text(evidence: Evidence) -> str:
+    """Returns the rate of the bursts of an unpaced sender, if the link is much slower; else empty."""
+    hop = evidence.narrowest_hop
+    if hop is None or evidence.bottleneck_hop is not None or evidence.time_share("pacing") > 0:
+        return ""
+    ratio = (in_unit(hop["rate"], "Mbit/s") or 0.0) / evidence.capacity_mbps
+    if ratio < _MIN_ARRIVAL_RATIO:
+        return ""
+    return f" Bursts arrive at {hop['rate']} ({hop['name']}), {ratio:.0f} times the rate of the link."
 
 
 def overshoot(evidence: Evidence) -> Cause | None:
