@@ -75,7 +75,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     # What stays unused is for the reason of most losses.
     unused_text = ""
     if _are_most(evidence, evidence.recoveries["overflow"]):
-        unused_text = f"; {percent_text(evidence.unused_share)} of the capacity stayed unused{climb_text(evidence)}"
+        unused = percent_text(evidence.unused_share)
+        unused_text = f"; {unused} of the capacity stayed unused{climb_text(evidence)}"
     count = evidence.mean_count_text(len(overflows))
     recoveries_text = "1 recovery" if count == "1" else f"{count} recoveries"
     burst_text = ""
