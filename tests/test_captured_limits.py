@@ -6,14 +6,17 @@ import random
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import celltcp as ct
+from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.linux_lines import linux_line
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.tables import limits_table
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path, write_scenario
+from celltcp.results.captured_limits import has_decided
 from celltcp.scenarios.changes import Value
 from celltcp.scenarios.lower_bounds import SENDER_LIMIT
 
@@ -37,6 +40,13 @@ def test_the_window_that_stands_for_the_limit_of_a_sender_is_not_called_the_rece
     assert SENDER_LIMIT in Path(file).read_text()
     result = ct.compare(str(file), ["cubic", "bbr"], 1)
     assert any("stands for the limit of the sender" in text for text in result.warnings)
+    assert has_decided(result.results)
+    options = ["--cca", "cubic,bbr", "--runs", "1", "--out", str(tmp_path / "o")]
+    told = CliRunner().invoke(commands, ["compare", str(file), *options]).stdout
+    assert "no CCA is best here" in told
+    assert "best for" not in told
+    free = ct.compare(str(file), ["cubic", "bbr"], 1, set={"tcp.receive_window_max": "6MB"})
+    assert not has_decided(free.results)
     explained = ExplainedComparison(result)
     for each in explained.ccas:
         names = {cause.name for cause in each.causes}

@@ -118,6 +118,7 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
         unranked_text,
         verdict_text,
     )
+    from celltcp.results.limits import has_captured_sender
     from celltcp.scenarios.cca_mix import labels
 
     names = labels(comparison.ccas)
@@ -125,6 +126,12 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
         console.print(chosen_text(comparison.best_by(metric), names))
     if not is_ranked:
         return
+    if has_captured_sender(comparison.results):
+        from celltcp.results.captured_limits import NO_BEST, has_decided
+
+        if has_decided(comparison.results):
+            console.print(NO_BEST)
+            return
     for text in stake_texts(comparison):
         console.print(text)
     if text := identical_text(comparison):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,9 +18,8 @@ from celltcp.present.section import (
     whole_percents,
 )
 from celltcp.results.columns import records
-from celltcp.results.limits import LIMITS, flow_limits
+from celltcp.results.limits import LIMITS, flow_limits, has_captured_sender
 from celltcp.scenarios.cca_mix import has_several_flows, labels
-from celltcp.scenarios.lower_bounds import has_sender_limit
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -291,7 +289,7 @@ def limits_table(results: Results) -> Table | None:
     if not limits:
         return None
     headings = dict(_LIMIT_HEADINGS)
-    if has_sender_limit(tomllib.loads(results.about["scenario"])):
+    if has_captured_sender(results):
         headings["receive_window"] = _SENDER_HEADING
     has_several_flows = len({flow.flow for flow in flows}) > 1
     rows = tuple(

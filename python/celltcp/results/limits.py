@@ -24,7 +24,6 @@ from celltcp.results.columns import (
 )
 from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, thin_flows
 from celltcp.scenarios.cca_mix import labels
-from celltcp.scenarios.lower_bounds import has_sender_limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -315,10 +314,20 @@ def _busy_shares(results: Results) -> NDArray[np.float64]:
     return values_of(connection_keys(results.tables["flows"]), keys, busy, 0.0)
 
 
+def has_captured_sender(results: Results) -> bool:
+    """Returns whether the receive window of a scenario stands for the limit of a captured sender."""
+    if "receive_window_max" not in results.about["scenario"]:
+        return False
+    # Most scenarios do without the module.
+    from celltcp.scenarios.lower_bounds import has_sender_limit
+
+    return has_sender_limit(_scenario(results))
+
+
 def _host_limits(results: Results) -> tuple[_HostLimit, ...]:
     """Returns the limits at the hosts; a window that stands for another limit has its text."""
     receive, *others = _HOST_LIMITS
-    if has_sender_limit(_scenario(results)):
+    if has_captured_sender(results):
         receive = receive._replace(text="the limit of the sender in the capture was reached")
     return receive, *others
 
@@ -337,7 +346,7 @@ def _settings_text(kind: str, results: Results) -> str:
     # The receive window of a split host is the free space of its buffer.
     legs = results.tables.get("legs")
     split = ", or the buffer of the split host" if legs is not None and legs.num_rows > 0 else ""
-    if has_sender_limit(_scenario(results)):
+    if has_captured_sender(results):
         return f"tcp.receive_window_max ({tcp['receive_window_max']}) stands for it"
     if "receive_window_max" in tcp:
         return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
