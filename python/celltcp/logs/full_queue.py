@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.scenarios.quantity_texts import size_text
+from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,14 +35,17 @@ class FullQueue(NamedTuple):
     lowest_window: float
     #: Segments that were sent again.
     again: int
+    #: Median rate, bit/s.
+    bps: float
 
     @property
     def text(self) -> str:
         """What the log shows, as text."""
+        length_text = time_text(8 * self.window / self.bps)
         return (
             f"its rate is the capacity: it is the same at a Cwnd of {size_text(self.lowest_window)} as "
-            f"at {size_text(self.window)}, where a full queue lost segments, which is normal "
-            f"({self.again} Retr); buffer: the largest Cwnd less rate times idle RTT"
+            f"at {size_text(self.window)} ({length_text} of data), where a full queue lost segments, "
+            f"which is normal ({self.again} Retr); buffer: the largest Cwnd less rate times idle RTT"
         )
 
 
@@ -75,7 +78,9 @@ def full_queue(recording: Recording) -> FullQueue | None:
         return None
     if not (_grows_between(windows[first:], is_loss[first:]) or _has_long_rtts(recording, largest)):
         return None
-    return FullQueue(largest, float(windows[is_low].min()), round(float(again.sum())))
+    return FullQueue(
+        *(largest, float(windows[is_low].min()), round(float(again.sum())), float(np.median(rates)))
+    )
 
 
 def _grows_between(windows: NDArray[np.float64], is_loss: NDArray[np.bool_]) -> bool:
