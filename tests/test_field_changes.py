@@ -275,3 +275,23 @@ def test_a_change_of_two_settings_that_gains_nothing_beyond_one_is_no_advice(gai
     both = "buffer=20 instead of 600 and vegas instead of cubic"
     assert (both in changes) == (gain < 1)
     assert "vegas instead of cubic (buffer=600)" in changes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_trade_off_of_ccas_changes_no_field_that_has_no_effect(seed: int) -> None:
+    draw = random.Random(seed)
+    buffers = draw.sample(["20", "60", "100", "300", "600"], 3)
+    rates = {f"{buffer} with {cca}": of for buffer in buffers for cca, of in (("cubic", 6), ("bbr", 9))}
+    times = {name: 0.01 * rate for name, rate in rates.items()}
+    stakes = [
+        _stake(
+            flow, metric, {name: _around(draw.uniform(0.999, 1.001) * of) for name, of in all_.items()}
+        )
+        for flow, metric, all_ in (("bulk", "goodput_mbps", rates), ("ping", "response_p95_s", times))
+    ]
+    start = draw.choice(buffers)
+    texts = _texts(["buffer"], ["cubic", "bbr"], *stakes, buffer=start)
+    assert texts[0].startswith(f"trade-off of buffer: {start} with cubic: ping response p95 0.060 s")
+    assert f"; {start} with bbr: 0.090 s for " in texts[0]
+    assert any(text.startswith(f"bbr instead of cubic (buffer={start}): ") for text in texts)
+    assert not any(f"instead of {start}" in text for text in texts)

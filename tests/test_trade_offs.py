@@ -111,6 +111,21 @@ def test_a_sweep_of_a_shaper_has_the_best_rate_beside_each_cca(seed: int) -> Non
     assert sum("bbr instead of cubic (path.wired.0.rate=1Gbit/s): " in text for text in texts) == 1
 
 
+def test_a_buffer_without_an_effect_has_no_trade_off_beside_each_cca() -> None:
+    """Random losses keep the queue empty: the CCAs alone differ."""
+    changes = {
+        "path.loss": 0.005,
+        "flows": [
+            {"name": "bulk"},
+            {"name": "thin", "cca": "cubic", "workload": {"kind": "request-response", "gap": "0.1s"}},
+        ],
+    }
+    vary = {"path.buffer": ["60packets", "300packets"]}
+    texts = ct.sweep("steady-20-68", vary, "cubic,bbr", 2, duration="20s", set=changes).field_changes
+    assert texts
+    assert not any(text.startswith(("cubic: ", "bbr: ")) for text in texts), texts
+
+
 def test_the_knee_of_a_shaper_is_where_the_delay_has_fallen_by_a_large_factor() -> None:
     """Delays count by their ratios: a rate that takes a few of many queues away is no knee."""
     rates = (20, 12, 18, 6, 16, 9, 20, 7)

@@ -44,14 +44,16 @@ def _texts(
     Who owns a shaper or a buffer seldom sets the CCA of the senders.
     """
     sentences = Sentences(ranking, ranking.deciding_stakes(by), present, scenario)
-    is_trade_off = sentences.trade_off is not None and len(sentences.trade_off.front) > 1
-    if len(ranking.ccas) < 2 or not is_trade_off or not all(map(_NETWORK.match, ranking.fields)):
+    is_network = all(map(_NETWORK.match, ranking.fields))
+    if len(ranking.ccas) < 2 or not is_network or not sentences.has_front:
         return sentences.all()
     names = labels(ranking.ccas)
     each = {
         names[of.ccas[0]]: Sentences(of, of.deciding_stakes(by), present, scenario)
         for of in ranking.by_cca()
     }
+    if not any(of.has_front for of in each.values()):
+        return sentences.all()
     # An end of a trade-off without a knee is no advice.
     with_knee = [cca for cca, of in each.items() if of.trade_off is None or of.trade_off.knee]
     lines = {cca: each[cca].linux_texts() for cca in with_knee or each}

@@ -94,12 +94,17 @@ class Sentences:
         better = self._better_choices(trade_off)
         changes = [self._change_text(name) for name in better]
         # The other end of a trade-off says what each end costs.
-        has_costs = trade_off is None or len(trade_off.front) < 2
-        helps = FactorEffects(self._ranking, self._stakes, self._start, has_costs=has_costs).texts()
+        effects = FactorEffects(self._ranking, self._stakes, self._start, has_costs=not self.has_front)
+        helps = effects.texts()
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not changes and not is_void:
             changes = [self._no_change_text()]
         return [*void, *texts, *changes, *helps, *self._linux_texts(better)]
+
+    @property
+    def has_front(self) -> bool:
+        """Whether more of one metric costs the other one."""
+        return self.trade_off is not None and len(self.trade_off.front) > 1
 
     def value_texts(self) -> list[str]:
         """Returns the trade-off of the values, or else the better ones, or that there are none."""
@@ -193,6 +198,8 @@ class Sentences:
             for index, name in enumerate(front)
             if not any(all(stake.is_tied(name, rival) for stake in both) for rival in front[:index])
         ]
+        front = list(dict.fromkeys(self._simplest(name, both) for name in front))
+        front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
         dominated = [
             name
             for name in names
@@ -301,6 +308,16 @@ class Sentences:
                 for other in better
             )
         ][:_MAX_CHANGES]
+
+    def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
+        """Returns the choice that changes fewest settings of those that are as good as one."""
+        changed = self._changed(name)
+        as_good = [
+            other
+            for other in self._ranking.choices
+            if self._changed(other) < changed and all(stake.is_tied(other, name) for stake in stakes)
+        ]
+        return min(as_good, key=lambda other: len(self._changed(other)), default=name)
 
     def _changed(self, name: str) -> set[str]:
         """Returns the fields, and `"cca"`, whose values in a choice are not those of the start."""
