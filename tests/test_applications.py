@@ -226,11 +226,12 @@ def test_the_asked_metrics_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
         ({"kind": "request-response"}, ", with the server's think time of 10ms"),
         ({"kind": "page", "think": "50ms"}, ", with the server's think time of 50ms"),
         ({"kind": "request-response", "think": "0s"}, ""),
-        ({"kind": "frames"}, ", of frames of 2.42 Mbit/s"),
-        ({"kind": "frames", "size": "100B", "interval": "20ms"}, ", of frames of 40.0 kbit/s"),
+        ({"kind": "frames"}, ", of frames of 2.42 Mbit/s over TCP"),
+        ({"kind": "frames", "size": "100B", "interval": "20ms"}, ", of frames of 40.0 kbit/s over TCP"),
+        ({"kind": "frames", "encoder": {"lowest": 0.1}}, ", of frames over TCP"),
     ],
 )
-def test_titles_of_applications_have_think_time_or_rate(workload: dict[str, str], part: str) -> None:
+def test_titles_of_applications_have_think_time_or_rate(workload: dict[str, object], part: str) -> None:
     changes = {"flows.0.workload": workload}
     result = ct.compare("steady-20-68", "cubic", 1, duration="3s", set=changes)
     title = metrics_table(result, result.applications[0]).title

@@ -50,6 +50,8 @@ def _texts(
         question=lambda stake: stake.flow,
         without_flow=lambda text: text,
         tail_means=lambda _: tails or {},
+        delay_metric="rtt_mean_ms",
+        network_values=lambda _: {name: [1.0, 1.0] for name in choices},
     )
     return Sentences(ranking, stakes, present).all()
 

@@ -150,7 +150,8 @@ def metrics_text(application: Application, comparison: Comparison) -> str:
 def _workload_text(comparisons: Iterable[Comparison], flow: str) -> str:
     """Returns what the flow asks of the path, to follow the title: think time, or rate of the frames.
 
-    In a sweep, think times that differ have no text, and rates have their range.
+    In a sweep, think times that differ have no text, and rates have their range. Frames are said to go
+    over TCP.
     """
     workloads = [
         workload
@@ -171,10 +172,12 @@ def _workload_text(comparisons: Iterable[Comparison], flow: str) -> str:
         for workload in workloads
         if "encoder" not in workload and (rate := offered_mbps(workload)) is not None
     )
+    # Readers may take frames for a call over UDP, whose delays losses do not lengthen.
     if not rates:
-        return ""
+        has_frames = any(workload.get("kind") == "frames" for workload in workloads)
+        return ", of frames over TCP" if has_frames else ""
     lowest = "" if rates[0] == rates[-1] else f"{rate_text(rates[0])} to "
-    return f", of frames of {lowest}{rate_text(rates[-1])}"
+    return f", of frames of {lowest}{rate_text(rates[-1])} over TCP"
 
 
 def _title(flow: str, runs: str, applications: Iterable[Application], workload_text: str) -> str:

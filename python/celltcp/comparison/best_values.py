@@ -22,6 +22,7 @@ from celltcp.comparison.metrics import (
     words_of,
 )
 from celltcp.comparison.parameter_sweep import SCENARIO
+from celltcp.comparison.retransmitted import retransmitted_text
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -182,10 +183,9 @@ class FieldRanking:
         points = self._points
         if any(comparison.applications for comparison in points.comparisons.values()):
             return [stake for flow in points.flows if (stake := self._flow_stake(flow))]
-        is_split = any(comparison.split_ccas for comparison in points.comparisons.values())
-        delay = ONE_WAY_DELAY if is_split else MEAN_RTT
+        delay = self.delay_metric
         metrics = [RankingMetric(GOODPUT, "goodput"), RankingMetric(delay, words_of(delay).name)]
-        if points.is_same_path and not is_split:
+        if points.is_same_path and delay == MEAN_RTT:
             metrics.append(RankingMetric(_BALANCED, "balance of goodput and delay"))
         return [self._network_stake(metric) for metric in metrics]
 
@@ -242,12 +242,24 @@ class FieldRanking:
         pairs = zip(self._values(choice, "seed"), values, strict=True)
         return [value for seed, value in pairs if seed in self._common_seeds]
 
-    def _paired_values(self, metric: str) -> dict[str, list[float]]:
-        """Returns the values of a network metric by the name of the choice."""
+    def network_values(self, metric: str) -> dict[str, list[float]]:
+        """Returns the values of a network metric of the flow under test by the name of the choice."""
         return {
             name: self._paired(choice, self._values(choice, metric))
             for name, choice in self.choices.items()
         }
+
+    @property
+    def delay_metric(self) -> str:
+        """Metric of the delay between the hosts."""
+        is_split = any(comparison.split_ccas for comparison in self._points.comparisons.values())
+        return ONE_WAY_DELAY if is_split else MEAN_RTT
+
+    def retransmitted_text(self, name: str) -> str:
+        """Returns the share of the flow's retransmissions in parentheses; empty without any."""
+        value, cca = self.choices[name]
+        comparison = self._points.comparisons[value]
+        return retransmitted_text(comparison, comparison.tested, cca)
 
     def _stake(self, flow: str, metric: RankingMetric, values: Mapping[str, list[float]]) -> Stake:
         # With draws and a single run, `decides` is false.
@@ -255,12 +267,12 @@ class FieldRanking:
         return Stake(flow, metric.metric, metric.title, values, best, metric.note)
 
     def _network_stake(self, metric: RankingMetric) -> Stake:
-        stake = self._stake(self._points.tested, metric, self._paired_values(metric.metric))
+        stake = self._stake(self._points.tested, metric, self.network_values(metric.metric))
         if not self.decides:
             return stake
         # Choices are shown by their own names.
         names = {name: name for name in self.choices}
-        goodput = self._paired_values(GOODPUT)
+        goodput = self.network_values(GOODPUT)
         return stake._replace(verdict=with_cost(stake.verdict, metric.metric, goodput, {}, names))
 
     def _chosen_stake(self, by: str) -> Stake:

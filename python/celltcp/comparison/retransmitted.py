@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.results.columns import rows_of
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.tested import FlowUnderTest
+
+
+def retransmitted_text(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:
+    """Returns the share of retransmissions as a text after their number; empty without any."""
+    share = retransmitted_share(comparison, flow, cca)
+    return f" ({percent_text(share)})" if share else ""
 
 
 def retransmitted_share(comparison: Comparison, flow: FlowUnderTest, cca: str) -> float:

@@ -13,6 +13,7 @@ from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
+from celltcp.comparison.sweep_prices import price_texts
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
@@ -159,7 +160,11 @@ class Sentences:
     def _change_text(self, name: str) -> str:
         """Returns a choice in place of the start, with the metrics of the flows under both."""
         start = self._names[self._start]
-        texts = (self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes)
+        texts = [self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes]
+        shown = {stake.metric for stake in self._stakes}
+        # What finished nothing has no figures to compare with.
+        if not any(start in names for names in self._void.values()):
+            texts += price_texts(self._ranking, name, start, shown)
         return f"{self._change(self._ranking.choices[name])}: {'; '.join(texts)}"
 
     def _best(self, stake: Stake, among: Sequence[str]) -> str:

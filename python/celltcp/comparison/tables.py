@@ -6,7 +6,7 @@ from dataclasses import replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metrics import COMPETITION_METRICS, ONE_WAY_DELAY, words_of
+from celltcp.comparison.metrics import COMPETITION_METRICS, GOODPUT, ONE_WAY_DELAY, words_of
 from celltcp.present.section import (
     Column,
     Section,
@@ -97,11 +97,15 @@ _SENDER_HEADING = "sender's\nlimit"
 
 
 def columns_for(comparisons: Collection[Comparison]) -> list[MetricColumn]:
-    """Returns the columns for some comparisons: goodput and PM only if flows compete.
+    """Returns the columns for some comparisons: PM only if flows compete, goodput if it says something.
 
     Where a middlebox splits connections, one-way delays replace metrics computed from RTTs.
     """
-    hidden = set() if any(each.is_competing for each in comparisons) else {*COMPETITION_METRICS}
+    hidden = set()
+    if not any(each.is_competing for each in comparisons):
+        from celltcp.comparison.delivered_rate import shows_goodput
+
+        hidden = {*COMPETITION_METRICS} - ({GOODPUT} if any(map(shows_goodput, comparisons)) else set())
     hidden |= _RTT_METRICS if any(each.split_ccas for each in comparisons) else {ONE_WAY_DELAY}
     return [column for column in COLUMNS if column.metric not in hidden]
 
@@ -152,11 +156,7 @@ def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) 
                 requirement_cells = ["-"] * len(requirements)
             ends.add(len(rows) - 1)
         else:
-            shares = (
-                _share_text(comparison, comparison.tested, cca, metric)
-                for metric, _, _ in metric_columns
-            )
-            cells = list(map(add, cells_of(comparison, cca, metric_columns), shares))
+            cells = cells_with_shares(comparison, cca, metric_columns)
             rows.append((names[cca], *cells, *requirement_cells))
     return Table(
         columns=(
@@ -176,6 +176,16 @@ def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) 
 def has_rows_of_flows(comparisons: Iterable[Comparison]) -> bool:
     """Returns whether tables have a row for each flow: where a few flows compete."""
     return any(1 < len(comparison.competing_flows) <= _MAX_FLOW_ROWS for comparison in comparisons)
+
+
+def cells_with_shares(
+    comparison: Comparison, cca: str, metric_columns: Sequence[MetricColumn]
+) -> list[str]:
+    """Returns the cells of the flow under test, with the share of its retransmissions."""
+    shares = (
+        _share_text(comparison, comparison.tested, cca, metric) for metric, _, _ in metric_columns
+    )
+    return list(map(add, cells_of(comparison, cca, metric_columns), shares))
 
 
 def cells_by_flow(
@@ -199,12 +209,9 @@ def _share_text(comparison: Comparison, flow: FlowUnderTest, cca: str, metric: s
     """Returns the share of retransmissions as a text after their number; empty for other metrics."""
     if metric != "retransmissions" or not any(comparison.values_of(flow, cca, metric)):
         return ""
-    from celltcp.comparison.explanation.cause import percent_text
-    from celltcp.comparison.retransmitted import retransmitted_share
+    from celltcp.comparison.retransmitted import retransmitted_text
 
-    if not (share := retransmitted_share(comparison, flow, cca)):
-        return ""
-    return f" ({percent_text(share)})"
+    return retransmitted_text(comparison, flow, cca)
 
 
 def flow_label(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:

@@ -11,7 +11,7 @@ from celltcp.comparison.tables import (
     FLOW_COLUMN,
     MetricColumn,
     cells_by_flow,
-    cells_of,
+    cells_with_shares,
     columns_for,
     droppable_columns,
     has_rows_of_flows,
@@ -43,7 +43,7 @@ def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
     droppable = droppable_columns(comparisons, by)
     if not has_rows_of_flows(comparisons):
         cells = {
-            point: {cca: cells_of(comparison, cca, metric_columns) for cca in comparison.ccas}
+            point: {cca: cells_with_shares(comparison, cca, metric_columns) for cca in comparison.ccas}
             for point, comparison in sweep.points.items()
         }
         return table_by_point(sweep.axes, headings_of(metric_columns), cells, title, droppable)

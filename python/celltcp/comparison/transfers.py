@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from celltcp.results.columns import rows_of
 from celltcp.results.tables import Results
-from celltcp.results.tested import FlowUnderTest
+from celltcp.results.tested import FlowUnderTest, has_end
 
 #: Name of a flow and its workload.
 NamedFlow = tuple[str, Mapping[str, Any]]
@@ -73,13 +73,7 @@ def _finite_transfers(results: Results, flows: Mapping[str, NamedFlow]) -> Itera
     columns = ("run", "flow", "name", "start_s", "completion_s")
     for run, number, name, start_s, completion_s in rows_of(results.tables["flows"], *columns):
         flow, workload = flows[name]
-        if _has_end(workload):
+        if has_end(workload):
             time_s = math.nan if completion_s is None else completion_s
             time_so_far_s = ends_s[run] - start_s if math.isnan(time_s) else time_s
             yield Transfer(run, flow, number, start_s, time_s, time_so_far_s)
-
-
-def _has_end(workload: Mapping[str, Any]) -> bool:
-    """Returns whether the transfers of a workload have an end."""
-    kind = workload.get("kind", "bulk")
-    return kind == "sequence" or (kind == "bulk" and "bytes" in workload)

@@ -22,7 +22,13 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
-from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, thin_flows
+from celltcp.results.tested import (
+    THIN_WORKLOADS,
+    FlowUnderTest,
+    flow_name,
+    has_end,
+    is_endless,
+)
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -202,8 +208,12 @@ def limited_flows(results: Results) -> list[str]:
         return []
     idle = 1.0 - _busy_shares(results)[is_active]
     has_several_names = len({name for _, name in flow_keys}) > 1
-    thin = thin_flows(results.about)
-    is_thin = np.array([any(flow.includes(name) for flow in thin) for _, name in flow_keys], np.bool_)
+    pausing = [
+        flow
+        for flow, workload in FlowUnderTest.each_with_workload(results.about)
+        if workload.get("kind") in THIN_WORKLOADS or has_end(workload)
+    ]
+    pauses = np.array([any(flow.includes(name) for flow in pausing) for _, name in flow_keys], np.bool_)
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
     warnings = []
     for column, text, kind in _host_limits(results):
@@ -211,8 +221,8 @@ def limited_flows(results: Results) -> list[str]:
         share = np.where(shares[column] > idle, idle, shares[column])
         is_counted = ~np.isnan(share)
         if kind == "application":
-            # A transfer with an end may be so short that it fits into the first window.
-            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~is_thin
+            # A connection of a page may be so short that all fits into the first window.
+            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~pauses
         means = means_by(list(compress(flow_keys, is_counted)), share[is_counted].tolist())
         limited = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
         if not limited:

@@ -77,12 +77,6 @@ def flow_name(connection: str, flows: Iterable[FlowUnderTest]) -> str:
 THIN_WORKLOADS = ("request-response", "frames")
 
 
-def thin_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
-    """Returns the flows of the scenario of results whose workload sends little data at intervals."""
-    flows = FlowUnderTest.each_with_workload(about)
-    return [flow for flow, workload in flows if workload.get("kind") in THIN_WORKLOADS]
-
-
 def has_application(about: Mapping[str, Any]) -> bool:
     """Returns whether a flow has metrics of an application, or of transfers with an end."""
     return not all(is_endless(workload) for _, workload in FlowUnderTest.each_with_workload(about))
@@ -107,6 +101,11 @@ def _is_download(workload: Mapping[str, Any]) -> bool:
     return (kind == "bulk" and "bytes" in workload) or (
         kind == "sequence" and workload.get("count") == 1
     )
+
+
+def has_end(workload: Mapping[str, Any]) -> bool:
+    """Returns whether a workload is a transfer with an end, or several."""
+    return workload.get("kind") == "sequence" or _is_download(workload)
 
 
 def is_endless(workload: Mapping[str, Any]) -> bool:

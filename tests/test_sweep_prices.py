@@ -1,0 +1,110 @@
+"""Prices beside the values of a sweep, delivered rates in tables, and warnings on transfers."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.field_changes import field_texts
+from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.tables import means_table
+from celltcp.comparison.tables_of_several import sweep_table
+from celltcp.results.statistics import estimate
+
+if TYPE_CHECKING:
+    from drawn_causes import Changes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_better_value_has_the_retransmissions_that_it_costs(seed: int) -> None:
+    """A larger initial window fills a small buffer before a slow link, and is faster all the same."""
+    draw = random.Random(seed)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(100, 150)}ms",
+        "path.down.rate": "2Mbit/s",
+        "path.buffer": "20packets",
+        "flows.0.workload": {
+            "kind": "request-response",
+            "response": f"{draw.randint(90, 120)}kB",
+            "gap": "2s",
+        },
+    }
+    sweep = ct.sweep(
+        "steady-20-68",
+        cca="cubic",
+        runs=3,
+        duration="60s",
+        set=changes,
+        vary={"tcp.initial_window": [4, 30]},
+    )
+    small, large = sweep.points.values()
+    old, new = (estimate(each.values("cubic", "retransmissions")).mean for each in (small, large))
+    share = retransmitted_share(large, large.tested, "cubic")
+    (text,) = (each for each in field_texts(sweep, []) if each.startswith("tcp.initial_window=30"))
+    found = re.search(r"retransmissions ([\d.]+) \(([\d.]+) %\) instead of ([\d.]+)", text)
+    assert found is not None, text
+    assert [float(each) for each in found.groups()] == pytest.approx([new, 100 * share, old], abs=0.06)
+    # The table has the share, too.
+    assert f"({found[2]} %)" in " ".join(sweep_table(sweep).rows[-1])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_longer_queue_is_a_price_of_a_faster_transfer(seed: int) -> None:
+    draw = random.Random(seed)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(60, 100)}ms",
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{draw.randint(8, 12)}MB"},
+    }
+    sweep = ct.sweep(
+        "steady-20-68",
+        cca="reno",
+        runs=2,
+        duration="30s",
+        set=changes,
+        vary={"path.buffer": ["0.2bdp", "3bdp"]},
+    )
+    (text,) = (each for each in field_texts(sweep, []) if each.startswith("path.buffer=3bdp"))
+    assert re.search(r"completion mean [\d.]+ s instead of [\d.]+; mean RTT [\d.]+ ms instead of", text)
+
+
+_LOOP = {"kind": "request-response", "response": "200kB", "think": "0ms"}
+_FRAMES = {"kind": "frames", "size": "20kB", "interval": "20ms"}
+
+
+@pytest.mark.parametrize(
+    ("workload", "more", "is_shown"),
+    [
+        ({**_LOOP, "gap": "0s"}, {}, True),
+        ({**_LOOP, "gap": "300ms"}, {}, False),
+        (_FRAMES, {"path.loss": 0.01, "path.rtt": "150ms"}, True),
+        (_FRAMES, {}, False),
+    ],
+)
+def test_tables_have_the_goodput_where_it_says_how_well_the_path_serves(
+    workload: Changes, more: Changes, is_shown: bool
+) -> None:
+    result = ct.compare(
+        "steady-20-68", "cubic", 2, duration="15s", set={"flows.0.workload": workload, **more}
+    )
+    headings = [column.name for column in means_table(result).columns]
+    assert ("goodput_mbps" in headings) == is_shown
+    assert "pm_balanced" not in headings
+
+
+@pytest.mark.parametrize("window", [10, 60])
+def test_transfers_with_an_end_have_no_warning_on_an_idle_application(window: int) -> None:
+    """Once the one that the end of the run cut was taken for all of them."""
+    workload = {"kind": "sequence", "size": "100kB", "gap": "1s"}
+    changes: Changes = {
+        "path.rtt": "130ms",
+        "path.down.rate": "2Mbit/s",
+        "path.buffer": "20packets",
+        "tcp.initial_window": window,
+        "flows.0.workload": workload,
+    }
+    result = ct.compare("steady-20-68", "cubic", 3, duration="60s", set=changes)
+    assert not any("no more to send" in each for each in result.warnings)
