@@ -91,3 +91,24 @@ pub fn sysctls(
     all.extend(requested.map(|(name, value)| (name.clone(), kernel_text(value))));
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    /// Least, initial and largest receive buffer (`tcp_rmem`). A cap of the window has the largest from the start.
+    #[test]
+    fn hosts_have_the_receive_buffers_of_the_scenario() {
+        let buffers = |initial: Option<u64>, cap: Option<u64>| {
+            let mut scenario = Scenario::default();
+            scenario.tcp.receive_buffer_initial = initial.map(Bytes::new);
+            scenario.tcp.receive_window_max = cap.map(Bytes::new);
+            sysctls(&scenario, None).expect("valid")["net.ipv4.tcp_rmem"].clone()
+        };
+        assert_eq!(buffers(None, None), "4096 131072 6291456");
+        assert_eq!(buffers(Some(400_000), None), "4096 400000 6291456");
+        assert_eq!(buffers(None, Some(100_000)), "4096 6291456 6291456");
+    }
+}
