@@ -171,7 +171,7 @@ def test_the_buffer_of_a_split_host_limits_the_window() -> None:
     result = ct.compare("steady-100-68", ["cubic@es:buffer=300kB", "cubic"], 1, duration="4s")
     warning = _one(result, "the receive window")
     assert warning.startswith("cubic@es:buffer=300kB: for ")
-    assert warning.endswith("tcp.receive_window_max, or the buffer of the split host")
+    assert warning.endswith("; the buffer of the split host sets it")
 
 
 def test_a_duration_is_advised_where_no_transfer_can_finish() -> None:

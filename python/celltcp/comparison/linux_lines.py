@@ -28,18 +28,21 @@ _NODES = {"sender": ("from", "server"), "receiver": ("to", "phone")}
 _REQUEST_KINDS = ("request-response", "page", "video")
 
 
-def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
+def linux_line(change: str, scenario: Mapping[str, Any] | None = None, direction: str = "") -> str:
     """Returns the host and the Linux command that sets a field; empty if there is no command.
 
     Args:
         change: field and value, such as `tcp.initial_window=32`.
         scenario: scenario, parsed from its file; None leaves out lines for rates of hops and for
             queues in other devices, and the conditions under which a command helps.
+        direction: direction of a queue, `down` or `up`; empty for those of all flows that fill one.
     """
-    return _line(change, scenario, {})
+    return _line(change, scenario, {}, direction)
 
 
-def _line(change: str, scenario: Mapping[str, Any] | None, others: Mapping[str, str]) -> str:
+def _line(
+    change: str, scenario: Mapping[str, Any] | None, others: Mapping[str, str], direction: str
+) -> str:
     """Returns the line of `linux_line` for a change beside others, by field."""
     field, value = _field_and_value(change)
     parts = field.split(".")
@@ -47,7 +50,7 @@ def _line(change: str, scenario: Mapping[str, Any] | None, others: Mapping[str, 
         name = ".".join(parts[2:]).strip("\"'")
         return f"hosts: sysctl -w {shlex.quote(f'{name}={value}')}" if name else ""
     if field == "path.queue" or (parts[:2] == ["path", "wired"] and parts[-1] == "queue"):
-        return queue_line(parts, value, scenario)
+        return queue_line(parts, value, scenario, direction)
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
         is_managed = _has_aqm(parts[2], scenario or {})
         return shaper_line(value, scenario or {}) if is_managed else ""
@@ -75,7 +78,9 @@ def _receive_buffers(scenario: Mapping[str, Any], changes: Mapping[str, str]) ->
     }
 
 
-def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
+def linux_lines(
+    changes: Iterable[str], scenario: Mapping[str, Any] | None = None, direction: str = ""
+) -> list[str]:
     """Returns the lines of `linux_line` for changes that are made together.
 
     A hop that gets a rate and a queue discipline is one shaper.
@@ -88,7 +93,10 @@ def linux_lines(changes: Iterable[str], scenario: Mapping[str, Any] | None = Non
             continue
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
         line = f"{field}={value}"
-        lines.append(shaper_line(value, scenario or {}) if is_shaper else _line(line, scenario, values))
+        if is_shaper:
+            lines.append(shaper_line(value, scenario or {}))
+        else:
+            lines.append(_line(line, scenario, values, direction))
     return [line for line in dict.fromkeys(lines) if line]
 
 

@@ -234,7 +234,7 @@ def limited_flows(results: Results) -> list[str]:
         warnings.append(
             f"{('; ' if has_several_names else ', ').join(shares_by_name)}: for "
             f"{_percent_text(shares_by_name.values())} of the time {text} while the bottleneck had "
-            f"room; {_settings_text(kind, results)}"
+            f"room; {_settings_text(kind, results, {lineup for lineup, _ in limited})}"
         )
     return warnings
 
@@ -280,13 +280,13 @@ def windows_that_share(results: Results) -> list[str]:
             warnings.append(
                 f"{'; '.join(deciding)}: for {_percent_text(deciding.values())} of the time {text}, so "
                 "that it decides how the flows share the path, not the CCA; "
-                f"{_settings_text(kind, results)}"
+                f"{_settings_text(kind, results, {shares[name][0] for name in deciding})}"
             )
         if at_peaks:
             peak_warnings[max(at_peaks.values())] = (
                 f"{'; '.join(at_peaks)}: for {_percent_text(at_peaks.values())} of the time {text}: a "
                 "larger one may change how the flows share the path; "
-                f"{_settings_text(kind, results)}"
+                f"{_settings_text(kind, results, {shares[name][0] for name in at_peaks})}"
             )
     # The smaller of two windows is full more often, and the larger one behind it.
     return [*warnings, peak_warnings[max(peak_warnings)]] if peak_warnings else warnings
@@ -346,8 +346,8 @@ def _scenario(results: Results) -> Mapping[str, Any]:
     return tomllib.loads(results.about["scenario"])
 
 
-def _settings_text(kind: str, results: Results) -> str:
-    """Returns the settings that cause a limit, with their values."""
+def _settings_text(kind: str, results: Results, lineups: set[str]) -> str:
+    """Returns the settings that cause a limit of line-ups, with their values."""
     if kind == "application":
         return "workload of the flow sets it"
     tcp = _scenario(results).get("tcp", {})
@@ -355,9 +355,13 @@ def _settings_text(kind: str, results: Results) -> str:
         return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}, in memory) sets it"
     # The receive window of a split host is the free space of its buffer.
     legs = results.tables.get("legs")
-    split = ", or the buffer of the split host" if legs is not None and legs.num_rows > 0 else ""
     if has_captured_sender(results):
         return f"tcp.receive_window_max ({tcp['receive_window_max']}) stands for it"
+    split_runs = set() if legs is None else set(numbers(legs["run"]).tolist())
+    split_lineups = {lineup for run, lineup in results.lineups.items() if run in split_runs}
+    if split_lineups >= lineups:
+        return "the buffer of the split host sets it"
+    split = ", or the buffer of the split host" if split_lineups & lineups else ""
     if "receive_window_max" in tcp:
         return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
     scale = tcp.get("window_scale", True)

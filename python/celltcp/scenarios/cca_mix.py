@@ -64,6 +64,17 @@ def has_several_flows(mix: str) -> bool:
     return "+" in mix and len(parse_mix(mix).flows) > 1
 
 
+def with_flow_cca(mix: str, index: int, cca: str) -> str:
+    """Returns a mix with another congestion control for one flow; empty without one for that flow."""
+    if not has_several_flows(mix):
+        return ""
+    flows, middleboxes = parse_mix(mix)
+    if index >= len(flows):
+        return ""
+    texts = [cca if each == index else flow.text for each, flow in enumerate(flows)]
+    return "+".join(texts) + (f"@{middleboxes}" if middleboxes else "")
+
+
 def single_flow_mixes(mixes: Iterable[str]) -> list[str]:
     """Returns the mixes with the congestion control of one flow; only those are compared."""
     return [mix for mix in mixes if not has_several_flows(mix)]

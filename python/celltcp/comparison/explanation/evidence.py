@@ -39,7 +39,7 @@ SERVER = "server"
 MIN_LIMITED_SHARE = 0.2
 #: A window sets the pacing rate if it is full for at least the first share of the time, and at least
 #: the second share of it is sent per RTT.
-_MIN_FULL_SHARE, _MIN_WINDOW_PER_RTT = 0.01, 0.75
+_MIN_FULL_SHARE, MIN_WINDOW_PER_RTT = 0.01, 0.75
 #: Segmentation offload: time whose paced data make one burst, s, and maximum burst, bytes.
 _TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
 #: Size of a packet, bytes.
@@ -248,7 +248,7 @@ class Evidence(FlowScenario):
             self.time_share(limit) >= _MIN_FULL_SHARE
             and self.time_share("pacing") >= MIN_LIMITED_SHARE
             and window < self.bdp
-            and bytes_per_rtt >= _MIN_WINDOW_PER_RTT * window
+            and bytes_per_rtt >= MIN_WINDOW_PER_RTT * window
         )
 
     @property

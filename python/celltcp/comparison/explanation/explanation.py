@@ -18,7 +18,6 @@ from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.pairs import best_pair
 from celltcp.comparison.explanation.proposals import (
-    MAX_REMEDIES,
     ProposedRemedy,
     best_first,
     remedies_of,
@@ -175,7 +174,7 @@ class ExplainedComparison:
             comparison.ccas,
         )
         #: Remedies to try next, the most promising first.
-        self.remedies = best_first(self._all_remedies)[:MAX_REMEDIES]
+        self.remedies = best_first(self._all_remedies)
 
     def try_remedies(self, budget: TrialBudget) -> None:
         """Tries the remedies in short runs; drops those that do not help. Untried ones stay."""
@@ -187,7 +186,7 @@ class ExplainedComparison:
                 remedies.append(proposed)
             elif trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
-        self.remedies = best_first(remedies)[:MAX_REMEDIES]
+        self.remedies = best_first(remedies)
 
     def try_pair(self, budget: TrialBudget) -> None:
         """Tries two of the remedies together, after each alone; adds them if that gains more."""
@@ -317,7 +316,7 @@ class ExplainedComparison:
         on_text = on_flow(self.comparison)
         return [
             {
-                "cca": f"{names[cca]}{on_text}",
+                "cca": f"{names[cca].removesuffix('@none')}{on_text}",
                 "need": " and ".join(needs),
                 "lines": linux_commands(cca),
             }

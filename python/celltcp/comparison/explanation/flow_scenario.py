@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
+from celltcp.scenarios.cca_mix import parse_mix
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Fields of the path and its hops that configure losses.
 _LOSS_FIELDS = ("loss", "uplink_loss")
+#: Default of `path.rtt`.
+_DEFAULT_RTT = "40ms"
 
 
 class FlowScenario:
@@ -36,6 +39,17 @@ class FlowScenario:
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][self.flow_index].get("workload", {})
 
+    @property
+    def base_rtt_ms(self) -> float:
+        """RTT of the path without queues, ms; the lowest RTT of a flow may have a standing one."""
+        return in_unit(self.scenario.get("path", {}).get("rtt", _DEFAULT_RTT), "ms") or 0.0
+
+    @property
+    def own_cca(self) -> str:
+        """Congestion control of the flow, with its parameters, without middleboxes."""
+        flows = parse_mix(self.cca).flows
+        return flows[min(self.flow_index, len(flows) - 1)].text
+
     def index_of(self, name: str) -> int | None:
         """Returns the index of a flow in the scenario; None if the scenario has no such flow."""
         return self._flow_names.index(name) if name in self._flow_names else None
@@ -57,8 +71,10 @@ class FlowScenario:
     @property
     def has_middleboxes(self) -> bool:
         """Whether packets of the flow pass middleboxes."""
-        # `cubic@es` has a middlebox of its own. Other CCAs have those of the scenario.
-        return "@" in self.cca or bool(self.scenario.get("path", {}).get("middleboxes"))
+        # `cubic@es` has a middlebox of its own, `cubic@none` has none; others have the scenario's.
+        own = parse_mix(self.cca).middleboxes
+        boxes = own != "none" if own else self.scenario.get("path", {}).get("middleboxes")
+        return bool(boxes)
 
     @property
     def is_bulk(self) -> bool:

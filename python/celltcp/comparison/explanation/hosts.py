@@ -9,6 +9,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.openings import requested_capacity_mbps
+from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
 from celltcp.comparison.explanation.window_demand import offer_text, sessions_of
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.first_window import initial_buffer
@@ -197,28 +198,6 @@ def captured_limit(evidence: Evidence) -> Cause | None:
     )
 
 
-def later_leg(evidence: Evidence) -> Cause | None:
-    """The leg behind a split host was the limit, so that the buffer of the host was full.
-
-    The receive window of the sender is then full for at least {MIN_LIMITED_SHARE:.0%} of the time, but
-    the buffer is large enough for the capacity, of which at least {_MIN_UNUSED_SHARE:.0%} is unused.
-    """
-    full_share, sizes = evidence.time_share("receive_window"), _split_buffers(evidence)
-    # A CCA with a split host of its own has no such field, so that the largest flight counts.
-    buffer = min(map(_bytes, sizes)) if sizes else evidence.max_window("receive_window")
-    if not evidence.is_split or full_share < MIN_LIMITED_SHARE or buffer < evidence.bdp:
-        return None
-    if evidence.unused_share < _MIN_UNUSED_SHARE:
-        return None
-    return Cause(
-        "later_leg",
-        "The leg behind the split host was the limit: it kept the buffer of the host, and so the "
-        f"receive window of the sender, full for {percent_text(full_share)} of the time, and "
-        f"{percent_text(evidence.unused_share)} of the capacity stayed unused.",
-        evidence.unused_share,
-    )
-
-
 def send_buffer(evidence: Evidence) -> Cause | None:
     """The send buffer was the limit while the path had room.
 
@@ -237,8 +216,8 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     tcp = evidence.scenario.get("tcp", {})
     settings_text = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
     if evidence.is_split and limit == "receive_window":
-        sizes = _split_buffers(evidence)
-        settings_text = ", ".join(["the buffer of the split host", *sizes])
+        host = SplitHost.of(evidence)
+        settings_text = f"the buffer of the split host{f', {host.buffer}' if host else ''}"
     if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
         text = _sharing_text(evidence, full_share)
         if not text:
@@ -304,12 +283,6 @@ def _receive_window(evidence: Evidence) -> float:
     cap = in_unit(evidence.value_at("tcp.receive_window_max"), "B") or 0.0
     # The cap is no whole number of segments; a smaller buffer limits the window to less.
     return cap if in_flight >= _MIN_CAP_SHARE * cap > 0 else in_flight
-
-
-def _split_buffers(evidence: Evidence) -> list[str]:
-    """Returns the sizes of the buffers of split hosts in the scenario, as text."""
-    boxes = evidence.value_at("path.middleboxes") or []
-    return [str(box["buffer"]) for box in boxes if "buffer" in box]
 
 
 def _bytes(size: str) -> float:

@@ -66,6 +66,7 @@ def _joined(first: ProposedRemedy, second: ProposedRemedy) -> ProposedRemedy:
         one.middlebox or other.middlebox,
         "; ".join(filter(None, (one.linux, other.linux))),
         "; ".join(filter(None, (one.network, other.network))),
+        direction=one.direction or other.direction,
     )
     ccas = tuple(cca for cca in first.ccas if cca in second.ccas)
     return first._replace(remedy=remedy, ccas=ccas, trial="", other_values=())

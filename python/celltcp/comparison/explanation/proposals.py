@@ -11,14 +11,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.explanation.remedies import REMEDIES
+from celltcp.comparison.explanation.remedies import REMEDIES, SPLIT_REMEDIES
 from celltcp.comparison.linux_lines import cca_line, host_text, linux_lines, other_system_lines
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.scenario_files import read_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from celltcp._core import Scenario
     from celltcp.comparison.explanation.cause import Cause
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Maximum number of remedies in the explanation of a comparison.
 MAX_REMEDIES = 3
+#: Factor by which the gain of the best remedy of a cause counts more, so that more causes have one.
+_FIRST_FACTOR = 2.0
 #: Minimum weight of a cause that gets remedies.
 _MIN_WEIGHT = 0.01
 
@@ -77,8 +79,9 @@ class ProposedRemedy(NamedTuple):
             return [remedy.cca] * len(self.ccas)
         if remedy.parameter:
             return [_with_parameter(cca, remedy.parameter) for cca in self.ccas]
-        middlebox = remedy.middlebox.rpartition(",")[2]
-        return [f"{cca}@{middlebox}" if middlebox else cca for cca in self.ccas]
+        if remedy.middlebox:
+            return [f"{cca.partition('@')[0]}@{remedy.middlebox}" for cca in self.ccas]
+        return list(self.ccas)
 
     @property
     def options(self) -> str:
@@ -87,8 +90,12 @@ class ProposedRemedy(NamedTuple):
         ccas = [*self.ccas, *([remedy.cca] if remedy.cca else [])]
         if remedy.parameter:
             ccas += [_with_parameter(cca, remedy.parameter) for cca in self.ccas]
+        if remedy.middlebox:
+            is_split = any("@" in cca for cca in ccas)
+            ccas = [cca.partition("@")[0] for cca in ccas]
         arguments = ["--cca", ",".join(ccas)]
-        arguments += ["--middlebox", remedy.middlebox] if remedy.middlebox else []
+        if remedy.middlebox:
+            arguments += ["--middlebox", remedy.middlebox if is_split else f"none,{remedy.middlebox}"]
         arguments += itertools.chain.from_iterable(("--set", change) for change in remedy.changes)
         return shlex.join(arguments)
 
@@ -107,12 +114,14 @@ class ProposedRemedy(NamedTuple):
     def text(self) -> str:
         """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
         remedy = self.remedy
-        changes = linux_lines(remedy.changes, self.scenario)
+        changes = linux_lines(remedy.changes, self.scenario, remedy.direction)
         others = itertools.chain.from_iterable(map(other_system_lines, remedy.changes))
         options = socket_option_texts(remedy.changes, self.scenario)
         sender = f"{host_text('sender', self.scenario)}: "
         own = (re.sub("^sender: ", sender, text) for text in remedy.linux.split("; "))
-        parts = [*own, *changes, cca_line(remedy.cca, self.scenario), *others, *options]
+        # Of a CCA mix, one flow has another CCA than before, whose host `linux` names.
+        cca = "" if has_several_flows(remedy.cca) else cca_line(remedy.cca, self.scenario)
+        parts = [*own, *changes, cca, *others, *options]
         lines = "; ".join(filter(None, parts))
         network = f"; {remedy.network}" if remedy.network else ""
         text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"
@@ -136,20 +145,23 @@ def remedies_of(
     ranks: dict[tuple[str, Remedy], tuple[int, bool, float]] = {}
     ccas: dict[tuple[str, Remedy], list[str]] = {}
     leading: dict[tuple[str, Remedy], set[str]] = {}
+    directions: dict[tuple[str, Remedy], set[str]] = {}
     scenario: Mapping[str, object] = {}
     first_of_variants: dict[tuple[object, ...], tuple[str, Remedy]] = {}
     # A scenario of a log takes long to read.
     load = functools.cache(_loaded_scenario)
     for evidence, cause, leads in causes:
-        rule = REMEDIES.get(cause.name)
+        rule = (SPLIT_REMEDIES if evidence.is_split else REMEDIES).get(cause.name)
         base = load(evidence.scenario_text) if rule else None
-        # The evidence on a split connection is that of its first leg alone.
-        is_skipped = cause.weight < _MIN_WEIGHT or evidence.has_middleboxes
+        has_other_boxes = evidence.has_middleboxes and not evidence.is_split
+        is_skipped = cause.weight < _MIN_WEIGHT or has_other_boxes
         if rule is None or base is None or is_skipped:
             continue
         scenario = evidence.scenario
         new_remedies = (
-            remedy for remedy in rule(evidence, cause) if _is_new(remedy, base, evidence, compared_ccas)
+            remedy
+            for each in rule(evidence, cause)
+            if _is_new(remedy := _without_boxes(each, evidence.cca), base, evidence, compared_ccas)
         )
         for index, remedy in enumerate(new_remedies):
             # Computed values differ a little from CCA to CCA; the first one stands for all.
@@ -158,19 +170,26 @@ def remedies_of(
             rank = index, not leads, -cause.weight
             ranks[key] = min(ranks.get(key, rank), rank)
             leading.setdefault(key, set()).update([evidence.cca] if leads else [])
+            directions.setdefault(key, set()).add(remedy.direction)
             if evidence.cca not in ccas.setdefault(key, []):
                 ccas[key].append(evidence.cca)
-    return [
-        ProposedRemedy(*key, tuple(ccas[key]), scenario, leading=frozenset(leading[key]))
-        for key in sorted(ranks, key=ranks.__getitem__)
-    ]
+    proposed = []
+    for cause_name, remedy in sorted(ranks, key=ranks.__getitem__):
+        key = cause_name, remedy
+        in_direction = remedy if len(directions[key]) == 1 else remedy._replace(direction="")
+        leading_ccas = frozenset(leading[key])
+        proposed.append(
+            ProposedRemedy(cause_name, in_direction, tuple(ccas[key]), scenario, leading=leading_ccas)
+        )
+    return proposed
 
 
 def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
-    """Returns the remedy with the largest gain for each set of changed fields, sorted by gain.
+    """Returns `MAX_REMEDIES` remedies, sorted by gain.
 
-    Remedies that help a leading CCA come first. Remedies without a trial keep their positions.
-    Variants without a trial are left out.
+    For each set of changed fields there is the remedy with the largest gain. The best remedy of a cause
+    replaces others with up to `_FIRST_FACTOR` times its gain. Remedies that help a leading CCA come
+    first. Remedies without a trial keep their positions. Variants without a trial are left out.
     """
     best: dict[tuple[object, ...], ProposedRemedy] = {}
     other_values: dict[tuple[object, ...], list[str]] = {}
@@ -191,9 +210,25 @@ def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
         for proposed in remedies
         if id(proposed) in best_ids
     ]
-    with_trial = [proposed for proposed in selected if proposed.trial]
-    ordered = iter(sorted(with_trial, key=lambda item: (not item.helps_leader, -item.gain)))
-    return [next(ordered) if proposed.trial else proposed for proposed in selected]
+    firsts = {each.cause: id(each) for each in sorted(selected, key=lambda item: item.gain)}
+
+    def by_gain(item: ProposedRemedy) -> tuple[bool, float]:
+        return not item.helps_leader, -item.gain
+
+    def by_gain_and_cause(item: ProposedRemedy) -> tuple[bool, float]:
+        is_first = id(item) == firsts[item.cause]
+        return not item.helps_leader, -item.gain * (_FIRST_FACTOR if is_first else 1.0)
+
+    shown = _with_trials_sorted(selected, by_gain_and_cause)[:MAX_REMEDIES]
+    return _with_trials_sorted(shown, by_gain)
+
+
+def _with_trials_sorted(
+    remedies: Sequence[ProposedRemedy], key: Callable[[ProposedRemedy], tuple[bool, float]]
+) -> list[ProposedRemedy]:
+    """Returns remedies of which those with a trial are sorted; others keep their positions."""
+    ordered = iter(sorted((each for each in remedies if each.trial), key=key))
+    return [next(ordered) if each.trial else each for each in remedies]
 
 
 def _other_value_text(proposed: ProposedRemedy) -> str:
@@ -217,10 +252,18 @@ def _loaded_scenario(text: str) -> Scenario | None:
         return None
 
 
+def _without_boxes(remedy: Remedy, cca: str) -> Remedy:
+    """Returns a remedy whose CCA has no middleboxes, as the one that it replaces."""
+    none = "@none"
+    is_without = remedy.cca and cca.endswith(none) and "@" not in remedy.cca
+    return remedy._replace(cca=f"{remedy.cca}{none}") if is_without else remedy
+
+
 def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared_ccas: Sequence[str]) -> bool:
     """Returns whether a remedy can be tried, and is not in the results already."""
     cca = _with_parameter(evidence.cca, remedy.parameter) if remedy.parameter else remedy.cca
-    if cca and (cca in compared_ccas or has_several_flows(evidence.cca)):
+    is_of_all = has_several_flows(evidence.cca) and not has_several_flows(remedy.cca)
+    if cca and (cca in compared_ccas or is_of_all):
         return False
     try:
         return not remedy.changes or base.with_changes(list(remedy.changes)).hash != base.hash

@@ -21,10 +21,10 @@ from celltcp.comparison.explanation.application_remedies import (
     video,
 )
 from celltcp.comparison.explanation.incast_remedies import synchronized_starts
-from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
+from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
-from celltcp.comparison.explanation.shaper_remedies import shaper
+from celltcp.comparison.explanation.split_hosts import split_buffer
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     BEHIND_LOST,
@@ -45,7 +45,8 @@ from celltcp.comparison.explanation.window_remedies import (
     rounded_size,
     send_buffer,
 )
-from celltcp.scenarios.cca_mix import has_several_flows
+from celltcp.comparison.linux_lines import host_text
+from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 
 if TYPE_CHECKING:
@@ -54,10 +55,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Rate of an uplink in place of that of a log.
-_UPLINK_WITHOUT_LOG = "50Mbit/s"
-#: Maximum base RTT for the defaults of an AQM, ms (RFC 8289 section 4.4).
-_MAX_AQM_RTT_MS = 150.0
 #: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
 _BUFFER_BDPS = 1
 #: Minimum share of the slow units that have a reason which gets remedies.
@@ -82,8 +79,6 @@ _LARGE_INITIAL_WINDOW = 32
 _MIN_SAVED_SHARE = 0.05
 #: Minimum share of the time limited by the congestion window, or by pacing, that holds data back.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
-#: Minimum wait in a queue for a bound of the window, lowest RTTs.
-_MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
 
@@ -119,7 +114,7 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         return
     yield from synchronized_starts(evidence)
     against = "losses at the end of slow start"
-    cca, name = evidence.cca, evidence.cca.partition(":")[0]
+    cca, name = evidence.own_cca, evidence.own_cca.partition(":")[0]
     if "hystart=off" in cca:
         yield Remedy(against, cca=cca.replace("hystart=off", "hystart=on"))
     elif name != "cubic" and "slow_start" in _parameters(name) and "slow_start=" not in cca:
@@ -130,25 +125,6 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         # BBR's window follows the rate that it measures.
         yield _buffer(evidence, 2 * _BUFFER_BDPS, against)
         yield from capped_sender(evidence, against)
-
-
-def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Configured grants on a radio, or fq-codel, which keeps ACKs apart from data.
-
-    A further remedy is BBR for the flow that fills the queue of the ACKs. The uplink of a log may be
-    what a test of the downlink sent, its ACKs, so that a constant uplink shows what the log costs.
-    """
-    recorded = evidence.value_at("path.up")
-    if evidence.scenario.get("radio"):
-        yield Remedy("waits for grants of the uplink", ("radio.uplink.access=configured",))
-    elif evidence.has_data_on_ack_path:
-        yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
-        yield from _bbr_for(evidence, ack_queue_owner(evidence))
-    elif not evidence.is_upload and isinstance(recorded, dict) and "trace" in recorded:
-        yield Remedy(
-            "an uplink in the log that is no capacity, but the ACKs of its test",
-            (f"path.up={_UPLINK_WITHOUT_LOG}",),
-        )
 
 
 def nagle(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -228,8 +204,8 @@ def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(against, cca="bbr")
     yield from parallel_connections(evidence, against)
     loss = evidence.scenario.get("path", {}).get("loss")
-    if loss and not isinstance(loss, dict):
-        yield Remedy("repairs of random losses over the whole path", middlebox="none,split")
+    if loss and not isinstance(loss, dict) and "@" not in evidence.cca:
+        yield Remedy("repairs of random losses over the whole path", middlebox="split")
 
 
 def radio_loss(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -254,81 +230,21 @@ def link_failures(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy("data of a cell whose link failed", ("radio.link_failure.context_fetch=true",))
 
 
-def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A target of the queue discipline that suits the RTT."""
-    field = _queue_field(evidence)
-    value = evidence.value_at(field)
-    kind = value.get("kind") if isinstance(value, dict) else value
-    rtt_ms = evidence.mean("rtt_min_ms")
-    if kind in ("codel", "fq-codel") and rtt_ms > _MAX_AQM_RTT_MS / 2:
-        queue = f'{{ kind = "{kind}", target = "{rtt_ms / 10:.0f}ms", interval = "{rtt_ms:.0f}ms" }}'
-        yield Remedy("early drops on a long path", (f"{field}={queue}",))
-
-
-def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A queue discipline that shares the link among flows."""
-    if evidence.scenario.get("path", {}).get("queue") != "fq-codel":
-        yield Remedy("other flows that take the link", (f"{_queue_field(evidence)}=fq-codel",))
-
-
-def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """An AQM at the bottleneck, or BBR for the flow that fills the queue.
-
-    A window of two BDPs bounds a queue of many BDPs, if no other flow shares it.
-    """
-    filler = queue_owner(evidence)
-    # fq-codel keeps the queue so short that it is empty when a varying rate rises.
-    price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
-    network = ""
-    if evidence.scenario.get("radio") and evidence.bottleneck_hop is None:
-        network = "base station: an AQM above RLC, if it has one"
-    fq_codel = Remedy(
-        "a standing queue", (f"{_queue_field(evidence)}=fq-codel",), network=network, price=price
-    )
-    if filler is None or evidence.is_bulk:
-        if "bbr" not in evidence.cca:
-            yield Remedy("a standing queue", cca="bbr")
-        if evidence.is_bulk and evidence.mean("rtt_min_ms") <= _MAX_AQM_RTT_MS:
-            yield fq_codel
-        if not competitors(evidence) and evidence.is_bulk:
-            yield from _window_for_queue(evidence)
-        yield from shaper(evidence)
-        return
-    yield fq_codel
-    yield from _bbr_for(evidence, filler)
-    yield from shaper(evidence)
-
-
-def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
-    """Yields a window of two BDPs against a queue of many; nothing for a shorter queue."""
-    if evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.mean("rtt_min_ms"):
-        return
-    yield Remedy(
-        f"a standing queue (a window of {WINDOW_BDPS} BDP leaves one of a BDP at most)",
-        (f"tcp.receive_window_max={rounded_size(WINDOW_BDPS * evidence.bdp)}",),
-        linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
-        price="goodput where rate or RTT grow",
-    )
-
-
-def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
-    """Yields BBR for the flow that fills a queue; nothing unless it is a flow of the scenario."""
-    index = None if filler is None else evidence.index_of(filler)
-    against = f"the queue that {filler} fills"
-    if index == 0:
-        yield Remedy(against, cca="bbr")
-    elif index is not None and not has_several_flows(evidence.cca):
-        yield Remedy(against, (f"flows.{index}.cca=bbr",))
-
-
 def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """HyStart is turned off, if it is on."""
-    name = evidence.cca.partition("@")[0].partition(":")[0]
-    if ":" in evidence.cca or _parameters(name).get("hystart") not in ("on", "true"):
+    cca = evidence.own_cca
+    name = cca.partition(":")[0]
+    if ":" in cca or _parameters(name).get("hystart") not in ("on", "true"):
         return
+    against, parameter = "an early end of slow start", "hystart=off"
     # On Linux, only CUBIC has HyStart as a parameter of its module.
-    linux = "sender: echo 0 > /sys/module/tcp_cubic/parameters/hystart" if name == "cubic" else ""
-    yield Remedy("an early end of slow start", parameter="hystart=off", linux=linux)
+    command = "echo 0 > /sys/module/tcp_cubic/parameters/hystart" if name == "cubic" else ""
+    mix = with_flow_cca(evidence.cca, evidence.flow_index, f"{cca}:{parameter}")
+    if mix:
+        sender = host_text("sender", {"flows": [evidence.scenario["flows"][evidence.flow_index]]})
+        yield Remedy(against, cca=mix, linux=f"{sender}: {command}" if command else "")
+    else:
+        yield Remedy(against, parameter=parameter, linux=f"sender: {command}" if command else "")
 
 
 def idle_restart(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -432,6 +348,11 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     )
 }
 
+#: Rules of remedies for split connections; the evidence is that of the first leg.
+SPLIT_REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = dict.fromkeys(
+    ("receive_window", "later_leg"), split_buffer
+)
+
 
 def _is_window_limited(evidence: Evidence) -> bool:
     """Returns whether the congestion window limits the flow for a large part of the time."""
@@ -486,12 +407,6 @@ def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
     """Returns a deeper buffer at the bottleneck."""
     packets = math.ceil(bdps * evidence.bdp / _PACKET_BYTES)
     return Remedy(against, (f"{evidence.buffer_field}={packets}packets",))
-
-
-def _queue_field(evidence: Evidence) -> str:
-    """Returns the field of the queue discipline of the bottleneck."""
-    hop = evidence.bottleneck_hop
-    return "path.queue" if hop is None else f"path.wired.{hop}.queue"
 
 
 def _parameters(name: str) -> dict[str, str]:

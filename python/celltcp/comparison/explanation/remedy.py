@@ -16,7 +16,7 @@ class Remedy(NamedTuple):
     cca: str = ""
     #: Parameter to set for the congestion control, as `name=value`; empty for none.
     parameter: str = ""
-    #: Argument of the option --middlebox, as `none,split`; empty for none.
+    #: Middlebox to add, or to have in place of that of the CCA, as `split:at=node-1`; empty for none.
     middlebox: str = ""
     #: Text with the Linux setting, if that is no field of the scenario; else empty.
     linux: str = ""
@@ -30,6 +30,9 @@ class Remedy(NamedTuple):
     curve: str = ""
     #: Name of remedies with one purpose and several sets of fields, of which one is shown; or empty.
     family: str = ""
+    #: Direction of the queue that a queue discipline is for, `down` or `up`; empty for those of all
+    #: flows that fill one.
+    direction: str = ""
 
     @property
     def changed_fields(self) -> tuple[object, ...]:

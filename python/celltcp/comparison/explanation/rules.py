@@ -19,6 +19,7 @@ from celltcp.comparison.explanation import (
     queues,
     sender,
     sleep,
+    split_hosts,
     startup,
     tail,
     transfer,
@@ -39,7 +40,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         *(
             hosts.given_up,
             hosts.captured_limit,
-            hosts.later_leg,
+            split_hosts.later_leg,
             hosts.receive_window,
             hosts.send_buffer,
         ),

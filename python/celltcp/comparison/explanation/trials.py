@@ -57,6 +57,10 @@ _COMPLETED_SHARE, _CUT_OFF_COMPLETION = "completed_share", "completion_least_s"
 _COMPLETIONS = (_CUT_OFF_COMPLETION, "completion_s")
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
 _SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], "late_share": ["frame_delay_p95_ms"]}
+#: Causes of delays, for which a remedy may cost goodput, how much of it, and how much of the goodput of
+#: other flows, as absolute logarithms.
+_DELAY_CAUSES = ("queue", "held_queue", "slow_units")
+_MAX_LOSS_FOR_DELAY_LOG, _MAX_LOSS_OF_OTHERS_LOG = -math.log1p(-0.3), math.log(2)
 #: Causes of a few slow units of work.
 _TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
 #: Causes by which flows of a CCA mix may share the path, whoever gains by it.
@@ -203,7 +207,7 @@ class Trials:
             is_shown = (proposed.cause == "queue" and self._shortens_queue(changed)) or (
                 proposed.cause in _SHARING_CAUSES and has_several_flows(cca) and _moves_shares(changed)
             )
-            if not is_help and not is_shown:
+            if not (is_help or is_shown) or self._costs_too_much(proposed, metrics):
                 continue
             total_gains.append(sum(gains))
             goodputs = [metric for metric in changed if metric.metric == GOODPUT]
@@ -223,6 +227,21 @@ class Trials:
         text = f"in {runs_text(run_count)}, {'; '.join(texts)}"
         return Trial(tuple(net_gains), text, gain, net_gains, *briefs[:1])
 
+    def _costs_too_much(self, proposed: ProposedRemedy, metrics: Sequence[_MetricChange]) -> bool:
+        """Returns whether goodput falls by too much for any gain.
+
+        That of the flow under test may fall for a shorter delay, if a delay is the cause or that of an
+        application the gain. That of other flows may fall by more, as they may have had too much.
+        """
+        is_for_delay = proposed.cause in _DELAY_CAUSES or bool(self._comparison.applications)
+        tested = self._comparison.tested.name
+        max_losses = {tested: _MAX_LOSS_FOR_DELAY_LOG if is_for_delay else _MIN_HELP_LOG}
+        return any(
+            each.gain < -max_losses.get(each.flow, _MAX_LOSS_OF_OTHERS_LOG)
+            for each in metrics
+            if each.metric == GOODPUT
+        )
+
     def _shortens_queue(self, changed: Sequence[_MetricChange]) -> bool:
         """Returns whether a transfer with an end has far less delay, at little more time.
 
@@ -241,10 +260,8 @@ class Trials:
     def _affordable_runs(self, proposed: ProposedRemedy) -> int:
         """Returns the number of runs of a trial, and takes them from the budget; 0 for none."""
         about = self._comparison.results.about
-        pairs = zip(proposed.ccas, proposed.replacement_ccas, strict=True)
-        has_new_mix = any(has_several_flows(cca) and new != cca for cca, new in pairs)
-        # A kernel takes long to start, and the cost of CCA mixes without results is not known.
-        if about.get("engine") != NATIVE or has_new_mix:
+        # A kernel takes long to start.
+        if about.get("engine") != NATIVE:
             return 0
         total = float(np.nansum(numbers(self._comparison.results.tables["flows"]["segments"])))
         segments_of_run = total / max(len(self._comparison.runs), 1)

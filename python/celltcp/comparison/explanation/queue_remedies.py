@@ -1,0 +1,181 @@
+"""Remedies of queues: an AQM, another CCA for the flow that fills one, a shorter buffer, or a shaper.
+
+A queue may be that of the data, or that in which ACKs wait behind the data of others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.shaper_remedies import shaper
+from celltcp.comparison.explanation.window_remedies import WINDOW_BDPS, rounded_size
+from celltcp.comparison.linux_lines import cca_line
+from celltcp.scenarios.cca_mix import with_flow_cca
+from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from celltcp.comparison.explanation.cause import Cause
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Rate of an uplink in place of that of a log.
+_UPLINK_WITHOUT_LOG = "50Mbit/s"
+#: Maximum base RTT for the default times of CoDel, ms (RFC 8289 section 4.4).
+_MAX_AQM_RTT_MS = 150.0
+#: Target of CoDel as a share of its interval (RFC 8289 section 4.3): of an AQM to add, which keeps the
+#: delay low, and of one that drops too early.
+_TARGET_SHARE, _HIGH_TARGET_SHARE = 0.05, 0.1
+#: Minimum wait in a queue for a bound of the window, lowest RTTs.
+_MIN_WINDOW_QUEUE_RTTS = 4.0
+#: Minimum sizes of a buffer to be reduced to one BDP: BDPs, and packets.
+_MIN_LONG_BUFFER_BDPS, _MIN_BUFFER_PACKETS = 1.5, 20
+#: Default of `path.uplink_buffer`.
+_UPLINK_BUFFER = "1000packets"
+#: Size of a packet, bytes.
+_PACKET_BYTES = 1500
+
+
+def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Configured grants on a radio, or fq-codel, which keeps ACKs apart from data.
+
+    Further remedies are BBR for the flow that fills the queue of the ACKs, and a buffer of one BDP for
+    that queue. The uplink of a log may be what a test of the downlink sent, its ACKs, so that a
+    constant uplink shows what the log costs.
+    """
+    recorded = evidence.value_at("path.up")
+    if evidence.scenario.get("radio"):
+        yield Remedy("waits for grants of the uplink", ("radio.uplink.access=configured",))
+    elif evidence.has_data_on_ack_path:
+        against = "ACKs that wait behind data"
+        yield from _fq_codel(evidence, against, is_upload=not evidence.is_upload)
+        yield from _bbr_for(evidence, ack_queue_owner(evidence))
+        yield from _buffer_of_acks(evidence, against)
+    elif not evidence.is_upload and isinstance(recorded, dict) and "trace" in recorded:
+        yield Remedy(
+            "an uplink in the log that is no capacity, but the ACKs of its test",
+            (f"path.up={_UPLINK_WITHOUT_LOG}",),
+        )
+
+
+def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A target of the queue discipline that suits the RTT."""
+    field = _queue_field(evidence, is_upload=evidence.is_upload)
+    kind, rtt_ms = _kind_of_queue(evidence, field), evidence.base_rtt_ms
+    if kind in ("codel", "fq-codel") and rtt_ms > _MAX_AQM_RTT_MS / 2:
+        queue = _with_times(kind, rtt_ms, _HIGH_TARGET_SHARE)
+        yield Remedy("early drops on a long path", (f"{field}={queue}",))
+
+
+def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A queue discipline that shares the link among flows."""
+    yield from _fq_codel(evidence, "other flows that take the link", is_upload=evidence.is_upload)
+
+
+def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
+    """An AQM at the bottleneck, or BBR for the flow that fills the queue.
+
+    A window of two BDPs bounds a queue of many BDPs, if no other flow shares it.
+    """
+    filler = queue_owner(evidence)
+    # fq-codel keeps the queue so short that it is empty when a varying rate rises.
+    price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
+    network = ""
+    if evidence.scenario.get("radio") and evidence.bottleneck_hop is None:
+        network = "base station: an AQM above RLC, if it has one"
+    fq_codel = [
+        # Units of work may have waited as requests, too.
+        each._replace(network=network, price=price, direction=each.direction if is_queue else "")
+        for is_queue in [cause.name == "queue"]
+        for each in _fq_codel(evidence, "a standing queue", is_upload=evidence.is_upload)
+    ]
+    if filler is None or evidence.is_bulk:
+        if "bbr" not in evidence.cca:
+            yield Remedy("a standing queue", cca="bbr")
+        if evidence.is_bulk:
+            yield from fq_codel
+        if not competitors(evidence) and evidence.is_bulk:
+            yield from _window_for_queue(evidence)
+        yield from shaper(evidence)
+        return
+    yield from fq_codel
+    yield from _bbr_for(evidence, filler)
+    yield from shaper(evidence)
+
+
+def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[Remedy]:
+    """Yields fq-codel, with times that suit the RTT, at the bottleneck of a direction without it."""
+    field, rtt_ms = _queue_field(evidence, is_upload=is_upload), evidence.base_rtt_ms
+    if _kind_of_queue(evidence, field) == "fq-codel":
+        return
+    # With the default times, a link whose RTT is much longer has drops before its queue stands.
+    is_long = rtt_ms > _MAX_AQM_RTT_MS
+    value = _with_times("fq-codel", rtt_ms, _TARGET_SHARE) if is_long else "fq-codel"
+    yield Remedy(against, (f"{field}={value}",), direction="up" if is_upload else "down")
+
+
+def _with_times(kind: str, rtt_ms: float, target_share: float) -> str:
+    """Returns CoDel as a table, with the RTT as its interval, and a share of that as its target."""
+    interval_ms = float(f"{rtt_ms:.2g}")
+    target_ms = target_share * interval_ms
+    return f'{{ kind = "{kind}", target = "{target_ms:.0f}ms", interval = "{interval_ms:.0f}ms" }}'
+
+
+def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields a window of two BDPs against a queue of many; nothing for a shorter queue."""
+    if evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.mean("rtt_min_ms"):
+        return
+    yield Remedy(
+        f"a standing queue (a window of {WINDOW_BDPS} BDP leaves one of a BDP at most)",
+        (f"tcp.receive_window_max={rounded_size(WINDOW_BDPS * evidence.bdp)}",),
+        linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
+        price="goodput where rate or RTT grow",
+    )
+
+
+def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
+    """Yields BBR for the flow that fills a queue; nothing unless it is a flow of the scenario."""
+    index = None if filler is None else evidence.index_of(filler)
+    if index is None:
+        return
+    against = f"the queue that {filler} fills"
+    mix = with_flow_cca(evidence.cca, index, "bbr")
+    if mix:
+        flow = {"flows": [evidence.scenario["flows"][index]]}
+        yield Remedy(against, cca=mix, linux=cca_line("bbr", flow))
+    elif index == 0:
+        yield Remedy(against, cca="bbr")
+    else:
+        yield Remedy(against, (f"flows.{index}.cca=bbr",))
+
+
+def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:
+    """Yields a buffer of one BDP in place of a longer one for the access link of the ACKs."""
+    field, link = ("path.buffer", "down") if evidence.is_upload else ("path.uplink_buffer", "up")
+    rate = steady_rate(evidence.value_at(f"path.{link}"))
+    if rate is None or narrow_hop(evidence.scenario, is_upload=not evidence.is_upload) is not None:
+        return
+    bdp = rate / 8 * evidence.base_rtt_ms / 1e3
+    text = str(evidence.value_at(field) or (_UPLINK_BUFFER if link == "up" else "1bdp"))
+    size = in_unit(text, "B") if not text.endswith(("packets", "bdp")) else None
+    if text.endswith("packets"):
+        size = float(text.removesuffix("packets")) * _PACKET_BYTES
+    elif text.endswith("bdp"):
+        size = float(text.removesuffix("bdp")) * bdp
+    if size is not None and size > _MIN_LONG_BUFFER_BDPS * bdp >= _MIN_BUFFER_PACKETS * _PACKET_BYTES:
+        yield Remedy(f"{against} (a buffer of one BDP)", (f"{field}=1bdp",))
+
+
+def _queue_field(evidence: Evidence, *, is_upload: bool) -> str:
+    """Returns the field of the queue discipline of the bottleneck of a direction."""
+    hop = narrow_hop(evidence.scenario, is_upload=is_upload)
+    return "path.queue" if hop is None else f"path.wired.{hop}.queue"
+
+
+def _kind_of_queue(evidence: Evidence, field: str) -> str:
+    """Returns the queue discipline in a field of the scenario."""
+    value = evidence.value_at(field)
+    return str(value.get("kind") if isinstance(value, dict) else value)
