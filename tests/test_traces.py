@@ -122,6 +122,11 @@ def test_the_uplink_beside_a_downlink_is_taken_and_told(celltcp, tmp_path: Path)
         ((), "path.rtt=40ms, path.buffer=750packets"),
         (("--set", "path.rtt=20ms"), "path.buffer=750packets"),
         (("--set", "path.rtt=20ms", "--set", "path.buffer=1bdp"), ""),
+        # The buffer of the downlink is one of ACKs only.
+        (
+            ("--set", "flows.0.from=phone", "--set", "flows.0.to=server"),
+            "path.rtt=40ms, path.uplink_buffer=1000packets",
+        ),
     ],
 )
 def test_settings_that_no_trace_has_are_said_to_be_assumed(

@@ -137,13 +137,17 @@ def _upload_command(scenario: Scenario, log: str) -> str:
 
     context = click.get_current_context(silent=True)
     changes = context.params.get("changes") or () if context else ()
-    arguments = ["celltcp", "compare", "steady-20-68", "--uplink", log]
+    arguments = ["celltcp", "compare", log, "--uplink", log]
     buffer = overflown_buffer(scenario, "path.uplink_buffer")
-    for change in (
+    base_rtt_ms = json.loads(dict(scenario.log_facts).get("down", "{}")).get("base_rtt_ms")
+    all_changes = (
         *("path.down=50Mbit/s", "flows.0.from=phone", "flows.0.to=server"),
+        *([f"path.rtt={base_rtt_ms:.3f}ms"] if base_rtt_ms else ()),
         *([buffer] if buffer else ()),
         *(each for each in changes if isinstance(each, str)),
-    ):
+    )
+    # Each field has its last change.
+    for change in {each.partition("=")[0]: each for each in all_changes}.values():
         arguments += ["--set", change]
     return f"{shlex.join(arguments)} simulates uploads"
 

@@ -206,7 +206,10 @@ class ScenarioSource:
 
     @property
     def assumptions(self) -> str:
-        """RTT and buffer of the path that neither a trace nor a change gives; empty without a trace."""
+        """RTT and buffers of the path that neither a trace nor a change gives; empty without a trace.
+
+        The buffers are those in the directions of the flows.
+        """
         if isinstance(self.what, Scenario) or not is_trace(self.name):
             return ""
         facts = dict(self.scenario.log_facts).get("down")
@@ -214,10 +217,12 @@ class ScenarioSource:
         known = {override.partition("=")[0].strip() for override in override_texts(self.changes)}
         known |= {"path.rtt"} if has_rtt else set()
         known |= {"path.buffer"} if self.buffer_of_log else set()
-        fields = [field for field in ("rtt", "buffer") if f"path.{field}" not in known]
-        if not fields:
-            return ""
-        path = tomllib.loads(self.scenario.to_toml())["path"]
+        scenario = tomllib.loads(self.scenario.to_toml())
+        are_uploads = {flow.get("from") == "phone" for flow in scenario["flows"]}
+        buffers = {"buffer": False, "uplink_buffer": True}
+        names = ["rtt", *(name for name, is_upload in buffers.items() if is_upload in are_uploads)]
+        fields = [field for field in names if f"path.{field}" not in known]
+        path = scenario["path"]
         return ", ".join(f"path.{field}={path[field]}" for field in fields)
 
     @property
