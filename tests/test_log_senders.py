@@ -136,7 +136,8 @@ def test_compare_warns_of_the_log_of_a_sender(tmp_path: Path) -> None:
     )
     assert "log was recorded during an upload: celltcp compare" in warnings
     # The command has the file and what was set, so that it can be copied.
-    options += ["--set", "flows.0.to=server", "--set", "path.buffer=90kB"]
+    flow = ["--set", "flows.0.from=phone", "--set", "flows.0.to=server"]
+    options += [*flow, "--set", "path.buffer=90kB"]
     named = CliRunner().invoke(commands, ["compare", str(file), *options]).stderr
     assert f"compare {file} --uplink {file} --set path.down=50Mbit/s" in named
     assert named.count("flows.0.to=server") == 1

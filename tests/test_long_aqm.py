@@ -54,13 +54,19 @@ def test_an_aqm_on_a_short_path_has_its_defaults() -> None:
     assert aqm.remedy.changes == ("path.queue=fq-codel",)
 
 
-@pytest.mark.parametrize("cause", ["uplink", "queue"])
-def test_what_costs_much_of_the_goodput_is_no_advice_however_short_the_delay(cause: str) -> None:
-    result = _beside_a_call(500, 30)
-    shorter = Remedy("a queue", ("path.queue=fq-codel", "path.down.rate=12Mbit/s"))
+@pytest.mark.parametrize(
+    ("cause", "rate", "is_advised"),
+    [("uplink", 18, False), ("queue", 18, True), ("uplink", 12, False), ("queue", 12, False)],
+)
+def test_what_costs_much_of_the_goodput_is_no_advice_however_short_the_delay(
+    cause: str, rate: int, is_advised: bool
+) -> None:
+    deep: Changes = {"path.rtt": "60ms", "path.down.rate": "20Mbit/s", "path.buffer": "8bdp"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=deep)
+    shorter = Remedy("a queue", ("path.queue=fq-codel", f"path.down.rate={rate}Mbit/s"))
     trial = Trials(result, TrialBudget()).run(ProposedRemedy(cause, shorter, ("cubic",), {}))
     assert trial is not None
-    assert not trial.helped_ccas
+    assert bool(trial.helped_ccas) == is_advised
 
 
 def test_queue_disciplines_with_other_parameters_have_no_line() -> None:

@@ -139,7 +139,8 @@ def _upload_command(scenario: Scenario, log: str) -> str:
     changes = context.params.get("changes") or () if context else ()
     arguments = ["celltcp", "compare", log, "--uplink", log]
     buffer = overflown_buffer(scenario, "path.uplink_buffer")
-    base_rtt_ms = json.loads(dict(scenario.log_facts).get("down", "{}")).get("base_rtt_ms")
+    facts = json.loads(dict(scenario.log_facts).get("down", "{}"))
+    base_rtt_ms = None if facts.get("rtt_too_long") else facts.get("base_rtt_ms")
     all_changes = (
         *("path.down=50Mbit/s", "flows.0.from=phone", "flows.0.to=server"),
         *([f"path.rtt={base_rtt_ms:.3f}ms"] if base_rtt_ms else ()),

@@ -228,14 +228,19 @@ class Trials:
         return Trial(tuple(net_gains), text, gain, net_gains, *briefs[:1])
 
     def _costs_too_much(self, proposed: ProposedRemedy, metrics: Sequence[_MetricChange]) -> bool:
-        """Returns whether goodput falls by too much for any gain.
+        """Returns whether what the flow under test is for gets worse by too much for any gain.
 
-        That of the flow under test may fall for a shorter delay, if a delay is the cause or that of an
-        application the gain. That of other flows may fall by more, as they may have had too much.
+        That is the ranking metric of its application. Without any application it is its goodput. It may
+        get worse for a shorter delay, if a delay is the cause. The goodput of other flows may fall by
+        more, as they may have had too much.
         """
-        is_for_delay = proposed.cause in _DELAY_CAUSES or bool(self._comparison.applications)
-        tested = self._comparison.tested.name
-        max_losses = {tested: _MAX_LOSS_FOR_DELAY_LOG if is_for_delay else _MIN_HELP_LOG}
+        tested, applications = self._comparison.tested.name, self._comparison.applications
+        max_loss = _MAX_LOSS_FOR_DELAY_LOG if proposed.cause in _DELAY_CAUSES else _MIN_HELP_LOG
+        if applications:
+            asked = {(each.flow, each.ranking.metric) for each in applications if each.flow == tested}
+            losses = [each.gain for each in metrics if (each.flow, each.metric) in asked]
+            return min(losses, default=0.0) < -max_loss
+        max_losses = {tested: max_loss}
         return any(
             each.gain < -max_losses.get(each.flow, _MAX_LOSS_OF_OTHERS_LOG)
             for each in metrics
