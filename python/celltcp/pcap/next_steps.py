@@ -116,7 +116,10 @@ def _request_steps(row: Mapping[Hashable, Any], requests: Requests) -> list[str]
         "# larger requests or blocks, or several at a time (read-ahead, pipelining, parallel "
         f"transfers): twice as much gives up to {twice} Mbit/s; larger buffers of the hosts change "
         "nothing",
-        *_simulated(row, f"celltcp sweep path.toml --vary flows.0.workload.response={sizes}"),
+        *_simulated(
+            row,
+            f"celltcp sweep path.toml --vary flows.0.workload.response={sizes} --cca cubic --by goodput",
+        ),
     ]
 
 

@@ -22,7 +22,7 @@ _MAX_REQUEST_SHARE = 0.1
 _MIN_RTTS, _MAX_RTTS = 0.95, 3.0
 #: Minimum time in which an answer passes, as a share of the RTT: the error of the RTT.
 _MIN_PASSING_SHARE = 0.05
-#: Minimum time in which an application waits that a text names, ms.
+#: Minimum time that counts as a wait of an application, ms.
 _MIN_WAIT_MS = 0.5
 
 
@@ -81,9 +81,9 @@ def requests_of(row: Mapping[Hashable, Any]) -> Requests | None:
     if row["place"] == "sender":
         # Further waits show as an empty path.
         gap_ms = max(row["application_limited"] * cycle_ms - think_ms, 0.0)
-    return Requests(
-        int(count), row[f"bytes_{other}"] / count, answer, cycle_ms, think_ms, gap_ms, float(rtt_ms)
-    )
+    think_ms, gap_ms = (ms if ms >= _MIN_WAIT_MS else 0.0 for ms in (think_ms, gap_ms))
+    request = row[f"bytes_{other}"] / count
+    return Requests(int(count), request, answer, cycle_ms, think_ms, gap_ms, float(rtt_ms))
 
 
 def one_request(row: Mapping[Hashable, Any]) -> Requests | None:
@@ -96,7 +96,7 @@ def requests_text(evidence: Evidence, requests: Requests) -> str:
     size, answer = size_text(requests.request_bytes), size_text(requests.answer_bytes)
     # A capture does not tell short waits of one application from those of the other.
     waited_ms = requests.think_ms + requests.gap_ms
-    waited_text = f", applications {ms_text(waited_ms)}" if waited_ms >= _MIN_WAIT_MS else ""
+    waited_text = f", applications {ms_text(waited_ms)}" if waited_ms else ""
     beginning = _CERTAIN if evidence.is_at_sender else _LIKELY
     return (
         f"{beginning}: each {answer} follow a message of the {evidence.receiver} ({requests.number} of "
