@@ -112,14 +112,12 @@ def _request_steps(row: Mapping[Hashable, Any], requests: Requests) -> list[str]
     """Returns the steps against a single request under way: more data for each RTT."""
     sizes = ",".join(f"{factor * requests.answer_bytes:.0f}B" for factor in (1, 2, 4))
     twice = three_digits(2 * requests.largest_mbps)
+    sweep = f"celltcp sweep path.toml --vary flows.0.workload.response={sizes}"
     return [
         "# larger requests or blocks, or several at a time (read-ahead, pipelining, parallel "
         f"transfers): twice as much gives up to {twice} Mbit/s; larger buffers of the hosts change "
         "nothing",
-        *_simulated(
-            row,
-            f"celltcp sweep path.toml --vary flows.0.workload.response={sizes} --cca cubic --by goodput",
-        ),
+        *_simulated(row, f"{sweep} --cca cubic --by goodput"),
     ]
 
 
