@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.proposals import lines_of
 from celltcp.comparison.explanation.trials import TrialBudget
 from drawn_causes import Changes
 
@@ -59,6 +61,27 @@ def test_a_queue_behind_a_rate_that_varies_gets_a_shaper_that_helps(seed: int) -
         r"path\.wired\.0\.rate=\S+,\S+,\S+,1Gbit/s --cca cubic --runs 2$",
         text,
     ), text
+
+
+def test_a_sweep_of_the_rate_of_a_shaper_has_no_advice_on_that_rate(tmp_path: Path) -> None:
+    _, changes = varying_link(1)
+    changes = {**changes, "path.wired.0.queue": "fq-codel"}
+    vary = {"path.wired.0.rate": ["15Mbit/s", "1Gbit/s"]}
+    ct.sweep("steady-20-18", vary, "cubic", 2, duration="10s", set=changes, out=tmp_path / "s")
+    commands = ct.explain(tmp_path / "s").remedy_commands(tmp_path / "s")
+    assert commands
+    assert not any("--set path.wired.0.rate=" in command for command in commands)
+    one = ExplainedComparison(ct.compare("steady-20-18", "cubic", 2, duration="10s", set=changes))
+    one.try_remedies(TrialBudget())
+    (shaper,) = [each for each in one.remedies if "path.wired.0.rate=" in each.options]
+    assert "path.wired.0.queue" not in f"{shaper.options} {shaper.curve_options}"
+    assert "cake bandwidth" in shaper.text
+
+
+def test_semicolons_in_parentheses_end_no_line() -> None:
+    tried = "tried in 2 runs, p95 2 to 1 s (-50 %; -60 % to -40 % in single runs)"
+    lines = lines_of(f"command  # against a (b); {tried}")
+    assert lines == ["command", "  # against a (b)", f"  # {tried}"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -239,9 +239,12 @@ def _other_value_text(proposed: ProposedRemedy) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Returns a line of `remedy_commands` in several: the command, then each part of its comment."""
+    """Returns a line of `remedy_commands` in several: the command, then each part of its comment.
+
+    Semicolons in parentheses separate no parts.
+    """
     command, _, comment = text.partition("  # ")
-    return [command, *(f"  # {part}" for part in comment.split("; "))]
+    return [command, *(f"  # {part}" for part in re.split(r"; (?![^(]*\))", comment))]
 
 
 def _loaded_scenario(text: str) -> Scenario | None:

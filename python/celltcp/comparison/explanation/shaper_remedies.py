@@ -41,12 +41,14 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     hop = f"path.wired.{len(hops) - 1}"
     rates = (_LOW_SHARE * low, middle, high)
     texts = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
-    present = hops[-1].get("rate")
+    present, queue = (hops[-1].get(name) for name in ("rate", "queue"))
+    kind = queue.get("kind") if isinstance(queue, dict) else queue
+    aqm = (f"{hop}.queue=fq-codel",) if kind in (None, "droptail") else ()
     swept = dict.fromkeys([*texts, *([present] if isinstance(present, str) else [])])
     for rate in texts[:-1]:
         yield Remedy(
             "a standing queue where no host can manage it (a shaper before it)",
-            (f"{hop}.rate={rate}", f"{hop}.queue=fq-codel"),
+            (f"{hop}.rate={rate}", *aqm),
             price="goodput above the rate of the shaper",
             is_variant=rate != texts[0],
             curve=f"{hop}.rate={','.join(swept)}",
