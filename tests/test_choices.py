@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 import celltcp as ct
+from celltcp.comparison import choices
 from celltcp.comparison.choices import (
     cca_to_set,
     ccas_to_set,
@@ -19,7 +21,7 @@ from celltcp.comparison.equal_flows import joined_stakes
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.verdict_tables import stake_texts
-from celltcp.results.statistics import estimate
+from celltcp.results.statistics import Verdict, estimate
 from drawn_causes import GAME
 
 _PING = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "100ms"}
@@ -147,3 +149,14 @@ def test_without_a_reason_to_change_no_cca_of_linux_is_set() -> None:
     )
     assert linux_ccas_to_set(result) == {}
     assert linux_ccas_to_set(result.only(["cubic", "bbr3"])) == {}
+
+
+@pytest.mark.parametrize("leader", ["reno", "illinois", "htcp"])
+def test_the_default_is_kept_where_it_is_as_good_as_the_leader(
+    monkeypatch: pytest.MonkeyPatch, leader: str
+) -> None:
+    monkeypatch.setattr(choices, "_has_lower_delay", lambda *_: False)
+    comparison = cast("ct.Comparison", SimpleNamespace(stakes=[]))
+    for tied, chosen in ((("cubic",), "cubic"), ((), leader)):
+        choice = choices.Choice("throughput", "goodput_mbps", Verdict(leader, tied))
+        assert cca_to_set(comparison, choice) == chosen

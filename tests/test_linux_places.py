@@ -102,3 +102,10 @@ def test_a_lower_rto_is_for_both_hosts_where_a_client_sends_requests() -> None:
     line = linux_line("tcp.min_rto=20ms", scenario)
     assert line.startswith("both hosts, as the phone repeats lost requests: ip route change ")
     assert linux_line("tcp.min_rto=20ms", {"flows": [{}]}).startswith("sender (server): ")
+
+
+@pytest.mark.parametrize(("rtt", "is_on_link"), [("0.2ms", True), ("500us", True), ("20ms", False)])
+def test_routes_in_a_lan_are_those_of_its_subnet(rtt: str, is_on_link: bool) -> None:
+    line = linux_line("tcp.min_rto=20ms", {"path": {"rtt": rtt}})
+    assert ("change SUBNET dev INTERFACE rto_min 20ms" in line) == is_on_link
+    assert ("default via GATEWAY" in line) != is_on_link

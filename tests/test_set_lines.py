@@ -26,6 +26,7 @@ _VALUES = {
     "ms": lambda draw: f"{draw.randint(1_000, 120_000)}ms",
     "segments": lambda draw: str(draw.randint(1, 64)),
     "true": lambda _: "true",
+    "switch": lambda draw: draw.choice(["true", "false"]),
     "": lambda draw: draw.choice(["true", "false"]),
 }
 

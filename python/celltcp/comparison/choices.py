@@ -10,6 +10,7 @@ from celltcp.comparison.report.settings_lines import linux_commands
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
+from celltcp.scenarios.ccas import DEFAULT_CCA
 from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:
@@ -108,12 +109,26 @@ def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
     has_line = [each for each in (chosen, *as_good(verdict, chosen)) if linux_commands(each)]
     if has_line and chosen not in has_line and not _gains(others, chosen, has_line[0]):
         chosen, reason = has_line[0], "of these Linux has it"
+    if not reason and _is_default_as_good(comparison, verdict, chosen, others):
+        chosen, reason = DEFAULT_CCA, "the default"
     is_alike = verdict.are_all_tied and not reason
     if is_alike and any(
         _has_lower_delay(comparison, chosen, other) for other in as_good(verdict, chosen)
     ):
         is_alike = False
     return TieBreak(None if is_alike else chosen, reason)
+
+
+def _is_default_as_good(
+    comparison: Comparison, verdict: Verdict, chosen: str, others: list[Stake]
+) -> bool:
+    """Returns whether some CCAs are worse, but the default is as good as another that is chosen."""
+    return (
+        not verdict.are_all_tied
+        and DEFAULT_CCA in as_good(verdict, chosen)
+        and not _gains(others, chosen, DEFAULT_CCA)
+        and not _has_lower_delay(comparison, chosen, DEFAULT_CCA)
+    )
 
 
 def _gains(stakes: list[Stake], cca: str, instead_of: str) -> list[Stake]:

@@ -15,11 +15,14 @@ from celltcp.comparison.report.settings_lines import (
 )
 from celltcp.comparison.socket_options import is_raised
 from celltcp.results.first_window import INITIAL_BUFFER, LARGEST_BUFFER
+from celltcp.scenarios.requests import has_larger_requests
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
 #: Values of sysctls that are switches; a shift of a window is none.
 _SWITCHES = {"true": "1", "false": "0"}
+#: RTT below which hosts are in one subnet, ms.
+_MAX_LAN_RTT_MS = 2.0
 #: Maximum value of these sysctls and options, which are numbers of 32 bits with a sign.
 _MAX_VALUE = 2**31 - 1
 #: Hosts in `systems.toml` by the field of a flow that names their node, with its default.
@@ -64,7 +67,16 @@ def _line(
     if field == "tcp.min_rto" and _has_requests(scenario or {}):
         host = f"both hosts, as the {_node('receiver', scenario) or 'other one'} repeats lost requests"
     sizes = _receive_buffers(scenario or {}, others)
-    return f"{host}{condition}: {entry['line'].format(value=text, **sizes)}"
+    line = entry["line"].format(value=text, **sizes)
+    if _is_on_link(scenario or {}):
+        line = line.replace("default via GATEWAY", "SUBNET")
+    return f"{host}{condition}: {line}"
+
+
+def _is_on_link(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether the RTT of a scenario is that of a LAN, whose hosts are in one subnet."""
+    rtt = scenario.get("path", {}).get("rtt")
+    return rtt is not None and (in_unit(str(rtt), "ms") or 0.0) < _MAX_LAN_RTT_MS
 
 
 def _receive_buffers(scenario: Mapping[str, Any], changes: Mapping[str, str]) -> dict[str, str]:
@@ -114,11 +126,25 @@ def other_system_lines(change: str) -> list[str]:
 def cca_line(cca: str, scenario: Mapping[str, Any] | None = None) -> str:
     """Returns the command that sets a congestion control on Linux; empty if Linux does not have it."""
     sysctls = linux_sysctls(cca)
-    return f"{host_text('sender', scenario)}: sysctl -w {' '.join(sysctls)}" if sysctls else ""
+    # It is that of the responses.
+    return f"{with_node('sender', scenario)}: sysctl -w {' '.join(sysctls)}" if sysctls else ""
 
 
 def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:
-    """Returns a host with its node in the scenario, as `sender (server)`, if that is one."""
+    """Returns a host with its node in the scenario, as `sender (server)`, if that is one.
+
+    Where requests are larger than responses, their client is the sender of the data.
+    """
+    if scenario is None or host not in _NODES or not has_larger_requests(scenario):
+        return with_node(host, scenario)
+    if host == "receiver":
+        return f"server ({_node('sender', scenario)})".replace("server (server)", "server")
+    node = _node("receiver", scenario)
+    return f"client{f' ({node})' if node else ''}, which sends the requests"
+
+
+def with_node(host: str, scenario: Mapping[str, Any] | None) -> str:
+    """Returns a host of the connections with its node in the scenario, if that is one."""
     node = _node(host, scenario)
     return f"{host} ({node})" if node else host
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import JAIN, SHARE, best_by_metric, words_of
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels
+from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
@@ -98,6 +100,8 @@ def identical_text(comparison: Comparison) -> str:
     texts = []
     for group in comparison.identical_ccas:
         if len(group) == len(comparison.ccas):
+            if has_large_requests(tomllib.loads(comparison.results.about["scenario"])):
+                return f"The runs are the same under all: {REQUESTS_KEEP_CCA}."
             return "The runs are the same under all: the CCA does not matter here."
         texts.append(f"The runs are the same under {' and '.join(names[cca] for cca in group)}.")
     return " ".join(texts)

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 #: Maximum share of the capacity for frames, so that queues empty between them.
 _MAX_FRAME_CAPACITY_SHARE = 0.8
 
+#: Maximum interval of the frames of an encoder, s.
+_MAX_ENCODER_INTERVAL_S = 1.0
+#: Minimum size of all frames, as a share of the present one, for which it is no other application.
+_MIN_SIZE_SHARE = 0.1
+
 
 def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A buffer of twice the length, or segments that are abandoned when they take too long."""
@@ -40,7 +45,7 @@ def newest_frame(evidence: Evidence) -> Remedy:
     field = f"flows.{evidence.flow_index}.workload.backlog"
     changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
     program = "sender: a program that drops frames while newer ones wait, beside the next line"
-    return Remedy("frames behind earlier ones", changes, linux=program)
+    return Remedy("frames behind earlier ones, by drops of those that wait", changes, linux=program)
 
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -50,15 +55,18 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
-    low_mbps = float(evidence.capacities_1s_mbps.quantile(0.1))
+    low_mbps = float(evidence.link_rates_1s_mbps.quantile(0.1))
     yield from reversed(list(fitting_frames(evidence, low_mbps)))
     yield newest_frame(evidence)
 
 
 def fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy]:
-    """Yields smaller frames, then an encoder that may make them, for a capacity."""
+    """Yields smaller frames, then an encoder that may make them, for a capacity.
+
+    Data that come less than once a second are of no encoder, and their size is what has to be sent.
+    """
     frames = constant_frames(evidence.workload)
-    if frames is None:
+    if frames is None or frames[1] > _MAX_ENCODER_INTERVAL_S:
         return
     workload = f"flows.{evidence.flow_index}.workload"
     size, interval_s = frames
@@ -70,7 +78,7 @@ def fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy]
     )
     max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
     encoder = evidence.workload.get("encoder")
-    if encoder is None and max_size:
+    if encoder is None and max_size >= _MIN_SIZE_SHARE * size:
         yield Remedy(against, (f"{workload}.size={max_size}B",))
     lowest = math.floor(100 * max_size / size) / 100
     if lowest and (encoder is None or encoder["lowest"] > lowest):

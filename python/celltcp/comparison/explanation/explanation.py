@@ -25,7 +25,7 @@ from celltcp.comparison.explanation.proposals import (
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
-from celltcp.comparison.linux_lines import host_text
+from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.results.limits import flow_limits
@@ -36,6 +36,7 @@ from celltcp.results.warnings.late_openings import late_openings
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
+from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -249,6 +250,8 @@ class ExplainedComparison:
         from celltcp.comparison.choices import needs_of_any
 
         needs = " and ".join(needs_of_any(self.comparison))
+        if needs and has_large_requests(tomllib.loads(self.results.about["scenario"])):
+            return REQUESTS_KEEP_CCA
         return f"no difference matters for {needs}: any of these CCAs will do" if needs else ""
 
     @property
@@ -328,7 +331,7 @@ class ExplainedComparison:
     def sender(self) -> str:
         """The host that sets the congestion control of the flow under test."""
         flows = tomllib.loads(self.results.about["scenario"]).get("flows", ())
-        return host_text("sender", {"flows": flows[:1]})
+        return with_node("sender", {"flows": flows[:1]})
 
     @property
     def plots(self) -> list[str]:

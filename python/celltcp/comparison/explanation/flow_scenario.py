@@ -112,6 +112,11 @@ class FlowScenario:
         return min(hops, key=lambda hop: in_unit(hop["rate"], "Mbit/s") or 0.0, default=None)
 
     @property
+    def min_rto_s(self) -> float:
+        """Minimum RTO of the hosts, s."""
+        return in_unit(str(self.scenario.get("tcp", {}).get("min_rto", "200ms")), "s") or 0.0
+
+    @property
     def policers(self) -> dict[str, Mapping[str, Any]]:
         """Policers of the path, by the field of the scenario that configures each."""
         path = self.scenario.get("path", {})

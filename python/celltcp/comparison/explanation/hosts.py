@@ -96,15 +96,15 @@ def overload(evidence: Evidence) -> Cause | None:
 def slow_link(evidence: Evidence) -> Cause | None:
     """For at least {_MIN_SLOW_LINK_SHARE:.0%} of the time the link carried less than the frames need.
 
-    No other flow fills the link. The link carries them on average, but {MAX_FRAME_SHARE:.0%} of its
-    median rate of a second does not. For an encoder that follows the rate, the size of the smallest
-    frames counts.
+    What other flows took of the link does not count. The link carries them on average, but
+    {MAX_FRAME_SHARE:.0%} of its median rate of a second does not. For an encoder that follows the rate,
+    the size of the smallest frames counts.
     """
     frames_mbps = min_frame_mbps(evidence.workload)
     are_all_thin = all(map(evidence.is_thin_flow, evidence.competing_mbps))
     if frames_mbps is None or overload(evidence) or not are_all_thin:
         return None
-    rates = evidence.capacities_1s_mbps
+    rates = evidence.link_rates_1s_mbps
     # Times without any capacity are outages.
     is_slow = (rates > 0) & (rates < frames_mbps / MAX_FRAME_SHARE)
     share = float(is_slow.mean()) if len(rates) else 0.0

@@ -54,12 +54,13 @@ _MIN_WINDOW_LIMITED_SHARE = 0.2
 def shallow_buffer(evidence: Evidence) -> Cause | None:
     """The buffer of the bottleneck is much smaller than a BDP, and overflows.
 
-    Its largest queue is below {_MAX_SHALLOW_BDPS} BDP. The flow has data to send for most of the time,
-    and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused. Overflows are in at least
+    It holds, or held at most, less than {_MAX_SHALLOW_BDPS} BDP. The flow has data to send for most of
+    the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused. Overflows are in at least
     {_MIN_OVERFLOW_SHARE:.0%} of the recoveries with losses, or of what these lost.
     """
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
-    queued = evidence.max_queued_bytes
+    # An overflow fills the buffer, also between the ends of slots.
+    queued = max(evidence.max_queued_bytes, evidence.buffer_bytes)
     is_deep = queued >= _MAX_SHALLOW_BDPS * evidence.bdp
     if (
         not len(overflows)

@@ -48,6 +48,7 @@ from celltcp.comparison.explanation.window_remedies import (
 from celltcp.comparison.linux_lines import host_text
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.requests import MSS, request_and_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -104,7 +105,7 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         )
     yield _pacing(against)
     yield Remedy("a shallow buffer", no_tso, cca="bbr")
-    yield _buffer(evidence, _BUFFER_BDPS, "a shallow buffer")
+    yield from _buffer(evidence, _BUFFER_BDPS, "a shallow buffer")
     yield from capped_sender(evidence, against)
 
 
@@ -123,7 +124,7 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield _pacing(against)
     if not name.startswith("bbr"):
         # BBR's window follows the rate that it measures.
-        yield _buffer(evidence, 2 * _BUFFER_BDPS, against)
+        yield from _buffer(evidence, 2 * _BUFFER_BDPS, against)
         yield from capped_sender(evidence, against)
 
 
@@ -255,6 +256,15 @@ def idle_restart(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(against, cca="bbr")
 
 
+def large_requests(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """No slow start after idle, or an initial window that holds a request, at the client."""
+    against = "a window of the client that shrinks in pauses"
+    yield Remedy(against, ("tcp.slow_start_after_idle=false",))
+    if sizes := request_and_response(evidence.workload):
+        segments = math.ceil(sizes[0] / MSS)
+        yield Remedy(against, (f"tcp.initial_window={segments}",))
+
+
 def slow_start(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window."""
     yield _initial_window("a long slow start")
@@ -343,7 +353,17 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     for rule in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, grants, sleep, policer),
         *(handovers, link_failures, random_loss, radio_loss, aqm, competition, queue, early_exit),
-        *(idle_restart, slow_start, time_outs, slow_units, start_up, probe_rtt, slow_growth, outage),
+        *(
+            idle_restart,
+            large_requests,
+            slow_start,
+            time_outs,
+            slow_units,
+            start_up,
+            probe_rtt,
+            slow_growth,
+            outage,
+        ),
         *(overload, slow_link, round_trips, transfer_time, nagle, delayed_acks, video),
     )
 }
@@ -403,10 +423,11 @@ def _min_rto() -> Remedy:
     return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={_MIN_RTO_MS}ms",))
 
 
-def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
-    """Returns a deeper buffer at the bottleneck."""
+def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:
+    """Yields a deeper buffer at the bottleneck; nothing where it is as deep."""
     packets = math.ceil(bdps * evidence.bdp / _PACKET_BYTES)
-    return Remedy(against, (f"{evidence.buffer_field}={packets}packets",))
+    if packets * _PACKET_BYTES > evidence.buffer_bytes:
+        yield Remedy(against, (f"{evidence.buffer_field}={packets}packets",))
 
 
 def _parameters(name: str) -> dict[str, str]:

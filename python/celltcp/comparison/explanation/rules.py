@@ -17,6 +17,7 @@ from celltcp.comparison.explanation import (
     nagle,
     path,
     queues,
+    requests,
     sender,
     sleep,
     split_hosts,
@@ -58,7 +59,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         *(cells.handovers, cells.link_failures, far_losses.lost_requests, far_losses.lost_handshake),
         *(path.random_loss, path.radio_loss, path.aqm, competition.competition, queues.queue),
         *(startup.start_up, startup.early_exit, unused.probe_rtt),
-        *(sender.idle_restart, sender.slow_start, sender.time_outs),
+        *(sender.idle_restart, requests.large_requests, sender.slow_start, sender.time_outs),
         sender.reordering,
         *(tail.slow_units, tail.round_trips, transfer.transfer_time),
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.frame_sizes import oversized_text
 from celltcp.comparison.explanation.queue_owners import competitors, longest_in_flight
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND_LOST,
@@ -98,7 +99,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{number_text(slow_count)} of {number_text(count)} {UNITS[name].noun}"
             f"{evidence.in_runs_text} ({percent_text(slow_count / count)}) {bound_text}"
             f"{' or never' if dropped_count else ''}{longest_text}: "
-            f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}",
+            f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}"
+            f"{oversized_text(evidence)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
         )
@@ -109,17 +111,18 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     """Returns a sentence on repairs of losses that take longer than a deadline; empty for shorter ones.
 
     The next frame has to arrive after the lost one, its ACK at the sender, and the retransmission at
-    the receiver (RFC 8985).
+    the receiver (RFC 8985). Later segments of a frame of several show its losses, and a time-out those
+    of frames that are further apart.
     """
     frames = constant_frames(evidence.workload)
     in_recovery = reasons.get(RECOVERY, 0) + reasons.get(BEHIND_LOST, 0)
     is_usual = in_recovery >= MAJORITY * sum(reasons.values())
-    if frames is None or evidence.deadline_s is None or not is_usual:
+    if frames is None or evidence.deadline_s is None or not is_usual or frames[0] > evidence.mss:
         return ""
     min_interval_s = frames[1] * (1.0 - float(evidence.workload.get("jitter", 0.0)))
     next_s = 1.5 * evidence.mean("rtt_min_ms") / 1e3
     repair_s = min_interval_s + next_s
-    if repair_s <= evidence.deadline_s:
+    if repair_s <= evidence.deadline_s or frames[1] > evidence.min_rto_s:
         return ""
     next_text = f", and the next one after {1e3 * next_s:.0f}" if reasons.get(BEHIND_LOST) else ""
     return (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
+from celltcp.comparison.explanation.frame_sizes import oversized_frames
 from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.explanation.unit_windows import (
     IN_PROBE_RTT,
@@ -33,6 +34,7 @@ _BACKLOG_S = 1.0
 #: Reasons of slow units.
 REASONS = (
     OUTAGE,
+    TOO_LARGE,
     GIVEN_UP,
     TIME_OUT,
     PROBE,
@@ -49,6 +51,7 @@ REASONS = (
     *_,
 ) = (
     "met an outage",
+    "were too large for it",
     "were sent after TCP had given their connection up",
     "waited for a time-out",
     "waited for a loss probe",
@@ -85,13 +88,15 @@ def count_reasons(
         key: _Recoveries.of(group) for key, group in (rows.groupby(keys) if len(rows) else ())
     }
     is_behind = _wait_behind_earlier(units)
-    queued_ms = MIN_QUEUED_RTTS * evidence.mean("rtt_min_ms")
     counts: collections.Counter[str] = collections.Counter()
     is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
     far_losses = {kind: _drop_times(evidence, kind, keys) for kind in (DATA, HANDSHAKE)}
     rtts_ms = _SlotRtts(evidence)
-    is_sent_at_once = evidence.time_share("idle", "in_flight") >= MAJORITY
+    idle_share, in_flight_share = map(evidence.time_share, ("idle", "in_flight"))
+    is_sent_at_once = in_flight_share >= MAJORITY * (1.0 - idle_share)
+    too_large = oversized_frames(evidence, units)
+    shortest_s = float((units["end_s"] - units["start_s"]).min())
     # A page has several connections, each with a window of its own.
     windows = UnitWindows(evidence) if len(keys) > 1 else None
     # A unit that never ends overlaps all events after its start.
@@ -100,6 +105,9 @@ def count_reasons(
         key = (run, connection)[: len(keys)]
         if len(keys) > 1 and start_s >= evidence.aborts_s.get((run, connection), np.inf):
             counts[GIVEN_UP] += 1
+            continue
+        if index in too_large:
+            counts[TOO_LARGE] += 1
             continue
         recoveries = by_connection.get(key)
         reason, overlap_s = _overlap(evidence, recoveries, run, start_s, end_s)
@@ -117,7 +125,8 @@ def count_reasons(
         if reason is None and _has_drop(far_losses[DATA].get(key), start_s, end_s):
             reason = REQUEST_LOST
         # Earlier units are in the queue, too, if the sender held none of them back.
-        if reason == BEHIND and is_sent_at_once and rtts_ms.mean(run, start_s, end_s) >= queued_ms:
+        is_queued = rtts_ms.explain(run, start_s, end_s, shortest_s)
+        if reason == BEHIND and is_sent_at_once and is_queued:
             reason = IN_QUEUE
         if evidence.is_held_by_nagle and reason in (None, BEHIND) and not is_first[index]:
             reason = NAGLE
@@ -125,7 +134,7 @@ def count_reasons(
             reason = ASLEEP
         if reason is None and _has_drop(far_losses[HANDSHAKE].get(key), start_s, end_s):
             reason = HANDSHAKE_LOST
-        if reason is None and rtts_ms.mean(run, start_s, end_s) >= queued_ms:
+        if reason is None and is_queued:
             reason = IN_QUEUE
         if reason is None and is_first[index]:
             reason = OPENS_CONNECTION
@@ -158,6 +167,19 @@ class _SlotRtts:
             for run, group in rows.groupby("run")
         }
         self._slot_s = evidence.slot_s
+        self._min_rtt_ms = evidence.mean("rtt_min_ms")
+
+    def explain(self, run: int, start_s: float, end_s: float, shortest_s: float) -> bool:
+        """Returns whether waits in a queue explain most of what a unit took over the shortest one, s.
+
+        Each of its round trips waits once. A unit that never ends may have waited for its whole time.
+        """
+        rtt_ms = self.mean(run, start_s, end_s)
+        if not rtt_ms >= MIN_QUEUED_RTTS * self._min_rtt_ms:
+            return False
+        round_trips = max(1e3 * shortest_s / self._min_rtt_ms, 1.0)
+        waited_s = round_trips * (rtt_ms - self._min_rtt_ms) / 1e3
+        return np.isinf(end_s) or waited_s >= MAJORITY * (end_s - start_s - shortest_s)
 
     def mean(self, run: int, start_s: float, end_s: float) -> float:
         """Returns the mean over the slots of a part of a run, ms; NaN without any."""

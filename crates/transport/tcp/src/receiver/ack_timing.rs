@@ -18,6 +18,8 @@ const COMPRESSION_PERCENT: u64 = 33;
 const COMPRESSION_SLACK: Duration = Duration::from_micros(10);
 /// Longest delay of an ACK (`TCP_DELACK_MAX`).
 const MAX_DELAY: Duration = Duration::from_millis(200);
+/// Time between two ticks of the kernel.
+const TICK: Duration = Duration::from_millis(1);
 
 impl Receiver {
     /// Returns the time at which a delayed or merged ACK is due.
@@ -91,7 +93,8 @@ impl Receiver {
         self.rcv_nxt - self.rcv_wup > self.window.rcv_mss
     }
 
-    /// Returns the delay of an ACK, at most an RTT if that is known.
+    /// Returns the delay of an ACK, at most an RTT if that is known, and below a lowered minimum RTO of the host: its
+    /// peer may have the same one (`tcp_delack_max`).
     pub(super) fn ack_delay(&self) -> Duration {
         if !self.has_received_data {
             return Duration::ZERO;
@@ -99,6 +102,9 @@ impl Receiver {
         let mut delay = self.ack_timeout.min(MAX_DELAY);
         if delay > self.delayed_ack_timeout && !self.handshake_rtt.is_zero() {
             delay = delay.min(self.handshake_rtt.max(self.delayed_ack_timeout));
+        }
+        if self.min_rto < MAX_DELAY {
+            delay = delay.min(self.min_rto.max(TICK * 2) - TICK);
         }
         delay
     }

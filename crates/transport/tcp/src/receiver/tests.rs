@@ -334,6 +334,23 @@ fn quick_acks_cover_half_of_the_window() {
     assert_eq!(quick(0, 100), 29, "of 85 632 bytes");
 }
 
+/// Linux `tcp_delack_max`: a host whose minimum RTO is lowered acknowledges a tick before it, as its peer may have the
+/// same one. The default bounds nothing.
+#[test]
+fn a_lowered_minimum_rto_bounds_the_delay_of_acks() {
+    let delay = |min_rto: u64, ack_timeout: u64| {
+        let (mut receiver, ..) = settled_receiver();
+        receiver.min_rto = Duration::from_millis(min_rto);
+        receiver.ack_timeout = Duration::from_millis(ack_timeout);
+        receiver.handshake_rtt = Duration::from_millis(300);
+        receiver.ack_delay().as_millis()
+    };
+    assert_eq!((delay(200, 40), delay(200, 200)), (40, 200), "the default");
+    assert_eq!((delay(5, 40), delay(20, 160)), (4, 19), "a tick before");
+    assert_eq!((delay(41, 40), delay(60, 40)), (40, 40), "a shorter delay stays");
+    assert_eq!((delay(1, 40), delay(2, 40)), (1, 1), "at least a tick");
+}
+
 /// Linux `tcp_event_data_sent` and `inet_csk_in_pingpong_mode`: an end that answers delays its ACKs, so that they leave
 /// with the answer. An ACK that had to leave alone ends that (`tcp_delack_timer_handler`).
 #[test]

@@ -1,0 +1,89 @@
+"""Explanations of delays of frames: a cause explains no more than the delay that it makes."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+
+_BLOCKS = {"kind": "frames", "size": "90kB", "interval": "2500ms", "deadline": "1s"}
+
+
+def _bulk(draw: random.Random) -> dict[str, object]:
+    """Returns a workload of frames, each of which fills the link for seconds."""
+    size = f"{draw.randint(9, 14)}MB"
+    return {"kind": "frames", "size": size, "interval": "20s", "jitter": 0, "deadline": "10s"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_beside_a_flow_that_fills_the_link_have_a_link_that_is_fast_enough(seed: int) -> None:
+    draw = random.Random(f"blocks {seed}")
+    changes: dict[str, Any] = {
+        "path.down.rate": "20Mbit/s",
+        "path.rtt": f"{draw.randint(60, 150)}ms",
+        "flows": [
+            {"name": "blocks", "workload": _BLOCKS},
+            {"name": "bulk", "cca": "cubic", "workload": _bulk(draw)},
+        ],
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="60s", set=changes)
+    explained = ExplainedComparison(result)
+    causes = {each.flow: {cause.name: cause.text for cause in each.causes} for each in explained.ccas}
+    assert "slow_link" not in causes["blocks"]
+    # Later segments of a frame show its losses, whenever the next frame comes.
+    assert "a lost frame arrives after" not in " ".join(causes["blocks"].values())
+    # The flow with most data in flight fills the queue, and blocks have none of another size.
+    assert "blocks" not in causes["bulk"].get("queue", "")
+    explained.try_remedies(TrialBudget())
+    assert not any("workload.size" in remedy.options for remedy in explained.remedies)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_behind_one_that_is_too_large_wait_for_it_and_in_no_queue(seed: int) -> None:
+    draw = random.Random(f"mux {seed}")
+    beside = [{key: _BLOCKS[key] for key in ("size", "interval")}]
+    workload = {**_bulk(draw), "deadline": "1s", "beside": beside}
+    changes: dict[str, Any] = {
+        "path.down.rate": "20Mbit/s",
+        "path.rtt": "150ms",
+        "flows.0.workload": workload,
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
+    (each,) = ExplainedComparison(result).ccas
+    (slow,) = (cause for cause in each.causes if cause.name == "slow_units")
+    assert slow.reasons["were too large for it"] == 3
+    # A queue of one BDP holds nothing back for seconds.
+    assert slow.reasons.get("waited in a queue", 0) <= 1
+    assert "on this link alone" in slow.text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_full_buffer_is_as_large_as_it_is_between_the_slots_too(seed: int) -> None:
+    """Answers of many servers at once are shorter than a slot, at whose end the queue is empty."""
+    draw = random.Random(f"incast {seed}")
+    servers, size = draw.randint(24, 40), draw.randint(24, 40)
+    changes: dict[str, Any] = {
+        "path.rtt": "0.2ms",
+        "path.wired": [{"name": "fabric", "rate": "40Gbit/s"}],
+        "variation.start_jitter": "0s",
+        "path.down.rate": "1Gbit/s",
+        "path.up.rate": "1Gbit/s",
+        "path.buffer": "64kB",
+        "flows.0.count": servers,
+        "flows.0.workload": {"kind": "sequence", "size": f"{size}kB", "count": 1},
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="3s", set=changes)
+    explained = ExplainedComparison(result)
+    names = {cause.name for cause in explained.ccas[0].causes}
+    assert "shallow_buffer" not in names
+    assert "overshoot" in names
+    options = [proposed.options for proposed in explained._all_remedies]
+    assert any("tcp.initial_window=2" in each for each in options)
+    # A deeper buffer holds the first windows.
+    (deeper,) = (each for each in options if "path.buffer=" in each)
+    assert f"path.buffer={10 * servers}packets" in deeper
