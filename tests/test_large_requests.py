@@ -11,6 +11,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.verdict_tables import identical_text
 
 
@@ -37,6 +38,10 @@ def test_large_requests_have_the_window_of_their_client_as_cause_and_its_lines(s
     # The CCA of the requests is none that is compared.
     assert "keep the default" in identical_text(result)
     assert not any("any of these" in note for note in explained.notes)
+    settings = settings_section(result)
+    assert settings is not None
+    assert cause.text in settings.text
+    assert "on the client (phone), which sends the requests" in settings.blocks[0].caption
     explained.try_remedies(TrialBudget())
     texts = " ".join(remedy.text for remedy in explained.remedies)
     assert "client (phone), which sends the requests: sysctl -w net.ipv4.tcp_slow_start" in texts

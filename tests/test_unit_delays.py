@@ -82,8 +82,6 @@ def test_a_full_buffer_is_as_large_as_it_is_between_the_slots_too(seed: int) -> 
     names = {cause.name for cause in explained.ccas[0].causes}
     assert "shallow_buffer" not in names
     assert "overshoot" in names
+    # A buffer of two BDPs would be less than there is.
     options = [proposed.options for proposed in explained._all_remedies]
-    assert any("tcp.initial_window=2" in each for each in options)
-    # A deeper buffer holds the first windows.
-    (deeper,) = (each for each in options if "path.buffer=" in each)
-    assert f"path.buffer={10 * servers}packets" in deeper
+    assert not any("path.buffer=" in each and "packets" in each for each in options)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.remedies import REMEDIES
+from celltcp.comparison.explanation.requests import large_requests
 from celltcp.comparison.explanation.sender import idle_restart, slow_start
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.linux_lines import host_text, linux_line
 from celltcp.present.section import Block
 from celltcp.results.limits import flow_limits
 
@@ -20,12 +21,14 @@ class InitialWindow(NamedTuple):
     text: str
     #: Alternative commands that raise it.
     lines: tuple[str, ...]
+    #: Host that they are for.
+    host: str = "host that sends"
 
     @property
     def block(self) -> Block:
         """The commands with their explanation."""
         return Block(
-            "Linux, in a shell as root, on the host that sends: lines against the small window, each "
+            f"Linux, in a shell as root, on the {self.host}: lines against the small window, each "
             "by itself. A large initial window makes bursts, which may overflow a short queue. "
             "`ip route show default` has GATEWAY and INTERFACE.",
             "".join(f"{line}\n" for line in self.lines),
@@ -40,9 +43,12 @@ def initial_window(comparison: Comparison, cca: str) -> InitialWindow | None:
     if comparison.middlebox(cca) != "none" or not comparison.applications:
         return None
     evidence = Evidence(comparison, cca, comparison.tested, flow_limits(comparison.results))
-    cause = None if not len(evidence.slots) else idle_restart(evidence) or slow_start(evidence)
+    rules = (idle_restart, large_requests, slow_start) if len(evidence.slots) else ()
+    cause = next((cause for rule in rules if (cause := rule(evidence))), None)
     if cause is None:
         return None
+    host = host_text("sender", evidence.scenario) if cause.name == "large_requests" else ""
     changes = (change for remedy in REMEDIES[cause.name](evidence, cause) for change in remedy.changes)
     lines = (linux_line(change).partition(": ")[2] for change in changes)
-    return InitialWindow(cause.text, tuple(filter(None, lines)))
+    initial = InitialWindow(cause.text, tuple(filter(None, lines)))
+    return initial._replace(host=host) if host else initial
