@@ -66,7 +66,7 @@ def _line(
     host = host_text(entry["host"], scenario)
     if field == "tcp.min_rto" and _has_requests(scenario or {}):
         host = f"both hosts, as the {_node('receiver', scenario) or 'other one'} repeats lost requests"
-    sizes = _receive_buffers(scenario or {}, others)
+    sizes = _receive_buffers(scenario or {}, {**others, field: value})
     line = entry["line"].format(value=text, **sizes)
     if _is_on_link(scenario or {}):
         line = line.replace("default via GATEWAY", "SUBNET")
@@ -84,10 +84,14 @@ def _receive_buffers(scenario: Mapping[str, Any], changes: Mapping[str, str]) ->
     tcp = scenario.get("tcp", {})
     defaults = {"initial": INITIAL_BUFFER, "largest": LARGEST_BUFFER}
     fields = {"initial": "receive_buffer_initial", "largest": "receive_buffer_max"}
-    return {
-        name: _value_text(changes.get(f"tcp.{field}") or str(tcp.get(field, defaults[name])), "B") or ""
+    initial, largest = (
+        in_unit(changes.get(f"tcp.{field}") or str(tcp.get(field, defaults[name])), "B") or 0.0
         for name, field in fields.items()
-    }
+    )
+    # The sysctl has them in order: a change of one moves the other if need be.
+    if "tcp.receive_buffer_initial" in changes:
+        largest = max(initial, largest)
+    return {"initial": f"{min(initial, largest):.0f}", "largest": f"{largest:.0f}"}
 
 
 def linux_lines(
