@@ -217,8 +217,8 @@ def linux_ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
         return {}
     needs_of = ccas_to_set(comparison.only(available))
     return {
-        cca: [f"{need} of the CCAs that Linux has" for need in needs]
-        for cca, needs in needs_of.items()
+        cca: [*needs, f"{last} of the CCAs that Linux has"]
+        for cca, (*needs, last) in needs_of.items()
         if cca not in best
     }
 

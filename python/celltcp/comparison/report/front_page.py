@@ -147,8 +147,8 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
         )
     available = next(iter(linux_ccas_to_set(comparison).items()), None)
     if available is not None and (best is None or not settings_blocks(best)):
-        best, (need, *_) = available
-        texts.append(f"Best for {need}: {names[best]}, which the lines set.")
+        best, needs = available
+        texts.append(f"Best for {' and '.join(needs)}: {names[best]}, which the lines set.")
     if best is None and not first_verdict.undecided:
         texts.append("The runs give no reason to change the congestion control.")
     elif best is None:
