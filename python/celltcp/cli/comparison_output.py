@@ -118,6 +118,7 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
         unranked_text,
         verdict_text,
     )
+    from celltcp.comparison.yielding import yielding_text
     from celltcp.results.limits import has_captured_sender
     from celltcp.scenarios.cca_mix import labels
 
@@ -141,6 +142,8 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
     for requirement, verdict in comparison.network_verdicts.items():
         if verdict.leader is not None or not comparison.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(verdict, names)}")
+    if text := yielding_text(comparison):
+        console.print(f"note: {text}")
     if not by and (text := unranked_text(comparison)):
         console.print(text)
 

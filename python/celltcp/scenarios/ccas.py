@@ -147,6 +147,14 @@ def _owners_of_parameter(error: str) -> list[str]:
     ]
 
 
+def family_of(name: str) -> str:
+    """Returns the family of a congestion control, such as `delay`; empty if the user wrote it."""
+    try:
+        return str(describe_cca(name)["family"])
+    except CelltcpError:
+        return ""
+
+
 def with_middleboxes(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
     """Returns each congestion control with each middlebox; the same list without middleboxes.
 

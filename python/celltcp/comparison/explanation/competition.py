@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp._core import CelltcpError, describe_cca
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.results.limits import flow_limits
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
+from celltcp.scenarios.ccas import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
     if _is_held_by_queue(own, names):
         in_flight = [float(each.slots["inflight"].mean()) * each.mss / own.bdp for each in (own, other)]
         bound = "keeps a window of about two bandwidth-delay products of its own rate"
-        if _family(names[0]) == "delay":
+        if family_of(names[0]) == "delay":
             bound = "reduces its window when packets wait"
         yield (
             f"{names[1]} fills the buffer until it overflows, so that packets wait "
@@ -115,14 +115,6 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
 def _cca_of(evidence: Evidence) -> str:
     """Returns the name of the congestion control of a flow."""
     return parse_flow_cca(str(evidence.connections["cca"].iloc[0])).name
-
-
-def _family(name: str) -> str:
-    """Returns the family of a congestion control; empty if the user wrote it."""
-    try:
-        return str(describe_cca(name)["family"])
-    except CelltcpError:
-        return ""
 
 
 def _kept_window(evidence: Evidence) -> float:
@@ -144,8 +136,8 @@ def _kept_window(evidence: Evidence) -> float:
 def _is_held_by_queue(own: Evidence, names: list[str]) -> bool:
     """Returns whether a queue that a loss-based flow fills holds back a flow that is not loss-based."""
     return (
-        _family(names[0]) in _DELAY_BASED
-        and _family(names[1]) in _LOSS_BASED
+        family_of(names[0]) in _DELAY_BASED
+        and family_of(names[1]) in _LOSS_BASED
         and own.queue_wait_ms >= _MIN_WAIT_RTTS * own.mean("rtt_min_ms")
         and own.time_share("congestion_window") >= _MIN_WINDOW_SHARE
     )

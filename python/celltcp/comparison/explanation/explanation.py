@@ -28,6 +28,7 @@ from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
+from celltcp.comparison.yielding import yielding_text
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -204,7 +205,7 @@ class ExplainedComparison:
             least_text = self.least_time.text if self.least_time else ""
             texts = (
                 *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
-                least_text,
+                *(least_text, "" if self.window_limit_text else yielding_text(self.comparison)),
             )
             return [*filter(None, texts), *late_openings(self.results), *few_losses(self.results)]
         return [

@@ -25,6 +25,7 @@ from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
 from celltcp.results.statistics import estimate, paired_gap
@@ -158,6 +159,8 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
         )
     if best is None:
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
+    if text := yielding_text(comparison):
+        texts.append(f"{text}.")
     blocks = settings_blocks(best)
     if not blocks:
         texts.append(_no_line_text(names[best]))

@@ -1,0 +1,55 @@
+"""Notes on a best congestion control that makes room for other flows."""
+
+from __future__ import annotations
+
+import random
+import shlex
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.report.front_page import settings_section
+from celltcp.comparison.yielding import yielding_text
+from drawn_causes import Changes
+
+
+def _vegas_and_cubic(draw: random.Random, flow: Changes) -> ct.Comparison:
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(30, 80)}ms",
+        "path.down.rate": f"{draw.randint(10, 30)}Mbit/s",
+        "path.up.rate": "10Mbit/s",
+        "path.buffer": "4bdp",
+        "flows": [flow],
+    }
+    return ct.compare("steady-20-68", ["cubic", "vegas"], 2, duration="20s", set=changes)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("flow", [{"name": "get"}, {"from": "phone", "to": "server"}])
+def test_a_best_cca_that_makes_room_has_a_note_whose_command_shows_it(seed: int, flow: Changes) -> None:
+    draw = random.Random(f"yielding {seed}")
+    result = _vegas_and_cubic(draw, flow)
+    text = yielding_text(result)
+    assert text.startswith("vegas reduces its window when packets wait, and may get little beside ")
+    assert text in ExplainedComparison(result).notes
+    section = settings_section(result)
+    assert section is not None
+    assert f"{text}." in section.text
+    # The command has the ends of the flow.
+    mix, flows = (shlex.split(text)[shlex.split(text).index(each) + 1] for each in ("--cca", "--set"))
+    changes = {"path.buffer": "4bdp", "path.rtt": "50ms", "flows": flows.partition("=")[2]}
+    pair = ct.compare("steady-20-68", mix, 1, duration="20s", set=changes)
+    shares = [pair.values_of(each, mix, "goodput_mbps")[0] for each in pair.competing_flows]
+    assert shares[0] < 0.5 * shares[1]
+
+
+def test_where_others_share_the_path_or_none_does_there_is_no_note() -> None:
+    draw = random.Random("no note")
+    frames = {"workload": {"kind": "frames", "size": "2kB", "interval": "20ms"}}
+    assert not yielding_text(_vegas_and_cubic(draw, frames))
+    changes: Changes = {"flows": [{"name": "ours"}, {"name": "other", "cca": "cubic"}]}
+    two = ct.compare("steady-20-68", ["cubic", "vegas"], 1, duration="10s", set=changes)
+    assert not yielding_text(two)
+    bbr = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="10s", set={"path.buffer": "4bdp"})
+    assert not yielding_text(bbr)
