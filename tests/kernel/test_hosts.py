@@ -78,3 +78,19 @@ def test_random_scenarios_are_held_against_the_kernel() -> None:
     for metric in distribution["metrics"].values():
         assert 0 <= metric["p50_percent"] <= metric["p95_percent"]
         assert 0 <= metric["within"] <= 1
+
+
+@pytest.mark.parametrize("min_rto", ["5ms", "20ms", "200ms"])
+def test_a_lowered_minimum_rto_bounds_delayed_acks_on_both_engines(linux: Engine, min_rto: str) -> None:
+    workload = '{ kind = "request-response", request = "60B", response = "78B", gap = "10ms" }'
+    changes = (
+        "duration=10s",
+        "path.rtt=500us",
+        "path.down.rate=1Gbit/s",
+        "path.up.rate=1Gbit/s",
+        f"tcp.min_rto={min_rto}",
+        f"flows.0.workload={workload}",
+    )
+    on_kernel, native = (flow(run(on, "steady-20-68", "cubic", *changes)) for on in (linux, engine()))
+    assert on_kernel["rtt_mean_ms"] == pytest.approx(native["rtt_mean_ms"], rel=0.1)
+    assert on_kernel["retransmissions"] == native["retransmissions"] == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.path import intervals_overlap_outages, timeouts_text
 from celltcp.comparison.explanation.queue_owners import ACK_SHARE, ack_queue_owner_text
 
@@ -20,6 +20,8 @@ _MIN_SILENCE_S = 0.1
 _MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
 #: Minimum share of the time without ACKs.
 _MIN_LATE_SHARE = 1e-3
+#: Minimum RTO of hosts by default, s, and minimum share of segments that a lower one sends in vain.
+_USUAL_MIN_RTO_S, _MIN_VAIN_SHARE = 0.2, 0.01
 #: Minimum rate of a link in rates of its ACKs at which these do not wait.
 _MIN_ACK_RATE_RATIO = 2.0
 
@@ -86,6 +88,25 @@ def spurious_timeouts(evidence: Evidence) -> Cause | None:
         f"waited in a queue for longer than the RTO, up to {rows['silence_s'].max():.1f} s after the "
         "last ACK.",
         min(rows["silence_s"].sum() / evidence.connection_time_s, 1.0),
+    )
+
+
+def vain_retransmissions(evidence: Evidence) -> Cause | None:
+    """Below a lowered minimum RTO, time-outs and loss probes sent data again that had arrived.
+
+    The minimum is below {_USUAL_MIN_RTO_S} s, and these are at least {_MIN_VAIN_SHARE:.0%} of the
+    segments.
+    """
+    vain, sent = evidence.total("spurious_retransmissions"), evidence.total("segments")
+    timers = evidence.total("timeouts") + evidence.total("loss_probes")
+    if evidence.min_rto_s >= _USUAL_MIN_RTO_S or not timers or not vain >= _MIN_VAIN_SHARE * sent > 0:
+        return None
+    return Cause(
+        "vain_retransmissions",
+        f"{evidence.mean_count_text(vain)} of {evidence.mean_count_text(sent)} segments"
+        f"{evidence.per_run_text} ({percent_text(vain / sent)}) were sent again in vain: their ACKs "
+        f"came later than a minimum RTO of {1e3 * evidence.min_rto_s:.0f} ms waits for.",
+        vain / sent,
     )
 
 

@@ -420,7 +420,8 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
 
 
 def _min_rto() -> Remedy:
-    return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={_MIN_RTO_MS}ms",))
+    price = "data sent again in vain where ACKs take longer"
+    return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={_MIN_RTO_MS}ms",), price=price)
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:

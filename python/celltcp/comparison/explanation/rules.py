@@ -55,7 +55,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
             grants.grants,
             path.policer,
         ),
-        *(nagle.nagle, acks.delayed_acks, acks.spurious_timeouts),
+        *(nagle.nagle, acks.delayed_acks, acks.spurious_timeouts, acks.vain_retransmissions),
         *(cells.handovers, cells.link_failures, far_losses.lost_requests, far_losses.lost_handshake),
         *(path.random_loss, path.radio_loss, path.aqm, competition.competition, queues.queue),
         *(startup.start_up, startup.early_exit, unused.probe_rtt),

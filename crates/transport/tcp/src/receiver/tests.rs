@@ -347,7 +347,11 @@ fn a_lowered_minimum_rto_bounds_the_delay_of_acks() {
     };
     assert_eq!((delay(200, 40), delay(200, 200)), (40, 200), "the default");
     assert_eq!((delay(5, 40), delay(20, 160)), (4, 19), "a tick before");
-    assert_eq!((delay(41, 40), delay(60, 40)), (40, 40), "a shorter delay stays");
+    assert_eq!(
+        (delay(41, 40), delay(60, 40)),
+        (40, 40),
+        "a shorter delay stays"
+    );
     assert_eq!((delay(1, 40), delay(2, 40)), (1, 1), "at least a tick");
 }
 
