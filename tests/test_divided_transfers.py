@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.applications import shown_metrics
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.results.statistics import estimate
@@ -40,6 +41,10 @@ def test_parts_that_start_together_rank_by_the_last_one(seed: int) -> None:
         ends = ends[ends["cca"] == cca].groupby("seed")["completion_s"].max()
         assert values == pytest.approx(list(ends))
     assert not any("same instant" in each for each in result.warnings)
+    # A cut part is in the time of the last one, and needs no column of its own.
+    cut = ct.compare("steady-20-68", "cubic,bbr", 1, duration="1s", set=changes)
+    assert "completion_least_s" in cut.applications[0].names
+    assert "completion_least_s" not in shown_metrics(cut.applications)
     # Those of independent users have a mean, and so has a transfer of its own.
     for own in ({"flows.0.start_spread": "1s"}, {"flows.0.count": 1}):
         result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="60s", set={**changes, **own})

@@ -147,7 +147,10 @@ def shown_metrics(applications: Sequence[Application]) -> list[str]:
         and all(has_too_few(name, values) for each in applications for values in each.metrics.values())
     }
     if all(application.has_single_transfers for application in applications):
-        names -= {"completion_max_s", "transfers"}
+        names -= {LAST_COMPLETION, "transfers"}
+    if all(application.is_divided for application in applications):
+        # The user waits for the last part, which counts cut ones, too.
+        names.discard("completion_least_s")
     for first_byte, mean in _FIRST_BYTES.items():
         if {first_byte, mean} <= names and _are_alike(applications, first_byte, mean):
             names.discard(first_byte)
