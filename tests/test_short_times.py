@@ -118,7 +118,7 @@ def test_a_lost_handshake_does_not_hide_what_a_lower_rto_gains(seed: int) -> Non
 def test_transfers_that_start_together_have_a_lower_initial_window_by_the_last(seed: int) -> None:
     draw = random.Random(seed)
     count, size = draw.randint(24, 40), draw.randint(24, 40)
-    changes = {
+    changes: Changes = {
         "variation.start_jitter": "0s",
         "path.rtt": "0.2ms",
         "path.wired": [{"name": "fabric", "rate": "40Gbit/s"}],

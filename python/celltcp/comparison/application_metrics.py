@@ -5,13 +5,19 @@ from __future__ import annotations
 import collections
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from celltcp.comparison.frame_kinds import (
+    KIND_EVENTS,
+    frame_kinds,
+    select_frames,
+    selected_kinds,
+)
 from celltcp.comparison.frames import missing_frames, never_arrived
 from celltcp.comparison.metrics import (
     AGES,
@@ -20,9 +26,13 @@ from celltcp.comparison.metrics import (
     FRAME_AGE,
     FRAMES,
     LAST_COMPLETION,
+    LATE_RESPONSE,
+    RESPONSE,
+    RESPONSE_TIMES,
     TRANSFERS,
     AppMetric,
 )
+from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.comparison.transfers import NamedFlow, flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
@@ -61,6 +71,18 @@ def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, Metr
 
 #: Values by kind of event and run.
 _Values = dict[str, dict[int, list[float]]]
+
+
+def frame_kind_metrics(results: Results, runs: Sequence[int]) -> dict[str, dict[str, MetricValues]]:
+    """Returns the metrics of each kind of frames, by flow with several kinds and label of the kind."""
+    flows = flows_by_connection(results)
+    metrics: dict[str, dict[str, MetricValues]] = {}
+    for name, workload in dict(flows.values()).items() if "events" in results.tables else ():
+        for number, kind in enumerate(frame_kinds(workload)):
+            values = _event_values(results, flows, {name: {number}})
+            if name in values:
+                metrics.setdefault(name, {})[kind.label] = _flow_metrics(values[name], runs)
+    return metrics
 
 
 def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
@@ -113,21 +135,42 @@ def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
 _COMPLETION, _TIME_SO_FAR, _FIRST_BYTE = "completion", "lasted", "first_byte"
 
 
-def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str, _Values]:
-    """Returns the details of events by flow, kind and run."""
+def _event_values(
+    results: Results,
+    flows: Mapping[str, NamedFlow],
+    kinds: Mapping[str, Collection[int]] | None = None,
+) -> dict[str, _Values]:
+    """Returns the details of events by flow, kind and run.
+
+    `kinds` are the numbers of the kinds of frames to include, by flow; by default those that decide.
+    """
     event_kinds = {
         metric.kind or name for application in APPLICATIONS for name, metric in application.items()
     } | {FRAME_AGE}
-    flow_names = {
-        (run, number): flows[name][0]
+    by_key = {
+        (run, number): flows[name]
         for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
     }
+    deadlines_s = {name: response_deadline_s(workload) for name, workload in flows.values()}
+    selected = selected_kinds(by_key, kinds)
+    event_kinds |= {*KIND_EVENTS} if selected else set()
     events = results.tables["events"]
     is_wanted = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(sorted(event_kinds)))
     result: dict[str, _Values] = {}
-    for run, number, kind, detail in rows_of(events.filter(is_wanted), "run", "flow", "kind", "detail"):
-        by_run = result.setdefault(flow_names[run, number], {}).setdefault(kind, {})
-        by_run.setdefault(run, []).append(float(detail))
+    rows = rows_of(events.filter(is_wanted), "run", "flow", "t_ns", "kind", "detail")
+    for run, number, _, kind, detail in select_frames(rows, selected) if selected else rows:
+        name, value = by_key[run, number][0], float(detail)
+        by_kind = result.setdefault(name, {})
+        by_kind.setdefault(kind, {}).setdefault(run, []).append(value)
+        deadline_s = deadlines_s[name]
+        # A request without its response counts once it is late.
+        if (
+            deadline_s is not None
+            and kind in RESPONSE_TIMES
+            and (kind != AGES[RESPONSE] or value > deadline_s)
+        ):
+            late = by_kind.setdefault(LATE_RESPONSE, {}).setdefault(run, [])
+            late.append(float(value > deadline_s))
     return result
 
 

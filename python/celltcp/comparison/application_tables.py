@@ -47,6 +47,8 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
     spreads = _spreads([application])
     metrics = [*shown_metrics([application]), *spreads]
     columns = shown_columns(metrics, [application])
+    if application.kinds:
+        return _kinds_table(comparison, application, columns)
     rows = tuple((names[cca], *cells) for cca, cells in _cells(application, columns).items())
     is_only = not comparison.subject and len(comparison.applications) == 1
     return Table(
@@ -63,6 +65,37 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
             *spreads,
             *(name for name in metrics if APP_METRICS[name].is_count),
         ),
+    )
+
+
+def _kinds_table(
+    comparison: Comparison, application: Application, columns: Sequence[ShownColumn]
+) -> Table:
+    """Returns the metrics of an application with a row for each kind of its frames.
+
+    A further row has all frames, unless those of one kind alone decide.
+    """
+    names = labels(comparison.ccas)
+    kinds = dict(application.kinds)
+    if application.metrics not in kinds.values():
+        kinds["all"] = application.metrics
+    cells = {
+        label: _cells(application._replace(metrics=metrics), columns)
+        for label, metrics in kinds.items()
+    }
+    rows = [(names[cca], label, *cells[label][cca]) for cca in application.metrics for label in kinds]
+    return Table(
+        columns=(CCA_COLUMN, Column("frames of", no_wrap=True), *_columns(columns)),
+        rows=tuple(rows),
+        title=_title(
+            application.flow,
+            runs_text(comparison.results.about["runs"]),
+            [application],
+            _workload_text([comparison], application.flow),
+        ),
+        group_ends=frozenset(range(len(kinds) - 1, len(rows), len(kinds))),
+        cca_of_cell={names[cca]: cca for cca in comparison.ccas},
+        droppable=tuple(_droppable([each.metric for each in columns])),
     )
 
 

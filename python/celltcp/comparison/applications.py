@@ -10,7 +10,9 @@ from celltcp.comparison.application import MAX_LATE_SHARE
 from celltcp.comparison.metrics import (
     APP_METRICS,
     APPLICATIONS,
+    FRAMES,
     LAST_COMPLETION,
+    LATE_RESPONSES,
     MAX_PERCENTILE,
     AppMetric,
     best_by_metric,
@@ -47,6 +49,8 @@ class Application(NamedTuple):
     metrics: Mapping[str, Mapping[str, list[float]]]
     #: Whether its transfers are parts of one, which is complete with the last (`divided_flows`).
     is_divided: bool = False
+    #: The same metrics for each of several kinds of frames, by its label.
+    kinds: Mapping[str, Mapping[str, Mapping[str, list[float]]]] = {}
 
     @property
     def is_intermittent(self) -> bool:
@@ -101,6 +105,8 @@ class Application(NamedTuple):
             if any(mean > 0 for mean in late_shares) and not (are_mostly_late and have_arrived):
                 return RankingMetric("late_share", "share of late frames", note)
             return RankingMetric("frame_delay_ms", "delay of frames", note)
+        if LATE_RESPONSES in self.names and any(mean > 0 for mean in self.means(LATE_RESPONSES)):
+            return RankingMetric(LATE_RESPONSES, "share of late responses")
         if "response_p95_s" in self.names:
             # With few responses, a percentile is the longest one and is named so.
             if all(has_too_few("response_p95_s", metrics) for metrics in self.metrics.values()):
@@ -185,27 +191,33 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
 
 def _is_number(group: Mapping[str, AppMetric], key: str) -> bool:
     """Returns whether a metric is the number of values of the others."""
-    return group[key].is_count or key == "transfers"
+    return group[key].is_count or key in ("transfers", FRAMES)
 
 
 def applications_of(
     metrics: Mapping[str, MetricValues],
     indices: Mapping[str, Sequence[int]],
     divided: Collection[str],
+    kinds: Mapping[str, Mapping[str, MetricValues]],
 ) -> list[Application]:
     """Returns the applications of flows, from their metrics with a value per run.
 
     `indices` are those of the runs of each CCA or mix, in the order of the seeds, `divided` the names
-    of `divided_flows`.
+    of `divided_flows`, `kinds` the metrics of kinds of frames by flow and label.
     """
+
+    def by_cca(columns: MetricValues) -> dict[str, dict[str, list[float]]]:
+        return {
+            cca: {name: [float(column[run]) for run in runs] for name, column in columns.items()}
+            for cca, runs in indices.items()
+        }
+
     return [
         Application(
             flow,
-            {
-                cca: {name: [float(column[run]) for run in runs] for name, column in columns.items()}
-                for cca, runs in indices.items()
-            },
+            by_cca(columns),
             flow in divided,
+            {label: by_cca(of_kind) for label, of_kind in kinds.get(flow, {}).items()},
         )
         for flow, columns in metrics.items()
     ]

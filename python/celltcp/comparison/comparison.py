@@ -80,11 +80,13 @@ class Comparison(RunTables):
         self._columns_of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._windows: dict[FlowUnderTest, list[Windows]] = {}
         self._application_metrics: dict[str, MetricValues] = {}
+        self._frame_kinds: dict[str, dict[str, MetricValues]] = {}
         if has_application(results.about):
-            from celltcp.comparison.application_metrics import application_metrics
+            from celltcp.comparison.application_metrics import application_metrics, frame_kind_metrics
 
             runs = numbers(results.tables["runs"]["run"]).tolist()
             self._application_metrics = application_metrics(results, runs)
+            self._frame_kinds = frame_kind_metrics(results, runs)
         tested_metrics = self._application_metrics.get(self.tested.name, {})
         self._columns = run_table(
             results, derived, tested_metrics, competitors, completions=completions
@@ -308,9 +310,8 @@ class Comparison(RunTables):
             return []
         from celltcp.comparison.applications import applications_of
 
-        return applications_of(
-            self._application_metrics, self._indices, divided_flows(self.results.about)
-        )
+        divided = divided_flows(self.results.about)
+        return applications_of(self._application_metrics, self._indices, divided, self._frame_kinds)
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:

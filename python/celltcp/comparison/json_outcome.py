@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ChosenOutcome,
         ComparisonOutcome,
         DifferenceRow,
+        FrameKindRow,
         OptionalOutcome,
         SelectionRow,
     )
@@ -167,15 +168,27 @@ def _chosen(best: ChosenBest) -> ChosenOutcome:
 
 
 def _application(application: Application, *, random: bool) -> ApplicationOutcome:
-    return {
+    best = best_outcome(application.verdict(random=random))
+    result: ApplicationOutcome = {
         "flow": application.flow,
         "metric": application.ranking.metric,
-        **best_outcome(application.verdict(random=random)),
+        "best": best["best"],
+        "leader": best["leader"],
+        "tied": best["tied"],
+        "undecided": best["undecided"],
         "figures": [
             {"cca": cca, **{name: json_interval(values) for name, values in metrics.items()}}
             for cca, metrics in application.metrics.items()
         ],
     }
+    rows: list[FrameKindRow] = [
+        {"cca": cca, "size": label, **{name: json_interval(values) for name, values in metrics.items()}}
+        for label, by_cca in application.kinds.items()
+        for cca, metrics in by_cca.items()
+    ]
+    if rows:
+        result["frame_kinds"] = rows
+    return result
 
 
 def _difference(

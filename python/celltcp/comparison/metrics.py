@@ -164,6 +164,12 @@ def _spread(heading: str, digits: int, noun: str, kind: str | None = None) -> Ap
 #: Kind of the events with the age of an incomplete unit at the end of the run, by the kind of events
 #: with the duration of a complete unit. Only units older than each complete one have such an event.
 AGES = {"response_s": "response_age_s", "page_load_s": "page_load_age_s"}
+#: Events of responses, those of responses and requests without one, and the name for whether each of
+#: these came after its deadline.
+RESPONSE, LATE_RESPONSE = "response_s", "late_response"
+RESPONSE_TIMES = (RESPONSE, AGES[RESPONSE])
+#: Share of responses after their deadline.
+LATE_RESPONSES = "response_late_share"
 
 
 def _units(kind: str, unit: str, noun: str, first_byte: str, incomplete: str) -> dict[str, AppMetric]:
@@ -275,6 +281,15 @@ _RESPONSES = _units(
     "response_first_byte_s",
     "requests without their whole response",
 )
+_RESPONSES[LATE_RESPONSES] = AppMetric(
+    *(
+        "share of\nlate responses",
+        5,
+        "Share of responses that came after their deadline or not at all.",
+    ),
+    LATE_RESPONSE,
+    is_occasional=True,
+)
 _PAGES = _units(
     "page_load_s",
     "page load",
@@ -336,7 +351,11 @@ _BY_KIND = {
     "sequence": TRANSFERS,
 }
 #: Setting of a workload that a metric depends on, and the value without the metric.
-_REQUIRED_SETTINGS = {"dropped_share": ("backlog", "all"), "frame_size_share": ("encoder", None)}
+_REQUIRED_SETTINGS = {
+    "dropped_share": ("backlog", "all"),
+    "frame_size_share": ("encoder", None),
+    LATE_RESPONSES: ("deadline", None),
+}
 
 
 def workload_metrics(workload: Mapping[str, Any]) -> dict[str, AppMetric]:

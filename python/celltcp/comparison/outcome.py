@@ -172,6 +172,17 @@ SetRow = Annotated[dict[str, str | SetInterval], Columns(lambda: {"cca": Cca, **
 ApplicationRow = Annotated[
     dict[str, str | Interval], Columns(lambda: {"cca": Cca, **app_metrics(Interval)})
 ]
+#: The same for one of several kinds of frames.
+FrameKindRow = Annotated[
+    dict[str, str | Interval],
+    Columns(
+        lambda: {
+            "cca": Cca,
+            "size": Annotated[str, "Size of the frames as in the scenario, or number of the kind."],
+            **app_metrics(Interval),
+        }
+    ),
+]
 
 
 class ApplicationOutcome(BestOutcome):
@@ -180,6 +191,11 @@ class ApplicationOutcome(BestOutcome):
     flow: FlowName
     metric: Annotated[str, "Metric by which congestion controls rank."]
     figures: list[ApplicationRow]
+    frame_kinds: NotRequired[
+        Annotated[
+            list[FrameKindRow], "The figures of each of several kinds of frames on the connection."
+        ]
+    ]
 
 
 class ChosenRow(Interval):

@@ -84,12 +84,15 @@ class SingleRun(RunTables):
         """The applications of all flows, with their metrics."""
         if not has_application(self.results.about):
             return []
-        from celltcp.comparison.application_metrics import application_metrics
+        from celltcp.comparison.application_metrics import application_metrics, frame_kind_metrics
         from celltcp.comparison.applications import applications_of
 
         cca = self.results.about["cca"][0]
         return applications_of(
-            application_metrics(self.results, [0]), {cca: [0]}, divided_flows(self.results.about)
+            application_metrics(self.results, [0]),
+            {cca: [0]},
+            divided_flows(self.results.about),
+            frame_kind_metrics(self.results, [0]),
         )
 
     def __getitem__(self, key: object) -> NoReturn:

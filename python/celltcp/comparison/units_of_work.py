@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.frame_kinds import KIND_EVENTS, other_kinds, select_frames, selected_kinds
 from celltcp.comparison.frames import missing_frames, never_arrived
 from celltcp.comparison.metric_names import plotted_metric
 from celltcp.comparison.metrics import AGES, FRAME, FRAME_AGE, FRAMES
@@ -58,6 +59,9 @@ _UNFINISHED_KINDS = {AGES[kind]: name for kind, name in _NAMES.items() if kind i
 _Row = tuple[int, str, int, str, int, str, float, float, float]
 #: Kinds of the events that have the number of frames, and the share that the sender dropped.
 _FRAME_COUNT_KINDS = (FRAMES, "dropped_share", FRAME_AGE)
+
+#: Kinds of the events of units of work.
+_EVENT_KINDS = frozenset((*_NAMES, *_UNFINISHED_KINDS, *_FRAME_COUNT_KINDS))
 
 _COLUMNS = ["run", "cca", "seed", "flow", "connection", "unit", "start_s", "end_s", "duration_s"]
 
@@ -133,8 +137,19 @@ def units_of_applications(comparison: Comparison) -> list[str]:
     return names
 
 
-def units_of_work(results: Results) -> pd.DataFrame:
+def other_frames(results: Results, flow: str) -> pd.DataFrame:
+    """Returns a row per frame of a flow that is of another kind than those which decide."""
+    workloads = dict(flows_by_connection(results).values())
+    kinds = other_kinds(workloads.get(flow, {}))
+    units = units_of_work(results, {flow: kinds})
+    is_other = (units["flow"] == flow) & bool(kinds) & (units["unit"] == _NAMES[FRAME])
+    return units[is_other]
+
+
+def units_of_work(results: Results, kinds: Mapping[str, Collection[int]] | None = None) -> pd.DataFrame:
     """Returns a row per unit of work: its flow, start, end and duration, s.
+
+    `kinds` are the numbers of the kinds of frames to include, by flow; by default those that decide.
 
     Unfinished units have NaN as end and duration. Units that the end of the run cut, but that might
     have been as fast as others, have no row.
@@ -164,7 +179,12 @@ def units_of_work(results: Results) -> pd.DataFrame:
         if math.isnan(transfer.completion_s)
     ]
     frames: collections.defaultdict[tuple[int, int], _Frames] = collections.defaultdict(_Frames)
-    for run, number, t_ns, kind, detail in _events(results):
+    by_key = {(run, number): flows[name] for run, number, name, *_ in table}
+    for run, number, t_ns, kind, detail in select_frames(
+        _events(results), selected_kinds(by_key, kinds)
+    ):
+        if kind not in _EVENT_KINDS:
+            continue
         value, flow_frames = float(detail), frames[run, number]
         if kind in _FRAME_COUNT_KINDS:
             flow_frames.record(kind, value, t_ns * 1e-9)
@@ -191,6 +211,6 @@ def _events(results: Results) -> Iterator[tuple[Any, ...]]:
     if "events" not in results.tables:
         return iter(())
     events = results.tables["events"]
-    event_kinds = text_array_of(sorted((*_NAMES, *_UNFINISHED_KINDS, *_FRAME_COUNT_KINDS)))
+    event_kinds = text_array_of(sorted((*_EVENT_KINDS, *KIND_EVENTS, "late_share")))
     selected = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=event_kinds))
     return iter(rows_of(selected, "run", "flow", "t_ns", "kind", "detail"))

@@ -12,8 +12,12 @@ MAX_FRAME_SHARE = 0.95
 
 
 def constant_frames(workload: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Returns size in bytes and interval in s; None if either varies, or for other workloads."""
-    if workload.get("kind") != "frames":
+    """Returns size in bytes and interval in s; None if either varies, or for other workloads.
+
+    It is None, too, where frames of another kind have a shorter deadline, by which CCAs rank.
+    """
+    others = workload.get("beside", ())
+    if workload.get("kind") != "frames" or any("deadline" in kind for kind in others):
         return None
     size, interval = (
         in_unit(workload[field].get("value"), unit)

@@ -29,13 +29,19 @@ table! {
         },
         /// Time from a frame to the next of the same kind; default 33ms.
         pub interval: Distribution<Duration> = INTERVAL,
+        /// Time from capture by which a frame of this kind must have arrived completely; unset: that of the flow. If one
+        /// kind has it, each has figures of its own, and the kind with the shortest deadline ranks CCAs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub deadline: Option<Duration>,
     }
 }
 
 impl FrameKind {
     fn check(&self) -> Result<(), FieldError> {
         self.size.check(false).in_table("size")?;
-        self.interval.check(false).in_table("interval")
+        self.interval.check(false).in_table("interval")?;
+        self.deadline
+            .map_or(Ok(()), |deadline| check_positive("deadline", deadline))
     }
 
     fn is_random(&self, jitter: f64) -> bool {
@@ -50,7 +56,8 @@ table! {
     /// those that arrived, "frame_delay_ms" and "frame_delay_max_ms". Frames whose deadline is after the end of the run
     /// count only if they have arrived; for frames past the deadline that have not arrived, "frame_age_ms" is their age
     /// at the end. With a limited backlog there is "dropped_share"; with an encoder "frame_size_share", the mean
-    /// relative size.
+    /// relative size. If a kind has a deadline of its own, "frame_kind" after each of these delays and ages is the number
+    /// of the kind, and at the end each kind has "kind_frames" and "kind_late_share".
     pub struct Frames {
         /// Payload of each frame; default 10kB, which is 2.4 Mbit/s.
         pub size: Distribution<Bytes> = Distribution::Constant {
@@ -82,6 +89,7 @@ impl Frames {
         let own = FrameKind {
             size: self.size,
             interval: self.interval,
+            deadline: None,
         };
         let others = self.beside.iter().flatten().cloned();
         core::iter::once(own).chain(others).collect()

@@ -1,6 +1,6 @@
 //! Requests and responses: the client sends requests on one connection, and the server answers each after a think time.
 
-use config::{Distribution, FieldContext, FieldError, invalid_value, table};
+use config::{Distribution, FieldContext, FieldError, check_positive, invalid_value, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
@@ -37,6 +37,10 @@ table! {
         /// Number of writes that make a response, such as one of its header and one of its body; unset: one.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub writes: Option<u32>,
+        /// Time from a request by which its whole response must have come, such as that of a service level; unset: none.
+        /// CCAs then rank by the share of late responses.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub deadline: Option<Duration>,
         /// Number of requests before the connection is closed; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
@@ -53,6 +57,9 @@ impl Settings for RequestResponse {
             && !(1..=1_000).contains(&writes)
         {
             return invalid_value("writes", writes, "1 to 1000 writes");
+        }
+        if let Some(deadline) = self.deadline {
+            check_positive("deadline", deadline)?;
         }
         at_least_one("count", self.count, "1 request or more")
     }
@@ -218,6 +225,7 @@ mod tests {
             gap: time(500),
             jitter: 0.0,
             writes: None,
+            deadline: None,
             count: Some(2),
         };
         Requests::new(config, RngStream::new(1, Purpose::Workload, 0))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
+from celltcp.comparison.frame_kinds import frame_kinds
 from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
 from celltcp.scenarios.cca_mix import parse_mix
 
@@ -98,7 +99,12 @@ class FlowScenario:
 
     @property
     def deadline_s(self) -> float | None:
-        """Time after which a frame is late, s; None for other units of work."""
+        """Time after which a frame or response is late, s; None for other units of work.
+
+        Of several kinds of frames it is the shortest one, which decides.
+        """
+        if kinds := frame_kinds(self.workload):
+            return min(kind.deadline_s for kind in kinds)
         return in_unit(self.workload["deadline"], "s") if "deadline" in self.workload else None
 
     @property

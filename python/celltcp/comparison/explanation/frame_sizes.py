@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
+from celltcp.comparison.frame_kinds import deciding_kinds
 from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ def _oversized(evidence: Evidence) -> Iterator[tuple[float, float, float]]:
     if workload.get("kind") != "frames" or deadline_s is None or not len(rates_mbps):
         return
     fastest = float(rates_mbps.max()) * 1e6 / 8
-    for kind in (workload, *workload.get("beside", ())):
+    deciding = deciding_kinds(workload)
+    for number, kind in enumerate((workload, *workload.get("beside", ()))):
+        if deciding and number not in deciding:
+            continue
         size, interval_s = (
             in_unit(str(kind[field].get("value") or "") or None, unit)
             for field, unit in (("size", "B"), ("interval", "s"))

@@ -46,6 +46,7 @@ from celltcp.comparison.explanation.window_remedies import (
     send_buffer,
 )
 from celltcp.comparison.linux_lines import host_text
+from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 from celltcp.scenarios.requests import MSS, request_and_response
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
 _BUFFER_BDPS = 1
 #: Minimum share of the slow units that have a reason which gets remedies.
 _MIN_REASON_SHARE = 0.1
-#: Minimum RTO of a remedy, ms.
-_MIN_RTO_MS = 20
+#: Minimum RTO of a remedy, and the lowest one that the timers of Linux keep, ms.
+_MIN_RTO_MS, _LOWEST_MIN_RTO_MS = 20, 5
 #: Lowest value that Linux allows for the maximum RTO, s.
 _LOWEST_RTO_MAX_S = 1
 #: Number of retransmissions at the maximum RTO, of the 15 before a connection is aborted.
@@ -181,7 +182,7 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
     if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and _is_short_rto_useful(evidence):
-        yield _min_rto()
+        yield _min_rto(evidence)
     if not evidence.cca.startswith("bbr"):
         # A stream that has never reduced its window is not thin, and BBR never does.
         yield Remedy(against, ("tcp.thin_linear_timeouts=true",))
@@ -274,7 +275,7 @@ def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """`TCP_NODELAY`, or a lower minimum RTO."""
     yield from _nodelay(evidence)
     if not _have_doubled(evidence):
-        yield _min_rto()
+        yield _min_rto(evidence)
 
 
 def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
@@ -291,7 +292,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         if reason in (PROBE, TIME_OUT, REQUEST_LOST, PEER_TIME_OUT):
             yield from _nodelay(evidence)
             if _is_short_rto_useful(evidence):
-                yield _min_rto()
+                yield _min_rto(evidence)
         elif reason == NAGLE:
             yield from _nodelay(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
@@ -387,7 +388,9 @@ def _is_short_rto_useful(evidence: Evidence) -> bool:
     is_queued = evidence.queue_wait_ms > (MIN_QUEUED_RTTS - 1.0) * min_rtt_ms
     if _have_doubled(evidence):
         return False
-    return not is_queued and (evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s)
+    # Responses that miss their deadline anyway come sooner all the same.
+    has_time = evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s
+    return not is_queued and (has_time or evidence.workload.get("kind") == "request-response")
 
 
 def _have_doubled(evidence: Evidence) -> bool:
@@ -419,9 +422,13 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
         yield Remedy(against, changes, linux="sender: the socket option TCP_NODELAY")
 
 
-def _min_rto() -> Remedy:
+def _min_rto(evidence: Evidence) -> Remedy:
+    """Returns a lower minimum RTO: of responses with a shorter deadline, half of that."""
+    rto_ms = _MIN_RTO_MS
+    if (deadline_s := response_deadline_s(evidence.workload)) is not None:
+        rto_ms = max(min(rto_ms, math.floor(1e3 * deadline_s / 2)), _LOWEST_MIN_RTO_MS)
     price = "data sent again in vain where ACKs take longer"
-    return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={_MIN_RTO_MS}ms",), price=price)
+    return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={rto_ms}ms",), price=price)
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:

@@ -21,6 +21,7 @@ from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
     LAST_COMPLETION,
+    LATE_RESPONSES,
     METRICS,
     ONE_WAY_DELAY,
     sign_of,
@@ -69,6 +70,8 @@ _SHARING_CAUSES = ("receive_window", "send_buffer")
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metrics of frames: share after their deadline, mean and median delay.
 _LATE_SHARE, _MEAN_DELAY, _MEDIAN_DELAY = "late_share", "frame_delay_ms", "frame_delay_p50_ms"
+#: Times of responses that rank by the share of late ones.
+_RESPONSE_P95 = "response_p95_s"
 #: Maximum ratio of two values of an application metric in a gain; larger ratios count as this one.
 _MAX_RATIO = 100.0
 #: Minimum ratio at which a text has a factor instead of a percentage, and minimum ratio of the largest
@@ -379,7 +382,8 @@ def _metrics_of(
     ranking, metrics = application.ranking.metric, application.metrics[cca]
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
     late = [_LATE_SHARE] if any(metrics.get(_LATE_SHARE, [])) else []
-    highest = [re.sub(r"_p\d+(?=_)", name, ranking) for name in ("_p99", "_p999", "_max")]
+    of_times = _RESPONSE_P95 if ranking == LATE_RESPONSES else ranking
+    highest = [re.sub(r"_p\d+(?=_)", name, of_times) for name in ("_p99", "_p999", "_max")]
     tail = [
         each
         for each in highest
@@ -387,7 +391,7 @@ def _metrics_of(
     ]
     times = [application.completion_metric] if ranking == _COMPLETED_SHARE else []
     shown = _SHOWN_WITH.get(ranking, ())
-    names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(ranking), *shown])
+    names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(of_times), *shown])
     is_endless = any(math.isinf(estimate(of.get(_MEAN_DELAY, [])).mean) for of in (metrics, after))
     return [_MEDIAN_DELAY if is_endless and name == _MEAN_DELAY else name for name in names]
 

@@ -6,6 +6,7 @@ import collections
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
 from celltcp.comparison.explanation.frame_sizes import oversized_frames
@@ -16,9 +17,10 @@ from celltcp.comparison.explanation.unit_windows import (
     SMALL_WINDOW,
     UnitWindows,
 )
+from celltcp.comparison.frame_kinds import other_kinds
+from celltcp.comparison.units_of_work import other_frames
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import NDArray
 
     from celltcp.comparison.explanation.evidence import Evidence
@@ -87,7 +89,7 @@ def count_reasons(
     by_connection = {
         key: _Recoveries.of(group) for key, group in (rows.groupby(keys) if len(rows) else ())
     }
-    is_behind = _wait_behind_earlier(units)
+    is_behind = _wait_behind_earlier(_with_other_frames(evidence, units))
     counts: collections.Counter[str] = collections.Counter()
     is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
@@ -262,6 +264,15 @@ def _overlap(
         return _Overlap(TIME_OUT, overlap_s)
     has_probes = recoveries.has_probes[is_overlapping].any()
     return _Overlap(PROBE if has_probes else RECOVERY, overlap_s)
+
+
+def _with_other_frames(evidence: Evidence, units: pd.DataFrame) -> pd.DataFrame:
+    """Returns units with the frames of other kinds that share their connections."""
+    if not other_kinds(evidence.workload):
+        return units
+    others = other_frames(evidence.comparison.results, evidence.flow_name)
+    others = others[others["cca"] == evidence.cca]
+    return pd.concat([units, others.set_axis(-1 - np.arange(len(others)))])
 
 
 def _wait_behind_earlier(units: pd.DataFrame) -> pd.Series:

@@ -14,6 +14,8 @@ use crate::jitter::Jitter;
 #[derive(Clone, Copy, Debug)]
 struct WaitingFrame {
     made: Instant,
+    /// Number of its kind.
+    kind: usize,
     bytes: u64,
 }
 
@@ -21,31 +23,54 @@ struct WaitingFrame {
 #[derive(Clone, Copy, Debug)]
 struct FrameInFlight {
     made: Instant,
+    /// Number of its kind.
+    kind: usize,
     /// Bytes written to the connection up to the end of the frame.
     end: u64,
 }
 
+/// Kind of frames of a sender.
+#[derive(Debug)]
+struct Kind {
+    config: FrameKind,
+    deadline: Duration,
+    /// Time of its next frame.
+    next: Instant,
+    /// Number of its frames that have arrived or are missing at the end, and how many of them are late.
+    counted: u64,
+    late: u64,
+}
+
+impl Kind {
+    /// Counts a frame that has arrived, or is missing at the end.
+    fn count(&mut self, is_late: bool) {
+        self.counted += 1;
+        self.late += u64::from(is_late);
+    }
+
+    fn has_missed(&self, made: Instant, now: Instant) -> bool {
+        now.saturating_since(made) > self.deadline
+    }
+}
+
 /// Sender of the frames of a flow.
 pub(crate) struct FrameSource {
-    deadline: Duration,
     draws: RngStream,
     jitter: Jitter,
     is_open: bool,
-    /// Each kind of frames, with the time of its next frame.
-    kinds: Vec<(FrameKind, Instant)>,
+    kinds: Vec<Kind>,
     backlog: Backlog,
     /// Encoder that follows the rate of the connection.
     level: Option<Level>,
     waiting: VecDeque<WaitingFrame>,
     /// Bytes of the current frame that the send buffer has not accepted.
     untaken: u64,
-    dropped: u64,
+    /// Kinds of the dropped frames.
+    dropped: Vec<usize>,
     in_flight: VecDeque<FrameInFlight>,
     sent_bytes: u64,
     arrived_bytes: u64,
-    /// Number of frames that have arrived, and how many of them did so after the deadline.
     arrived: u64,
-    late_frames: u64,
     /// Sum and maximum of the delays of frames that have arrived.
     delay_sum: Duration,
     max_delay: Duration,
@@ -53,30 +78,42 @@ pub(crate) struct FrameSource {
 
 impl FrameSource {
     pub(crate) fn new(config: &Frames, draws: RngStream) -> Self {
-        let kinds = config.kinds().into_iter();
+        let kinds = config.kinds().into_iter().map(|kind| Kind {
+            deadline: kind.deadline.unwrap_or(config.deadline),
+            config: kind,
+            next: Instant::ZERO,
+            counted: 0,
+            late: 0,
+        });
         Self {
-            deadline: config.deadline,
             jitter: Jitter::new(config.jitter, &draws),
             draws,
             is_open: false,
-            kinds: kinds.map(|kind| (kind, Instant::ZERO)).collect(),
+            kinds: kinds.collect(),
             backlog: config.backlog,
             level: config.encoder.as_ref().map(Level::new),
             waiting: VecDeque::new(),
             untaken: 0,
-            dropped: 0,
+            dropped: Vec::new(),
             in_flight: VecDeque::new(),
             sent_bytes: 0,
             arrived_bytes: 0,
             arrived: 0,
-            late_frames: 0,
             delay_sum: Duration::ZERO,
             max_delay: Duration::ZERO,
         }
     }
 
-    fn has_missed(&self, made: Instant, now: Instant) -> bool {
-        now.saturating_since(made) > self.deadline
+    /// Returns whether a kind has a deadline of its own, so that each has figures of its own.
+    fn has_own_deadlines(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.config.deadline.is_some())
+    }
+
+    /// Records the kind of the frame whose delay or age was recorded, if kinds have their own figures.
+    fn record_kind(&self, kind: usize, out: &mut Vec<Command>) {
+        if self.has_own_deadlines() {
+            out.push(Command::Record("frame_kind", kind as f64));
+        }
     }
 
     /// Returns whether frames wait for the connection, and are not all written at once.
@@ -85,20 +122,25 @@ impl FrameSource {
     }
 
     /// Writes a frame, or has it wait; drops the oldest of those that wait beyond the backlog.
-    fn send(&mut self, now: Instant, bytes: u64, out: &mut Vec<Command>) {
+    fn send(&mut self, now: Instant, kind: usize, bytes: u64, out: &mut Vec<Command>) {
+        let frame = |bytes| WaitingFrame {
+            made: now,
+            kind,
+            bytes,
+        };
         if !self.has_queue() {
-            return self.write(WaitingFrame { made: now, bytes }, out);
+            return self.write(frame(bytes), out);
         }
         let is_waiting = self.untaken > 0;
         let level = self.level.as_mut();
         let bytes = level.map_or(bytes, |level| level.size(now, bytes, is_waiting));
-        self.waiting.push_back(WaitingFrame { made: now, bytes });
+        self.waiting.push_back(frame(bytes));
         self.write_next(out);
         while let Backlog::Frames(most) = self.backlog
             && self.waiting.len() > most as usize
         {
-            self.waiting.pop_front();
-            self.dropped += 1;
+            self.dropped
+                .extend(self.waiting.pop_front().map(|frame| frame.kind));
         }
     }
 
@@ -116,6 +158,7 @@ impl FrameSource {
         self.sent_bytes += frame.bytes;
         self.in_flight.push_back(FrameInFlight {
             made: frame.made,
+            kind: frame.kind,
             end: self.sent_bytes,
         });
         out.push(Command::Send(End::Server, frame.bytes));
@@ -134,14 +177,15 @@ impl Application for FrameSource {
         }
         let mut next = Instant::NEVER;
         for index in 0..self.kinds.len() {
-            let (kind, at) = &mut self.kinds[index];
-            if *at <= now {
-                let bytes = kind.size.draw(&mut self.draws).get().max(1);
-                let interval = self.jitter.draw_pause(&kind.interval, &mut self.draws);
-                *at = now + interval.max(Duration::from_nanos(1));
-                self.send(now, bytes, out);
+            let kind = &mut self.kinds[index];
+            if kind.next <= now {
+                let bytes = kind.config.size.draw(&mut self.draws).get().max(1);
+                let pause = &kind.config.interval;
+                let interval = self.jitter.draw_pause(pause, &mut self.draws);
+                kind.next = now + interval.max(Duration::from_nanos(1));
+                self.send(now, index, bytes, out);
             }
-            next = next.min(self.kinds[index].1);
+            next = next.min(self.kinds[index].next);
         }
         out.push(Command::WakeAt(next));
     }
@@ -161,33 +205,45 @@ impl Application for FrameSource {
             self.in_flight.pop_front();
             let delay = now.saturating_since(frame.made);
             self.arrived += 1;
-            self.late_frames += u64::from(self.has_missed(frame.made, now));
+            let kind = &mut self.kinds[frame.kind];
+            kind.count(kind.has_missed(frame.made, now));
             self.delay_sum += delay;
             self.max_delay = self.max_delay.max(delay);
             out.push(Command::Record("frame_ms", milliseconds(delay)));
+            self.record_kind(frame.kind, out);
         }
     }
 
     fn on_stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
-        let waiting = self.waiting.iter().map(|frame| frame.made);
-        let on_their_way = self.in_flight.iter().map(|frame| frame.made).chain(waiting);
-        let mut missing = self.dropped;
-        for made in on_their_way.filter(|made| self.has_missed(*made, now)) {
-            missing += 1;
-            let age = milliseconds(now.saturating_since(made));
-            out.push(Command::Record("frame_age_ms", age));
+        let waiting = self.waiting.iter().map(|frame| (frame.made, frame.kind));
+        let in_flight = self.in_flight.iter().map(|frame| (frame.made, frame.kind));
+        for kind in &self.dropped {
+            self.kinds[*kind].count(true);
         }
-        let sent = self.arrived + missing;
+        for (made, kind) in in_flight.chain(waiting) {
+            if self.kinds[kind].has_missed(made, now) {
+                self.kinds[kind].count(true);
+                let age = milliseconds(now.saturating_since(made));
+                out.push(Command::Record("frame_age_ms", age));
+                self.record_kind(kind, out);
+            }
+        }
+        let sent: u64 = self.kinds.iter().map(|kind| kind.counted).sum();
         if sent == 0 {
             return;
         }
+        let late: u64 = self.kinds.iter().map(|kind| kind.late).sum();
         out.push(Command::Record("frames", sent as f64));
-        out.push(Command::Record(
-            "late_share",
-            (self.late_frames + missing) as f64 / sent as f64,
-        ));
+        out.push(Command::Record("late_share", late as f64 / sent as f64));
+        if self.has_own_deadlines() {
+            for kind in &self.kinds {
+                let share = kind.late as f64 / kind.counted.max(1) as f64;
+                out.push(Command::Record("kind_frames", kind.counted as f64));
+                out.push(Command::Record("kind_late_share", share));
+            }
+        }
         if self.backlog != Backlog::All {
-            let share = self.dropped as f64 / sent as f64;
+            let share = self.dropped.len() as f64 / sent as f64;
             out.push(Command::Record("dropped_share", share));
         }
         if let Some(level) = &self.level {

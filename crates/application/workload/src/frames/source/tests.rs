@@ -60,6 +60,7 @@ fn kinds_of_frames_have_their_own_times_on_one_connection() {
         interval: Distribution::Constant {
             value: Duration::from_millis(ms),
         },
+        deadline: None,
     };
     let config = Frames {
         beside: Some(vec![kind(500, 10), kind(70, 25)]),
@@ -154,7 +155,7 @@ fn written(out: &[Command]) -> usize {
 fn only_the_newest_frame_waits_while_the_connection_takes_no_more() {
     let (mut source, mut out) = blocked_source(Backlog::Frames(1));
     assert_eq!(
-        (written(&out), source.waiting.len(), source.dropped),
+        (written(&out), source.waiting.len(), source.dropped.len()),
         (1, 1, 3)
     );
     source.on_accepted(End::Server, 600, &mut out);
@@ -175,5 +176,50 @@ fn only_the_newest_frame_waits_while_the_connection_takes_no_more() {
 #[test]
 fn all_frames_are_written_without_a_limit() {
     let (source, out) = blocked_source(Backlog::All);
-    assert_eq!((written(&out), source.dropped), (5, 0));
+    assert_eq!((written(&out), source.dropped.len()), (5, 0));
+}
+
+#[test]
+fn frames_of_several_kinds_are_late_by_their_own_deadlines() {
+    let size = Distribution::Constant {
+        value: Bytes::new(1_000),
+    };
+    let second = FrameKind {
+        size,
+        deadline: Some(Duration::from_millis(20)),
+        ..FrameKind::default()
+    };
+    let config = Frames {
+        size,
+        beside: Some(vec![second]),
+        jitter: 0.0,
+        ..Frames::default()
+    };
+    config.check().unwrap();
+    let mut source = FrameSource::new(&config, RngStream::new(1, Purpose::Workload, 0));
+    let mut out = Vec::new();
+    source.on_wake(at(0), &mut out);
+    source.on_wake(at(33), &mut out);
+    out.clear();
+    // The first two frames arrive; of the others, only the second kind has missed its deadline.
+    source.on_progress(at(30), End::Client, 2_000, &mut out);
+    source.on_stopped(at(60), &mut out);
+    let record = |name, value| Command::Record(name, value);
+    let expected = [
+        record("frame_ms", 30.0),
+        record("frame_kind", 0.0),
+        record("frame_ms", 30.0),
+        record("frame_kind", 1.0),
+        record("frame_age_ms", 27.0),
+        record("frame_kind", 1.0),
+        record("frames", 3.0),
+        record("late_share", 2.0 / 3.0),
+        record("kind_frames", 1.0),
+        record("kind_late_share", 0.0),
+        record("kind_frames", 2.0),
+        record("kind_late_share", 1.0),
+        record("frame_delay_ms", 30.0),
+        record("frame_delay_max_ms", 30.0),
+    ];
+    assert_eq!(out, expected);
 }
