@@ -55,6 +55,34 @@ def test_requests_of_one_round_trip_have_no_such_cause(request_size: str, gap: s
     assert not any(cause.name == "large_requests" for each in explained.ccas for cause in each.causes)
 
 
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("limit", ["receive_window_max", "send_buffer_max", "link"])
+def test_what_limits_uploads_by_requests_is_named_and_its_remedy_tried(limit: str, seed: int) -> None:
+    draw = random.Random(f"{limit} {seed}")
+    window, rate = draw.randint(100, 160), draw.randint(2, 6)
+    cause_changes = {"path.up.rate": f"{rate}Mbit/s"} if limit == "link" else {}
+    windows = {} if limit == "link" else {f"tcp.{limit}": f"{window}kB"}
+    sizes = {"request": f"{draw.randint(3, 6)}MB", "response": "1kB", "gap": "1s"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(80, 140)}ms",
+        "path.up.rate": "50Mbit/s",
+        "path.uplink_buffer": "1bdp",
+        "flows.0.workload": {"kind": "request-response", **sizes},
+        **cause_changes,
+        **windows,
+    }
+    result = ct.compare("steady-100-68", "cubic", 1, duration="30s", set=changes)
+    explained = ExplainedComparison(result)
+    texts = {cause.name: cause.text for cause in explained.ccas[0].causes}
+    words = {"receive_window_max": "window of the server", "send_buffer_max": "buffer of the phone"}
+    assert words.get(limit, "their link") in texts["request_limit"]
+    assert "large_requests" not in texts
+    if limit != "link":
+        explained.try_remedies(TrialBudget())
+        (larger,) = (each for each in explained.remedies if f"tcp.{limit}=" in each.options)
+        assert "tried in" in larger.text
+
+
 def test_lines_for_small_requests_are_for_the_sender_of_the_responses() -> None:
     sizes = {"request": "500B", "response": "100kB"}
     scenario = {"flows": [{"workload": {"kind": "request-response", **sizes}}]}

@@ -85,3 +85,13 @@ def test_a_path_that_carries_next_to_nothing_has_no_congestion_control_to_set() 
     assert any("no congestion control uses more than" in note for note in dead.notes)
     alive = _explained("cubic,bbr")
     assert alive.notes == []
+
+
+@pytest.mark.parametrize("gap_ms", [10, 20])
+def test_the_mean_rtt_of_responses_has_the_delay_of_acks_beside_it(gap_ms: int) -> None:
+    workload = {"kind": "request-response", "request": "60B", "response": "78B", "gap": f"{gap_ms}ms"}
+    for rtt_ms, has_text in ((1, True), (200, False)):
+        changes: dict[str, Any] = {"path.rtt": f"{rtt_ms}ms", "flows.0.workload": workload}
+        result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
+        explained = ExplainedComparison(result)
+        assert ("delayed ACKs are" in explained.blocks[0][0]) == has_text

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _MIN_SILENCE_S = 0.1
 #: Minimum mean excess delays of ACKs, in lowest RTTs and ms, at which they are a cause.
 _MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
+#: Minimum delay of ACKs that a text on the RTT names, ms.
+_MIN_DELAYED_ACK_MS = 1.0
 #: Minimum share of the time without ACKs.
 _MIN_LATE_SHARE = 1e-3
 #: Minimum RTO of hosts by default, s, and minimum share of segments that a lower one sends in vain.
@@ -121,11 +123,7 @@ class _LateAcks(NamedTuple):
     @classmethod
     def of(cls, evidence: Evidence) -> _LateAcks:
         """Returns the late ACKs of a flow."""
-        slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
-        ack_delays = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
-        min_rtt_ms = evidence.mean("rtt_min_ms")
-        min_ack_delay = min_rtt_ms - evidence.mean("owd_min_ms")
-        excess_ms = float(ack_delays.mean() - min_ack_delay) if len(ack_delays) else 0.0
+        excess_ms, min_rtt_ms = _excess_ms(evidence), evidence.mean("rtt_min_ms")
         is_late = excess_ms >= max(_MIN_ACK_DELAY_RTTS * min_rtt_ms, _MIN_ACK_DELAY_MS)
         return cls(_late_timeouts(evidence), excess_ms if is_late else 0.0)
 
@@ -149,6 +147,23 @@ class _LateAcks(NamedTuple):
         if self.excess_ms:
             parts.append(f"ACKs took {self.excess_ms:.0f} ms longer than at best on average")
         return ", and ".join(parts)
+
+
+def _excess_ms(evidence: Evidence) -> float:
+    """Returns the mean delay of ACKs in excess of the lowest one, ms."""
+    slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
+    ack_delays = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
+    min_ack_delay = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
+    return float(ack_delays.mean() - min_ack_delay) if len(ack_delays) else 0.0
+
+
+def delayed_acks_text(evidence: Evidence) -> str:
+    """Returns what delayed ACKs add to the mean RTT of an application, as text; empty for little."""
+    if not evidence.is_thin or _holds_acks(evidence) or _loses_acks(evidence):
+        return ""
+    excess_ms = _excess_ms(evidence)
+    least_ms = max(_MIN_ACK_DELAY_RTTS * evidence.mean("rtt_min_ms"), _MIN_DELAYED_ACK_MS)
+    return f" (delayed ACKs are {excess_ms:.1f} ms of it)" if excess_ms >= least_ms else ""
 
 
 def _late_timeouts(evidence: Evidence) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, with_ranges
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
@@ -86,6 +87,8 @@ class ExplainedCca(NamedTuple):
     #: Mean goodput, Mbit/s, and mean RTT, ms.
     goodput_mbps: float
     rtt_mean_ms: float
+    #: What delayed ACKs add to that RTT, as text; empty for little.
+    delayed_acks_text: str
     #: Share of the capacity left by other flows that the flow used; NaN if the capacity is not known.
     used_share: float
     #: Whether other flows took a share of the capacity.
@@ -277,6 +280,7 @@ class ExplainedComparison:
             application is not None and application.is_intermittent,
             goodput,
             rtt,
+            delayed_acks_text(evidence),
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             min_frame_mbps(evidence.workload),
@@ -452,7 +456,8 @@ class ExplainedComparison:
                 share_text = f" ({100 * explained.used_share:.0f} % of {whole})"
             metric_texts.append(f"{rate_text(explained.goodput_mbps)}{share_text}")
         if not math.isnan(explained.rtt_mean_ms):
-            metric_texts.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
+            delayed_text = explained.delayed_acks_text
+            metric_texts.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms{delayed_text}")
         return ", ".join(metric_texts)
 
     def to_json(self) -> ExplainedResults:

@@ -23,6 +23,7 @@ from celltcp.comparison.explanation.application_remedies import (
 from celltcp.comparison.explanation.incast_remedies import synchronized_starts
 from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
 from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
 from celltcp.comparison.explanation.split_hosts import split_buffer
 from celltcp.comparison.explanation.unit_reasons import (
@@ -40,6 +41,7 @@ from celltcp.comparison.explanation.unit_reasons import (
 from celltcp.comparison.explanation.unit_windows import IN_PROBE_RTT
 from celltcp.comparison.explanation.unused import window_beside
 from celltcp.comparison.explanation.window_remedies import (
+    SEND_BUFFER_RATIO,
     WINDOW_BDPS,
     receive_window,
     rounded_size,
@@ -266,6 +268,20 @@ def large_requests(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy(against, (f"tcp.initial_window={segments}",))
 
 
+def request_limit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A window or buffer of two BDPs for requests that one of the hosts limits."""
+    limit, rate = limit_of_requests(evidence), opposite_rate(evidence)
+    if limit is None or rate is None or limit.kind == "link":
+        return
+    window = WINDOW_BDPS * rate / 8 * evidence.mean("rtt_min_ms") / 1e3
+    field, ratio = {
+        "receive_window": ("receive_window_max", 1),
+        "send_buffer": ("send_buffer_max", SEND_BUFFER_RATIO),
+    }[limit.kind]
+    against = f"a full {limit.kind.replace('_', ' ')} of requests"
+    yield Remedy(against, (f"tcp.{field}={rounded_size(ratio * window)}",))
+
+
 def slow_start(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window."""
     yield _initial_window("a long slow start")
@@ -357,6 +373,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
         *(
             idle_restart,
             large_requests,
+            request_limit,
             slow_start,
             time_outs,
             slow_units,

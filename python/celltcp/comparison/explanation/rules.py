@@ -59,7 +59,13 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         *(cells.handovers, cells.link_failures, far_losses.lost_requests, far_losses.lost_handshake),
         *(path.random_loss, path.radio_loss, path.aqm, competition.competition, queues.queue),
         *(startup.start_up, startup.early_exit, unused.probe_rtt),
-        *(sender.idle_restart, requests.large_requests, sender.slow_start, sender.time_outs),
+        *(
+            sender.idle_restart,
+            requests.large_requests,
+            requests.request_limit,
+            sender.slow_start,
+            sender.time_outs,
+        ),
         sender.reordering,
         *(tail.slow_units, tail.round_trips, transfer.transfer_time),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Windows that fill a path, BDPs. Two BDPs still fill it right after a loss; one BDP leaves no queue.
 WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
 #: Ratios of receive and send buffer to the window, as Linux counts the memory of packets.
-_RECEIVE_BUFFER_RATIO, _SEND_BUFFER_RATIO = 2, 3
+_RECEIVE_BUFFER_RATIO, SEND_BUFFER_RATIO = 2, 3
 #: Ratio of the receive buffer at the start to the window, which has whole segments of its half.
 _INITIAL_BUFFER_RATIO = 2.5
 #: Family of the remedies that enlarge windows of the hosts.
@@ -73,7 +73,7 @@ def _windows(
             reason = f" ({amount} in flight fit into the first window, half of the buffer)"
         elif any("buffer" in change for change in changes):
             reason = (
-                f" ({amount} in flight need {_SEND_BUFFER_RATIO} times that to send, "
+                f" ({amount} in flight need {SEND_BUFFER_RATIO} times that to send, "
                 f"{_RECEIVE_BUFFER_RATIO} to receive)"
             )
         if changes:
@@ -105,7 +105,7 @@ def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
 
 def _sender_changes(evidence: Evidence, window: float) -> Iterator[str]:
     """Yields the changes that the sender needs for a window, bytes."""
-    size = _SEND_BUFFER_RATIO * window
+    size = SEND_BUFFER_RATIO * window
     if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", "4MiB") < size:
         yield f"tcp.send_buffer_max={rounded_size(size)}"
 
