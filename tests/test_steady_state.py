@@ -11,6 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.results.steady_state import SteadyState, random_loss_rate, steady_state_of
+from drawn_causes import Changes
 
 _BUFFERS: dict[str, Any] = {"tcp.send_buffer_max": "300MB", "tcp.receive_buffer_max": "200MB"}
 
@@ -129,3 +130,44 @@ def test_few_losses_cost_bbr_no_more_than_themselves(seed: int) -> None:
     (cause,) = (each for each in lossy.causes if each.name == "random_loss")
     assert cause.weight == pytest.approx(loss, rel=0.3)
     assert "unused" not in cause.text
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_long_transfer_under_bursts_has_the_law_and_a_short_one_has_not(seed: int) -> None:
+    draw = random.Random(f"law of a transfer {seed}")
+    rtt_ms, rate = draw.randint(300, 600), draw.randint(10, 20)
+    bursts = {"kind": "gilbert-elliott-time", "good": "700ms", "bad": "15ms"}
+    changes: Changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.buffer": "1bdp",
+        "path.loss": bursts,
+    }
+    texts = []
+    for size in ("15MB", "500kB"):
+        workload = {"flows.0.workload": {"kind": "bulk", "bytes": size}}
+        result = ct.compare("steady-20-68", "cubic", 1, duration="600s", set={**changes, **workload})
+        texts.append(" ".join(each.text for each in ExplainedComparison(result).ccas[0].causes))
+    assert "By CUBIC's law" in texts[0]
+    (law,) = re.findall(r"a steady state has about ([\d.]+) Mbit/s", texts[0])
+    assert float(law) < 0.5 * rate
+    assert "law" not in texts[1]
+
+
+@pytest.mark.parametrize("buffer", ["1bdp", "1.2bdp"])
+def test_what_bbr_leaves_unused_in_its_start_up_is_no_cost_of_losses(buffer: str) -> None:
+    changes: Changes = {
+        "path.rtt": "600ms",
+        "path.down.rate": "12Mbit/s",
+        "path.up.rate": "3Mbit/s",
+        "path.buffer": buffer,
+        "path.loss": {"kind": "gilbert-elliott-time", "good": "636ms", "bad": "16.7ms"},
+        "flows.0.workload": {"kind": "bulk", "bytes": "20MB"},
+    }
+    result = ct.compare("steady-20-68", "bbr", 2, duration="120s", set=changes)
+    explained = ExplainedComparison(result).ccas[0]
+    losses = [each for each in explained.causes if each.name in ("overflows", "random_loss")]
+    assert losses
+    assert all(each.weight < 0.8 * (1 - explained.used_share) for each in losses)
+    assert not any("stayed unused." in each.text for each in losses)
+    assert any("stayed unused after losses" in each.text for each in losses)

@@ -37,7 +37,7 @@ def law_text(evidence: Evidence) -> str:
             f"{percent_text(1 - 1 / _BBR_GAIN)} no more than its rate arrives, so that its estimate "
             "only falls."
         )
-    if law is None or not evidence.is_bulk or "bytes" in evidence.workload or evidence.has_middleboxes:
+    if law is None or not evidence.is_bulk or evidence.has_middleboxes or _is_short(evidence):
         return ""
     loss = _loss_rate(evidence)
     if not 0 < loss <= MAX_LOSS_RATE or evidence.time_share("timeout") >= _MAX_TIMEOUT_SHARE:
@@ -66,6 +66,12 @@ def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:
     """Returns whether so much is lost that probes of BBR v1 find no more than the present rate."""
     is_default = evidence.cca.partition("@")[0] == "bbr"
     return is_default and evidence.is_bulk and loss >= _MIN_BBR_LOSS_SHARE * (1 - 1 / _BBR_GAIN)
+
+
+def _is_short(evidence: Evidence) -> bool:
+    """Returns whether a transfer with an end has too few losses for a steady state."""
+    count = (evidence.recoveries["random"] > 0).sum()
+    return "bytes" in evidence.workload and count < _MIN_RECOVERIES * len(evidence.connections)
 
 
 def _loss_rate(evidence: Evidence) -> float:

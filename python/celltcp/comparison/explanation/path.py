@@ -329,7 +329,12 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     # What stays unused in pauses of the application is not for losses.
     idle_share = evidence.time_share("idle", *(() if evidence.is_bulk else ("in_flight",)))
     cost = 0.0 if evidence.is_thin or is_minor else max(evidence.unused_share - idle_share, 0.0)
-    cost_text = f"; {percent_text(cost)} of the capacity stayed unused" if cost >= 0.005 else ""
+    after_text = ""
+    if is_bbr and evidence.is_bulk and cost:
+        # Start-up and probes of BBR leave capacity unused, too.
+        cost, after_text = min(cost, unused_after_losses(evidence)), " after losses"
+    share_text = f"; {percent_text(cost)} of the capacity stayed unused{after_text}"
+    cost_text = share_text if cost >= 0.005 else ""
     if cost_text and idle_share >= _MIN_IDLE_SHARE:
         cost_text += " beside the pauses of the application"
     window_share = evidence.time_share("congestion_window", "recovery")
