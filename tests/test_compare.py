@@ -23,6 +23,7 @@ def test_json_has_runs_summary_and_recommendation(celltcp, tmp_path: Path) -> No
         "goodput_mbps",
         "rtt_mean_ms",
         "rtt_p95_ms",
+        "rtt_max_ms",
         "rtt_min_ms",
         "retransmissions",
         "pm_balanced",
@@ -31,6 +32,7 @@ def test_json_has_runs_summary_and_recommendation(celltcp, tmp_path: Path) -> No
     for run in document["runs"]:
         assert wanted | {"cca", "seed", "duration_s"} <= set(run)
         assert run["rtt_min_ms"] <= run["rtt_mean_ms"] <= run["rtt_p95_ms"] * 2
+        assert run["rtt_p95_ms"] <= run["rtt_max_ms"]
     for row in document["summary"]:
         assert all({"mean", "ci95"} == set(row[metric]) for metric in wanted)
     assert set(document["recommendation"]) == {"goodput", "balanced", "delay"}

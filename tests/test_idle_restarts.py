@@ -82,7 +82,7 @@ def test_a_field_has_the_line_that_sets_it_on_linux(change: str, line: str) -> N
     assert host
 
 
-@pytest.mark.parametrize("change", ["path.rtt=10ms", "tcp.pacing=false", "path.queue={ kind = 'pie' }"])
+@pytest.mark.parametrize("change", ["path.rtt=10ms", "tcp.pacing=false", "path.queue={ kind = 'red' }"])
 def test_a_field_that_no_line_sets_has_none(change: str) -> None:
     assert linux_line(change) == ""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from typing import Any
 
 import pytest
 
 from celltcp.comparison.linux_lines import cca_line, linux_line, linux_lines
+from celltcp.scenarios.scenarios import load_scenario
 
 #: Shapers of downloads and of uploads, without their rate.
 LAN, WAN = (
@@ -109,3 +111,65 @@ def test_routes_in_a_lan_are_those_of_its_subnet(rtt: str, is_on_link: bool) -> 
     line = linux_line("tcp.min_rto=20ms", {"path": {"rtt": rtt}})
     assert ("change SUBNET dev INTERFACE rto_min 20ms" in line) == is_on_link
     assert ("default via GATEWAY" in line) != is_on_link
+
+
+def test_the_queue_of_each_direction_has_its_line() -> None:
+    page, ping = {"workload": {"kind": "page"}}, {"workload": {"kind": "frames"}}
+    flows = [{"from": "phone", "to": "server"}, page, ping]
+    scenario: dict[str, Any] = {"path": {"up": "5Mbit/s", "down": "20Mbit/s"}, "flows": flows}
+    down, up = f"{LAN}18000kbit", f"{WAN}4500kbit"
+    assert linux_line("path.queue=fq-codel", scenario).endswith(f": {down}; {up}")
+    assert linux_line("path.uplink_queue=fq-codel", scenario).endswith(f"provider's: {up}")
+    scenario["path"]["uplink_queue"] = "codel"
+    assert linux_line("path.queue=fq-codel", scenario).endswith(f"provider's: {down}")
+    assert not linux_line("path.uplink_queue=pie", {"radio": {"x": 1}, **scenario})
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["codel", "fq-codel"])
+def test_a_target_has_a_line_and_is_the_time_of_a_packet_at_least(kind: str, seed: int) -> None:
+    draw = random.Random(seed)
+    kbit, target = draw.randint(200, 2300), f"{draw.randint(6, 80)}ms"
+    present = load_scenario(
+        "steady-20-68", changes=[f"path.queue.kind={kind}", "path.queue.interval=60ms"]
+    )
+    queue = tomllib.loads(present.to_toml())["path"]["queue"]
+    scenario: dict[str, Any]
+    scenario = {"path": {"down": f"{kbit}kbit/s", "queue": queue, "wired": [{"queue": queue}]}}
+    tc = f"root {kind.replace('-', '_')}"
+    assert f"{tc} (target {-(-12000 // kbit)}ms on the downlink" in linux_line(
+        f"path.queue={kind}", scenario
+    )
+    for field in ("path.queue", "path.uplink_queue", "path.wired.0.queue"):
+        line = linux_line(f"{field}.target={target}", scenario)
+        assert f"{tc} interval 60ms target {target};" in line
+    table = f'{{ kind = "{kind}", target = "{target}" }}'
+    assert f"{tc} target {target};" in linux_line(f"path.queue={table}", scenario)
+    fast = {"path": {"down": f"{draw.randint(3, 90)}Mbit/s"}}
+    assert f"{tc};" in linux_line(f"path.queue={kind}", fast)
+    assert not linux_line("path.queue={ kind = 'red' }", fast)
+    scenario["path"]["queue"] = {**queue, "ecn": not queue["ecn"]}
+    assert not linux_line("path.queue.target=9ms", scenario)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_buffers_and_flows_of_their_own_cca_have_lines(seed: int) -> None:
+    draw = random.Random(seed)
+    count = draw.randint(5, 900)
+    for field in ("path.buffer", "path.uplink_buffer", "path.wired.0.buffer"):
+        scenario: dict[str, Any] = {"path": {"wired": [{"name": "wan"}]}, "flows": [{}, {}]}
+        place = "host before the bottleneck, INTERFACE towards it: tc qdisc replace dev INTERFACE root"
+        for value, limit in ((f"{count}packets", "pfifo"), (f"{count}000B", "bfifo")):
+            number = value.rstrip("packetsB")
+            assert linux_line(f"{field}={value}", scenario).startswith(
+                f"{place} {limit} limit {number},"
+            )
+        assert not linux_line(f"{field}=2bdp", scenario)
+        assert not linux_line(f"{field}=9packets", {"radio": {"x": 1}, **scenario})
+    own = "sender (server): sysctl -w "
+    assert linux_line("flows.1.cca=vegas", scenario).startswith(own)
+    assert linux_line("flows.1.cca=vegas", scenario).endswith(
+        "tcp_congestion_control=vegas, or for this flow alone the socket option TCP_CONGESTION"
+    )
+    scenario["flows"][0] = {"from": "phone"}
+    assert linux_line("flows.1.cca=vegas", scenario).endswith("tcp_congestion_control=vegas")

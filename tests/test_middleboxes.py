@@ -44,6 +44,7 @@ def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
     [
         ("ess", "cubic", "unknown variant `ess`"),
         ("es:at=node-3", "cubic", '"node-3" is not a node between the hosts; allowed: node-1, gateway'),
+        ("split:at=node-1:buffer=8MB", "cubic", "two colons; allowed: parameters after the first one"),
         ("es:reserve=1", "cubic", "reserve: 1 is out of range; allowed: 2 to 1000"),
         ("es", "cubic@split", "names a middlebox already"),
         ("as:option_kind=8", "cubic", "option_kind: 8 is taken or reserved; allowed: 253, 254"),

@@ -62,10 +62,12 @@ def check_command(command: str) -> None:
     elif tool == "tc":
         assert arguments[:5] == ["qdisc", "replace", "dev", "INTERFACE", "root"], command
         name, *options = arguments[5:]
-        assert name in ("fq", "fq_codel", "codel", "pie", "pfifo", "cake"), command
+        assert name in ("fq", "fq_codel", "codel", "pie", "pfifo", "bfifo", "cake"), command
         if options:
-            assert (name, options[0]) == ("cake", "bandwidth"), command
-            assert re.fullmatch(r"[1-9]\d*kbit", options[1]), command
+            option = {"cake": "bandwidth", "pfifo": "limit", "bfifo": "limit"}.get(name)
+            assert options[0] == option, command
+            unit = "kbit" if name == "cake" else ""
+            assert re.fullmatch(rf"[1-9]\d*{unit}", options[1]), command
     else:
         assert tool in ("netsh", "kldload", "echo"), command
 

@@ -66,7 +66,10 @@ def test_columns_can_be_chosen_and_keep_their_order(celltcp, swept: Path) -> Non
         return done.stdout
 
     heads = shown("--format", "markdown", "--columns", "rtt,goodput").splitlines()[2]
-    assert heads == "| scenario | path.buffer | CCA | mean RTT ms | p95 RTT ms | goodput Mbit/s |"
+    assert heads == (
+        "| scenario | path.buffer | CCA | mean RTT ms | p95 RTT ms | highest RTT ms | lowest RTT ms "
+        "| goodput Mbit/s |"
+    )
     rows = list(csv.DictReader(io.StringIO(shown("--format", "summary-csv", "--columns", "pm_delay"))))
     assert {row["metric"] for row in rows} == {"pm_delay"}
     for columns, message in (("goodput,loss", "'loss' is no metric here; allowed: goodput_mbps"),):

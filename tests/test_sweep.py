@@ -21,6 +21,8 @@ def test_whole_numbers_and_lists_are_understood() -> None:
     assert parse_vary("tcp.window_scale=0..14") == ("tcp.window_scale", [str(n) for n in range(15)])
     assert parse_vary("path.rtt=18ms, 68ms") == ("path.rtt", ["18ms", "68ms"])
     assert parse_vary("a=-1..1") == ("a", ["-1", "0", "1"])
+    tables = ["droptail", "{kind='fq-codel',target='36ms'}", "[{at='1s',rate='1Mbit/s'},{at='2s'}]"]
+    assert parse_vary(f"path.queue={', '.join(tables)}") == ("path.queue", tables)
 
 
 @pytest.mark.parametrize(

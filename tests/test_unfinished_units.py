@@ -186,3 +186,6 @@ def test_pages_without_an_end_count_with_their_age_and_cut_ones_do_not() -> None
     changes = {"flows.0.workload": pages}
     whole = ct.compare("steady-20-68", "cubic", runs=1, duration="6s", set=changes)
     assert "page_loads_missing" not in whole.applications[0].names
+    ages = "percentiles and maxima count the ages of unfinished ones"
+    assert ages in metrics_table(result, application).title
+    assert ages not in metrics_table(whole, whole.applications[0]).title

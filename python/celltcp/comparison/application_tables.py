@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few, shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
-from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.metrics import AGES, APP_METRICS
 from celltcp.comparison.short_times import ShownColumn, shown_columns
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
@@ -223,7 +223,20 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
         for values in application.metrics.values()
         for name in shown_metrics([application])
     )
-    return f"{title}; - for a percentile of too few values" if lacks_percentile else title
+    if lacks_percentile:
+        title += "; - for a percentile of too few values"
+    has_unfinished = any(
+        estimate(values.get(name, [])).mean > 0
+        for application in applications
+        for values in application.metrics.values()
+        for name in shown_metrics([application])
+        if APP_METRICS[name].kind in AGES.values()
+    )
+    return (
+        f"{title}; percentiles and maxima count the ages of unfinished ones"
+        if has_unfinished
+        else title
+    )
 
 
 def _columns(columns: Sequence[ShownColumn]) -> list[Column]:

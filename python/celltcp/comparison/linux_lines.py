@@ -7,7 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celltcp._core import CelltcpError, in_unit
-from celltcp.comparison.queue_lines import queue_line, shaper_line
+from celltcp.comparison.queue_lines import (
+    buffer_line,
+    is_queue_field,
+    queue_line,
+    shaper_line,
+)
 from celltcp.comparison.report.settings_lines import (
     OTHER_SYSTEMS,
     linux_sysctls,
@@ -52,7 +57,11 @@ def _line(
     if parts[:2] == ["tcp", "sysctl"]:
         name = ".".join(parts[2:]).strip("\"'")
         return f"hosts: sysctl -w {shlex.quote(f'{name}={value}')}" if name else ""
-    if field == "path.queue" or (parts[:2] == ["path", "wired"] and parts[-1] == "queue"):
+    if parts[0] == "flows" and parts[2:] == ["cca"]:
+        return _flow_cca_line(parts[1], value, scenario or {})
+    if parts[0] == "path" and parts[-1] in ("buffer", "uplink_buffer"):
+        return buffer_line(parts, value, scenario or {})
+    if is_queue_field(parts):
         return queue_line(parts, value, scenario, direction)
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
         is_managed = _has_aqm(parts[2], scenario or {})
@@ -132,6 +141,17 @@ def cca_line(cca: str, scenario: Mapping[str, Any] | None = None) -> str:
     sysctls = linux_sysctls(cca)
     # It is that of the responses.
     return f"{with_node('sender', scenario)}: sysctl -w {' '.join(sysctls)}" if sysctls else ""
+
+
+def _flow_cca_line(index: str, cca: str, scenario: Mapping[str, Any]) -> str:
+    """Returns the command that sets the congestion control of one flow of several."""
+    flows = scenario.get("flows", ())
+    own = flows[int(index)] if index.isdigit() and int(index) < len(flows) else {}
+    line = cca_line(cca, {"flows": [own]})
+    node = own.get("from", "server")
+    if not line or sum(flow.get("from", "server") == node for flow in flows) < 2:
+        return line
+    return f"{line}, or for this flow alone the socket option TCP_CONGESTION"
 
 
 def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:

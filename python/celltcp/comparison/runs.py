@@ -54,8 +54,9 @@ def run_table(
 
     The connections of the flow are aggregated. Goodput is what all of them delivered over the time in
     which at least one ran. Retransmissions are summed. Mean RTTs and PM are weighted by segments. 95th
-    percentiles are the highest one of any connection. The induced delay is the mean RTT above the
-    lowest RTT of all connections, because a short connection may see nothing but a long queue.
+    percentiles and maxima are the highest one of any connection. The induced delay is the mean RTT
+    above the lowest RTT of all connections, because a short connection may see nothing but a long
+    queue.
 
     Args:
         results: of the campaign.
@@ -69,6 +70,10 @@ def run_table(
     flows = results.tables["flows"]
     early_columns = [name for name in _EARLY_ACK_COLUMNS if name in flows.column_names]
     columns = {name: numbers(flows[name]).tolist() for name in (*_FLOW_COLUMNS, *early_columns)}
+    # Results of earlier versions lack it.
+    has_max_rtt = "rtt_max_ms" in flows.column_names
+    max_rtts_ms = numbers(flows["rtt_max_ms"]) if has_max_rtt else np.full(len(flows), np.nan)
+    columns["rtt_max_ms"] = max_rtts_ms.tolist()
     for requirement in derived:
         columns[requirement.metric] = _requirement_metric(results, requirement)
     runs = {
@@ -117,6 +122,7 @@ def run_table(
         "goodput_mbps": [flow_goodput(columns, indices) for indices in rows.values()],
         "rtt_mean_ms": weighted("rtt_mean_ms"),
         "rtt_p95_ms": extreme("rtt_p95_ms", max),
+        "rtt_max_ms": extreme("rtt_max_ms", max),
         "rtt_min_ms": min_rtts_ms,
         "induced_delay_ms": weighted("induced_delay_ms"),
         "owd_p95_ms": extreme("owd_p95_ms", max),

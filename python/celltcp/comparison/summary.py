@@ -58,6 +58,9 @@ _OPTION_NAMES = {JAIN: "jain", SHARE: "share"}
 #: Metrics of flows that do not compete, and of others beside their goodput, on request.
 _MINOR_METRICS = (GOODPUT, USED_CAPACITY)
 
+#: Metrics of each competing flow that tables have on request.
+_FLOW_METRICS = (*WINDOWS, "rtt_max_ms", "rtt_min_ms")
+
 #: Statistics over the runs that tables have on request.
 STATISTICS = ("median", "sd")
 
@@ -94,7 +97,7 @@ class MetricSummary:
     @property
     def is_on_request(self) -> bool:
         """Whether tables have the metric on request only; the CSV always has it."""
-        return self.is_minor or self.is_spread or self.metric.partition(":")[0] in WINDOWS
+        return self.is_minor or self.is_spread or self.metric.partition(":")[0] in _FLOW_METRICS
 
     @property
     def is_spread(self) -> bool:
@@ -308,7 +311,7 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
         for name in (SHARE, *(() if flow == comparison.tested else _RIVAL_METRICS)):
             add_flow_metric(name, f"{name}:{flow.name}", flow, f" ({flow.name})")
     for flow in rivals or [comparison.tested]:
-        for name in WINDOWS:
+        for name in _FLOW_METRICS:
             key, of_flow = (f"{name}:{flow.name}", f" ({flow.name})") if rivals else (name, "")
             add_flow_metric(name, key, flow, of_flow)
     if comparison.has_competition:

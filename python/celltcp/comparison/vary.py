@@ -18,6 +18,9 @@ MAX_POINTS = 1000
 #: Range of whole numbers.
 _RANGE_PATTERN = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
+#: Comma between values, not one within a table or a list.
+_LIST_PATTERN = re.compile(r",(?![^{}]*\})(?![^\[\]]*\])")
+
 #: Fields with their values: `"field=values"`, several of these, or a mapping from fields to values.
 Vary: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[Value]]"
 
@@ -72,7 +75,7 @@ def parse_vary(text: str) -> tuple[str, list[str]]:
         # One value more than allowed suffices to show that there are too many.
         values = [str(number) for number in range(first, min(last, first + MAX_POINTS) + 1)]
     else:
-        values = [value.strip() for value in value_text.split(",")]
+        values = [value.strip() for value in _LIST_PATTERN.split(value_text)]
     if not field.strip() or not values or not all(values):
         raise CelltcpError(
             f"vary: {text!r} is not a field with values; allowed: FIELD=FIRST..LAST, whole numbers "

@@ -38,6 +38,8 @@ DEFAULT_CCA = "cubic"
 
 #: Source of each CCA that a user has added, or digest of its library, by its name.
 _SOURCES: dict[str, str] = {}
+#: Parameter of a middlebox after a second colon.
+_TWO_COLONS = re.compile(r"[^@,:]+:[^@,:]*:[^@,]*")
 
 
 class CcaParameter(TypedDict):
@@ -167,6 +169,11 @@ def with_middleboxes(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> l
         CelltcpError: if a middlebox is unknown, or a congestion control has one already.
     """
     text = middleboxes if isinstance(middleboxes, str) else ",".join(middleboxes)
+    if match := _TWO_COLONS.search(text):
+        raise CelltcpError(
+            f"middlebox: {match[0]!r} has two colons; allowed: parameters after the first one, with "
+            "commas between them, such as split:at=node-1,buffer=8MB"
+        )
     return mixes_with_middleboxes(list(ccas), text)
 
 

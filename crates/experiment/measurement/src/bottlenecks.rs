@@ -2,7 +2,7 @@
 
 use net::{Backlog, HostId, LinkId, Network, OutageCause, PathOutage};
 use network_builder::Access;
-use units::{Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate};
 
 /// One direction of the access link of a UE.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub(crate) struct Bottlenecks {
     slot: Duration,
     ues: Vec<HostId>,
     links: Vec<Bottleneck>,
+    /// Rate of a queue outside the path, before the first link.
+    hidden_queue: Option<Rate>,
     /// Bytes that each link of the path has carried in the slot, at the IP layer.
     carried: Vec<u64>,
     /// Bytes of each connection on each link since they were taken last, a row of links for each connection. Every packet
@@ -56,8 +58,28 @@ impl Bottlenecks {
             slot,
             ues: access.iter().map(|access| access.ue).collect(),
             links,
+            hidden_queue: None,
             carried: vec![0; link_count],
             connection_bytes: Vec::new(),
+        }
+    }
+
+    /// Puts a queue outside the path, of this rate, before the first link.
+    pub(crate) fn hide_queue(&mut self, rate: Rate) {
+        self.hidden_queue = Some(rate);
+    }
+
+    /// Returns whether packets wait for a bottleneck where the path does not see them.
+    #[inline]
+    pub(crate) fn is_hidden(&self, index: usize) -> bool {
+        index == 0 && self.hidden_queue.is_some()
+    }
+
+    /// Returns the bytes that a link, or the hidden queue before it, could carry from `from` to `now`.
+    fn link_bytes(&self, link: LinkId, from: Instant, now: Instant, network: &Network) -> Bytes {
+        match self.hidden_queue {
+            Some(rate) if link == self.links[0].link => rate.bytes_in(now.saturating_since(from)),
+            _ => network.capacity_bytes(link, from, now),
         }
     }
 
@@ -86,10 +108,12 @@ impl Bottlenecks {
     /// Begins a slot. The capacity of a wire is known in advance, that of the radio afterwards.
     pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
         let before = Instant::ZERO + now.since_start().saturating_sub(self.slot);
-        for bottleneck in &mut self.links {
-            let is_predictable = network.is_predictable(bottleneck.link);
+        for index in 0..self.links.len() {
+            let link = self.links[index].link;
+            let is_predictable = network.is_predictable(link);
             let from = if is_predictable { now } else { before };
-            let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
+            let bytes = self.link_bytes(link, from, from + self.slot, network);
+            let bottleneck = &mut self.links[index];
             if !is_predictable && bytes.get() == 0 && before < now {
                 bottleneck.add_zero_capacity(before, now);
             }
@@ -151,7 +175,7 @@ impl Bottlenecks {
         network: &Network,
     ) -> (u64, u64) {
         let carried = self.carried[link.0 as usize];
-        let mut all = network.capacity_bytes(link, from, now).get();
+        let mut all = self.link_bytes(link, from, now, network).get();
         if let Some(policed) = network.policed_bytes(link, now.saturating_since(from)) {
             // The burst of a policer is no capacity: it is what the time before has left.
             all = all.min(policed.get());

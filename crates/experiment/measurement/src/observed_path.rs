@@ -188,6 +188,9 @@ impl ObservedPath {
         let end = Instant::ZERO + scenario.duration;
         let wires = PathOutages::new(&topology, seed, end, scenario.slot).map_err(rejected)?;
         let mut recorder = Recorder::new(scenario.slot, &plan.access, wires, is_logged);
+        if let Some(rate) = plan.hidden_queue {
+            recorder.bottlenecks.hide_queue(rate);
+        }
         if tap.is_some() {
             recorder.record_outcomes();
         }

@@ -103,7 +103,9 @@ impl Observer for Recorder {
         let meter = &mut connection.record.meter;
         if host == connection.receiver {
             if segment.len > 0 {
-                meter.on_data_arrived(at, packet.sent_at, packet.size);
+                let is_hidden = self.bottlenecks.is_hidden(connection.bottleneck);
+                let sent_at = (!is_hidden).then_some(packet.sent_at);
+                meter.on_data_arrived(at, sent_at, packet.size);
                 if let Some(outcomes) = &mut self.outcomes {
                     outcomes.on_received(at, packet);
                 }

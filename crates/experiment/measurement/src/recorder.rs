@@ -25,7 +25,7 @@ pub(crate) struct TrackedConnection {
     pub(crate) sender: HostId,
     pub(crate) receiver: HostId,
     /// Index of the bottleneck next to its UE.
-    bottleneck: usize,
+    pub(crate) bottleneck: usize,
     /// Index of the path of its data in the log of outages.
     path: usize,
     /// Links on the path of its data.

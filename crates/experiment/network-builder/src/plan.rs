@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use middlebox::AckSemantics;
 use net::{HostId, LinkId, Topology};
-use units::Duration;
+use units::{Duration, Rate};
 
 /// Reason why no path can be built from a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -74,6 +74,9 @@ pub struct Plan {
     pub middleboxes: Vec<Middlebox>,
     /// The access link of each UE, the phone's first: its capacity and queue are what results show.
     pub access: Vec<Access>,
+    /// Rate of a queue before the phone's downlink that a driver of the plan has outside the path: the path knows neither
+    /// its delay nor its drops.
+    pub hidden_queue: Option<Rate>,
     /// Delay of the start of flows against the scenario.
     pub start_jitter: Duration,
     /// Time of the traces at which the run begins.

@@ -44,6 +44,7 @@ impl Plan {
             topology: builder.topology,
             middleboxes: Vec::new(),
             access,
+            hidden_queue: None,
             start_jitter: draw(Purpose::StartJitter, scenario.variation.start_jitter),
             trace_offset,
         };
@@ -130,7 +131,7 @@ impl Builder<'_> {
             Parts {
                 buffer: path.uplink_buffer,
                 mtu: path.mtu,
-                queue: &path.queue,
+                queue: path.queue_of_uplink(),
                 loss: &path.uplink_loss,
                 blackouts: &path.blackouts,
                 policer: None,
@@ -157,16 +158,16 @@ impl Builder<'_> {
                 let capacity = LinkCapacity::Radio { user, direction };
                 let mut link = LinkConfig::new(&name, from, to, capacity, Duration::ZERO);
                 link.mtu = mtu;
-                let buffer = match direction {
+                let (buffer, discipline) = match direction {
                     Direction::Down => {
                         link.cross = cross.to_vec();
-                        model.rlc.buffer
+                        (model.rlc.buffer, &path.queue)
                     }
-                    Direction::Up => model.rlc.uplink_buffer,
+                    Direction::Up => (model.rlc.uplink_buffer, path.queue_of_uplink()),
                 };
                 link.queue = QueueConfig {
                     limit: Limit::of(buffer, Rate::ZERO, path.mtu, path.rtt),
-                    discipline: path.queue.clone(),
+                    discipline: discipline.clone(),
                 };
                 self.topology.links.push(link);
                 LinkId(self.topology.links.len() as u32 - 1)

@@ -353,6 +353,7 @@ impl Connection {
             far_timeouts: count(self.other_timeouts.map(|other| other.far)),
             handshake_timeouts: count(self.other_timeouts.map(|other| other.handshake)),
             spurious_retransmissions: count(info.duplicates_reported),
+            rtt_max_ms: meter.rtt.percentile_ms(100),
             first_byte_s: seconds(
                 meter
                     .first_delivery

@@ -203,11 +203,14 @@ impl Meter {
         self.sent_before_exit
     }
 
-    /// Processes a data packet of `size` bytes at the IP layer that reaches the phone's tap.
-    pub fn on_data_arrived(&mut self, now: Instant, sent_at: Instant, size: u32) {
-        let delay = now.saturating_since(sent_at);
-        self.one_way.push(delay);
-        self.slot.one_way.add(delay);
+    /// Processes a data packet of `size` bytes at the IP layer that reaches the phone's tap. `sent_at` is `None` where it
+    /// has a queue before it that the tap does not see.
+    pub fn on_data_arrived(&mut self, now: Instant, sent_at: Option<Instant>, size: u32) {
+        if let Some(sent_at) = sent_at {
+            let delay = now.saturating_since(sent_at);
+            self.one_way.push(delay);
+            self.slot.one_way.add(delay);
+        }
         self.slot.arrived += u64::from(size);
     }
 

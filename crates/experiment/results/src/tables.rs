@@ -68,6 +68,7 @@ tables! {
         handshake_timeouts: f64 = "time-outs of SYN and SYN-ACK at both ends; NaN if the engine does not report it",
         spurious_retransmissions: f64 = "segments that the receiver got twice, as its D-SACKs reported; NaN if the engine does not report it",
         first_byte_s: f64 = "from the request of the connection to the first byte delivered to the application, s; NaN without one",
+        rtt_max_ms: f64 = "highest RTT sample, ms",
     }
 
     /// One row per connection that has sent data: what limited its sender, and for how long.

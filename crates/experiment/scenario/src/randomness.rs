@@ -37,7 +37,7 @@ impl Scenario {
         let mut queues = hops()
             .map(|hop| &hop.queue)
             .chain(self.links.iter().map(|link| &link.queue))
-            .chain([&path.queue]);
+            .chain([&path.queue, path.queue_of_uplink()]);
         let result = [
             (
                 "trace offset",

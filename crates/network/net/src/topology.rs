@@ -144,7 +144,9 @@ impl Limit {
         match buffer.resolve(mean, rtt) {
             Buffer::Packets(packets) => Self::Packets(packets.max(1)),
             Buffer::Bytes(bytes) => Self::Bytes(bytes.max(mtu)),
-            Buffer::Bdp(_) => unreachable!("a buffer on a link is in bytes or packets"),
+            Buffer::Bdp(_) | Buffer::Time(_) => {
+                unreachable!("a buffer on a link is in bytes or packets")
+            }
         }
     }
 }

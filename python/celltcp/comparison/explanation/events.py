@@ -54,7 +54,8 @@ class Event(NamedTuple):
     seed: int
     #: Time since the start of the run, s.
     t_s: float
-    #: `overflow`, `aqm`, `policer`, `random`, `radio`, `probe`, `timeout`, `needless` or `outage`.
+    #: `overflow`, `aqm`, `policer`, `random`, `radio`, `probe`, `timeout`, `needless`,
+    #: `hidden` (in a queue of Linux) or `outage`.
     kind: str
     #: Description, with its metrics.
     text: str
@@ -136,6 +137,8 @@ def _recovery_event(evidence: Evidence, row: dict[Any, Any]) -> Event:
     has_enough_probes = 0 < lost <= row["loss_probes"] and not row["timeouts"] > 0
     if has_enough_probes and length_s <= _MAX_PROBE_RTTS * evidence.mean("rtt_mean_ms") / 1e3:
         return _probe_event(row, losses, seed)
+    if not losses and evidence.hides_queue:
+        return Event(seed, float(row["t_s"]), "hidden", f"recovery at {row['t_s']:.2f} s", length_s)
     if not losses:
         text = f"recovery at {row['t_s']:.2f} s although nothing was lost"
         text += ", reduction undone" if row["undone"] > 0 else ""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.cell_changes import CHANGE_KINDS, changes_of
 from celltcp.comparison.explanation.far_losses import far_losses_of
@@ -23,6 +22,7 @@ from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
+from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop
 
@@ -40,8 +40,6 @@ MIN_LIMITED_SHARE = 0.2
 #: A window sets the pacing rate if it is full for at least the first share of the time, and at least
 #: the second share of it is sent per RTT.
 _MIN_FULL_SHARE, MIN_WINDOW_PER_RTT = 0.01, 0.75
-#: Segmentation offload: time whose paced data make one burst, s, and maximum burst, bytes.
-_TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
 #: Minimum number of recoveries of a connection for a mean interval between them.
@@ -80,6 +78,8 @@ class Evidence(FlowScenario):
         super().__init__(metadata, cca, flow)
         #: Whether a middlebox splits the connections. Windows and RTTs are then those of the first leg.
         self.is_split = cca in comparison.split_ccas
+        #: Whether packets are dropped in a queue of Linux, unseen by the tables.
+        self.hides_queue = hides_queue(comparison.results, self.scenario)
         #: Length of a slot, s.
         self.slot_s = float(metadata["slot_s"])
         runs = comparison.runs
@@ -385,7 +385,7 @@ class Evidence(FlowScenario):
         At a wired hop, it is the largest mean wait of a slot's packets, as bytes at the link's rate.
         """
         if self.bottleneck_hop is not None:
-            return float(self._slot_waits_ms.max()) / 1e3 * self._link_bytes_per_s
+            return float(self._slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s
         return float(self.comparison.slots.merge(self._keys, on=["run", "flow"])["queue_bytes"].max())
 
     @functools.cached_property
@@ -411,42 +411,6 @@ class Evidence(FlowScenario):
         return min(float(is_queued.mean()), 1.0 - self.unused_share)
 
     @functools.cached_property
-    def burst_bytes(self) -> float:
-        """Largest burst of segments that the sender hands to its device at the rate of the link, bytes.
-
-        A burst of segmentation offload has the data that Linux paces in a millisecond
-        (tcp_tso_autosize), with a minimum of two segments and a maximum of 64 KiB.
-        """
-        segments = self.scenario.get("tcp", {}).get("tso", "linux")
-        if isinstance(segments, int):
-            return segments * self.mss
-        return min(max(self._link_bytes_per_s * _TSO_INTERVAL_S, 2 * self.mss), _MAX_TSO_BYTES)
-
-    @property
-    def bursts_exceed_buffer(self) -> bool:
-        """Whether bursts of segmentation offload do not fit into the buffer."""
-        return self.burst_bytes > max(self.buffer_bytes, self.mss)
-
-    @property
-    def buffer_field(self) -> str:
-        """Field of the scenario that sets the buffer of the bottleneck."""
-        if self.scenario.get("radio"):
-            return "radio.rlc.uplink_buffer" if self.is_upload else "radio.rlc.buffer"
-        if self.bottleneck_hop is not None:
-            return f"path.wired.{self.bottleneck_hop}.buffer"
-        return "path.uplink_buffer" if self.is_upload else "path.buffer"
-
-    @property
-    def buffer_bytes(self) -> float:
-        """Size of the buffer of the bottleneck, bytes; the largest queue if the field has no size."""
-        text = str(self.value_at(self.buffer_field))
-        for unit, factor in (("packets", _PACKET_BYTES), ("bdp", self.bdp)):
-            if text.endswith(unit):
-                return float(text.removesuffix(unit)) * factor
-        size = in_unit(text, "B")
-        return self.max_queued_bytes if size is None else size
-
-    @functools.cached_property
     def mss(self) -> float:
         """Mean payload of the segments that arrived, bytes; nearly the MSS in a bulk transfer."""
         arrived = self.total("segments") - self.total("retransmissions")
@@ -455,10 +419,10 @@ class Evidence(FlowScenario):
     @functools.cached_property
     def bdp(self) -> float:
         """Bandwidth-delay product of the whole link and the lowest RTT, bytes."""
-        return self._link_bytes_per_s * self.mean("rtt_min_ms") / 1e3
+        return self.link_bytes_per_s * self.mean("rtt_min_ms") / 1e3
 
     @property
-    def _link_bytes_per_s(self) -> float:
+    def link_bytes_per_s(self) -> float:
         """Rate of the link, including what other flows used, bytes per second."""
         return (self.capacity_mbps + sum(self.competing_mbps.values())) * 1e6 / 8
 

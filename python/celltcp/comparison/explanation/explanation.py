@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, with_ranges
+from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
@@ -169,6 +170,15 @@ class ExplainedComparison:
         self.ccas = [
             self._explain(evidence, applications.get(evidence.flow_name)) for evidence in evidences
         ]
+        #: Sentence on the RTT with a full buffer, of the first flow that has a queue.
+        self._max_rtt_text = next(
+            (
+                text
+                for evidence, explained in zip(evidences, self.ccas, strict=True)
+                if explained.cause_text("queue") and (text := max_rtt_text(evidence))
+            ),
+            "",
+        )
         self._all_remedies = remedies_of(
             (
                 (evidence, cause, explained.standing.leads)
@@ -209,6 +219,7 @@ class ExplainedComparison:
             texts = (
                 *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
                 *(least_text, "" if self.window_limit_text else yielding_text(self.comparison)),
+                self._max_rtt_text,
             )
             return [*filter(None, texts), *late_openings(self.results), *few_losses(self.results)]
         return [

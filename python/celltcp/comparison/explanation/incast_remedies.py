@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.results.tested import divided_flows
 
@@ -29,7 +30,7 @@ def synchronized_starts(evidence: Evidence) -> Iterator[Remedy]:
     workload, flow = evidence.workload, f"flows.{evidence.flow_index}"
     count = int(evidence.value_at(f"{flow}.count") or 1)
     window = int(evidence.scenario.get("tcp", {}).get("initial_window", _USUAL_WINDOW))
-    room = evidence.buffer_bytes + evidence.bdp
+    room = buffer_bytes(evidence) + evidence.bdp
     if count * window * evidence.mss <= room:
         return
     fitting = max(math.floor(room / (count * evidence.mss)), _MIN_WINDOW)
@@ -43,6 +44,6 @@ def synchronized_starts(evidence: Evidence) -> Iterator[Remedy]:
         kilobytes = math.ceil(count * total / 1e3)
         yield Remedy(
             f"{against} (a buffer for all of them)",
-            (f"{evidence.buffer_field}={kilobytes}kB",),
+            (f"{buffer_field(evidence)}={kilobytes}kB",),
             network="buffer of the switch port",
         )

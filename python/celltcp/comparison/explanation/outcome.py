@@ -22,7 +22,7 @@ class EventRow(TypedDict):
 
     seed: Seed
     t_s: Annotated[float, "Time since the start of the run, s."]
-    kind: Annotated[str, "Reason of the drops, probe, timeout, needless or outage."]
+    kind: Annotated[str, "Reason of the drops, probe, timeout, needless, hidden or outage."]
     text: Annotated[str, "Description, with its metrics."]
     connection: Annotated[
         int | None, "Number of the connection in its run; null for an outage, which all have."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.buffers import buffer_bytes, burst_bytes, bursts_exceed_buffer
 from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text
@@ -60,7 +61,7 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     """
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
     # An overflow fills the buffer, also between the ends of slots.
-    queued = max(evidence.max_queued_bytes, evidence.buffer_bytes)
+    queued = max(evidence.max_queued_bytes, buffer_bytes(evidence))
     is_deep = queued >= _MAX_SHALLOW_BDPS * evidence.bdp
     if (
         not len(overflows)
@@ -81,8 +82,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     count = evidence.mean_count_text(len(overflows))
     recoveries_text = "1 recovery" if count == "1" else f"{count} recoveries"
     burst_text = ""
-    if evidence.bursts_exceed_buffer:
-        segments = evidence.burst_bytes / evidence.mss
+    if bursts_exceed_buffer(evidence):
+        segments = burst_bytes(evidence) / evidence.mss
         burst_text = (
             f", less than a burst of segmentation offload ({segments:.0f} segments at this rate)"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.shaper_remedies import shaper
@@ -63,8 +64,8 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A target of the queue discipline that suits the RTT."""
-    field = _queue_field(evidence, is_upload=evidence.is_upload)
-    kind, rtt_ms = _kind_of_queue(evidence, field), evidence.base_rtt_ms
+    field = queue_field(evidence, is_upload=evidence.is_upload)
+    kind, rtt_ms = queue_kind(evidence, field), evidence.base_rtt_ms
     if kind in ("codel", "fq-codel") and rtt_ms > _MAX_AQM_RTT_MS / 2:
         queue = _with_times(kind, rtt_ms, _HIGH_TARGET_SHARE)
         yield Remedy("early drops on a long path", (f"{field}={queue}",))
@@ -108,8 +109,8 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
 
 def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[Remedy]:
     """Yields fq-codel, with times that suit the RTT, at the bottleneck of a direction without it."""
-    field, rtt_ms = _queue_field(evidence, is_upload=is_upload), evidence.base_rtt_ms
-    if _kind_of_queue(evidence, field) == "fq-codel":
+    field, rtt_ms = queue_field(evidence, is_upload=is_upload), evidence.base_rtt_ms
+    if queue_kind(evidence, field) == "fq-codel":
         return
     # With the default times, a link whose RTT is much longer has drops before its queue stands.
     is_long = rtt_ms > _MAX_AQM_RTT_MS
@@ -167,15 +168,3 @@ def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:
         size = float(text.removesuffix("bdp")) * bdp
     if size is not None and size > _MIN_LONG_BUFFER_BDPS * bdp >= _MIN_BUFFER_PACKETS * _PACKET_BYTES:
         yield Remedy(f"{against} (a buffer of one BDP)", (f"{field}=1bdp",))
-
-
-def _queue_field(evidence: Evidence, *, is_upload: bool) -> str:
-    """Returns the field of the queue discipline of the bottleneck of a direction."""
-    hop = narrow_hop(evidence.scenario, is_upload=is_upload)
-    return "path.queue" if hop is None else f"path.wired.{hop}.queue"
-
-
-def _kind_of_queue(evidence: Evidence, field: str) -> str:
-    """Returns the queue discipline in a field of the scenario."""
-    value = evidence.value_at(field)
-    return str(value.get("kind") if isinstance(value, dict) else value)

@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.application_remedies import (
     transfer_time,
     video,
 )
+from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
 from celltcp.comparison.explanation.incast_remedies import synchronized_starts
 from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
 from celltcp.comparison.explanation.remedy import Remedy
@@ -95,7 +96,7 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """
     yield from synchronized_starts(evidence)
     against = "bursts that overflow a shallow buffer"
-    no_tso = ("tcp.tso=1",) if evidence.bursts_exceed_buffer else ()
+    no_tso = ("tcp.tso=1",) if bursts_exceed_buffer(evidence) else ()
     if evidence.cca.startswith("bbr"):
         if no_tso:
             yield Remedy(against, no_tso)
@@ -451,8 +452,8 @@ def _min_rto(evidence: Evidence) -> Remedy:
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:
     """Yields a deeper buffer at the bottleneck; nothing where it is as deep."""
     packets = math.ceil(bdps * evidence.bdp / _PACKET_BYTES)
-    if packets * _PACKET_BYTES > evidence.buffer_bytes:
-        yield Remedy(against, (f"{evidence.buffer_field}={packets}packets",))
+    if packets * _PACKET_BYTES > buffer_bytes(evidence):
+        yield Remedy(against, (f"{buffer_field(evidence)}={packets}packets",))
 
 
 def _parameters(name: str) -> dict[str, str]:

@@ -39,9 +39,14 @@ def parallel_connections(evidence: Evidence, against: str) -> Iterator[Remedy]:
     yield Remedy(
         f"{against}: {_CONNECTIONS} parallel connections",
         tuple(changes),
-        linux=f"sender: a program with {_CONNECTIONS} connections, as iperf3 -P {_CONNECTIONS}",
+        linux=connections_line(_CONNECTIONS),
         price="more than a fair share beside other flows",
     )
+
+
+def connections_line(count: int) -> str:
+    """Returns the host and the program that have some parallel connections."""
+    return f"sender: a program with {count} connections, as iperf3 -P {count}"
 
 
 def capped_sender(evidence: Evidence, against: str) -> Iterator[Remedy]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.sender_remedies import connections_line
 from celltcp.comparison.explanation.window_demand import sessions_of, window_demand
 from celltcp.results.first_window import initial_buffer
 from celltcp.results.tested import is_endless
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Windows that fill a path, BDPs. Two BDPs still fill it right after a loss; one BDP leaves no queue.
 WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
+#: Maximum number of parallel connections that a text advises.
+_MAX_SESSIONS = 32
 #: Ratios of receive and send buffer to the window, as Linux counts the memory of packets.
 _RECEIVE_BUFFER_RATIO, SEND_BUFFER_RATIO = 2, 3
 #: Ratio of the receive buffer at the start to the window, which has whole segments of its half.
@@ -81,9 +84,9 @@ def _windows(
             yield Remedy(f"{against}{reason}", changes, is_variant=is_variant, family=_FAMILY)
     in_flight = evidence.max_window(limit)
     more = math.ceil(sessions * evidence.bdp / in_flight) if in_flight > 0 else 0
-    if sessions > 1 and is_endless(evidence.workload) and more > sessions:
+    if is_endless(evidence.workload) and sessions < more <= _MAX_SESSIONS:
         changes = (f"flows.{evidence.flow_index}.count={more}",)
-        yield Remedy(f"{against}, by more sessions", changes)
+        yield Remedy(f"{against}, by {more} connections", changes, linux=connections_line(more))
 
 
 def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:

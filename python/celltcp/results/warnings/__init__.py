@@ -73,6 +73,10 @@ def all_warnings(results: Results) -> list[str]:
         warnings += sleepless(results, scenario["radio"])
     warnings += [*_memory_pressure(results), *_repeated_traces(about), *about.get("notes", [])]
     warnings += [*limited_flows(results), *windows_that_share(results)]
+    if scenario.get("kernel", {}).get("queue"):
+        from celltcp.results.warnings.hidden_queue import hidden_queue, hides_queue
+
+        warnings += hidden_queue() if hides_queue(results, scenario) else []
     losses = [part.get(name) for part in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
     if any(losses):
         from celltcp.results.warnings.few_losses import few_losses

@@ -16,9 +16,12 @@ const PIE_BURST: Duration = Duration::from_millis(150);
 /// Parts per unit of the weights of PIE in Linux.
 const PIE_WEIGHT: f64 = 16.0;
 
-/// Lets packets pass the path's queue before the access link without delay.
+/// Lets packets pass the path's queue before the access link without delay, since they wait in Linux's.
 pub(crate) fn bypass_access_queue(plan: &mut Plan) {
     let link = &mut plan.topology.links[plan.access[0].down.0 as usize];
+    if let LinkCapacity::Constant(rate) = link.capacity {
+        plan.hidden_queue = Some(rate);
+    }
     link.capacity = LinkCapacity::Constant(Rate::from_mbps(1e6));
     link.queue = QueueConfig {
         limit: Limit::Unlimited,

@@ -25,13 +25,16 @@ table! {
         /// Capacity of the access link from the phone; default a rate of 50Mbit/s.
         pub up: Capacity = ACCESS,
         /// Downlink buffer of the access link: bandwidth-delay products ("1bdp", of the mean rate and rtt),
-        /// packets ("150packets") or bytes ("300kB"); default 1bdp.
+        /// packets ("150packets"), bytes ("300kB") or time at the mean rate ("90ms"); default 1bdp.
         pub buffer: Buffer = Buffer::Bdp(1.0),
         /// Uplink buffer of the access link; default 1000packets.
         pub uplink_buffer: Buffer = Buffer::Packets(1000),
         /// Queue discipline of the access link, both directions: "droptail", "codel", "fq-codel", "pie", or a
         /// table of kind and parameters; default "droptail". Of a cell it is above RLC, with its buffers.
         pub queue: Queue = Queue::Droptail,
+        /// Queue discipline of the uplink; unset: that of queue.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub uplink_queue: Option<Queue>,
         /// Largest IP packet of the access link; default 1500B.
         pub mtu: Bytes = MTU,
         /// Random loss on the downlink: a probability per packet, a list of steps with the time from which each
@@ -62,6 +65,11 @@ table! {
 }
 
 impl Path {
+    /// Returns the queue discipline of the uplink of the access link.
+    pub fn queue_of_uplink(&self) -> &Queue {
+        self.uplink_queue.as_ref().unwrap_or(&self.queue)
+    }
+
     /// Returns the size of the largest packet that passes all links between server and phone.
     pub fn path_mtu(&self) -> Bytes {
         self.wired

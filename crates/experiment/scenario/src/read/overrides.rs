@@ -145,7 +145,10 @@ fn expand_shorthand(node: &mut Node, name: &str, origin: Location) {
     let shorthand_key = match (&node.value, name) {
         (Value::List(_) | Value::Table(_), _) => return,
         (Value::Text(_), "cca") => Some("name"),
-        (Value::Text(_), "queue" | "workload" | "model" | "antenna" | "trigger") => Some("kind"),
+        (
+            Value::Text(_),
+            "queue" | "uplink_queue" | "workload" | "model" | "antenna" | "trigger",
+        ) => Some("kind"),
         _ => None,
     };
     let inner = core::mem::replace(node, Node::empty(origin));

@@ -5,13 +5,14 @@ use crate::model::{Buffer, Capacity, Kernel, Queue, Scenario};
 use config::changed_fields;
 
 /// Fields of the path that an access link with a queue of Linux can have.
-const BESIDE_LINUX_QUEUE: [&str; 9] = [
+const BESIDE_LINUX_QUEUE: [&str; 10] = [
     "rtt",
     "down",
     "up",
     "buffer",
     "uplink_buffer",
     "queue",
+    "uplink_queue",
     "mtu",
     "uplink_loss",
     "wired",

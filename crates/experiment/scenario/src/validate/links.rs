@@ -9,19 +9,24 @@ use crate::model::{
 };
 use config::{
     FieldContext, FieldError, changed_fields, check_each, check_positive, check_range,
-    check_unique, invalid_value, reject,
+    invalid_value, reject,
 };
 
 /// Limits of the MTU: the smallest datagram that every host must accept (RFC 791), and jumbo frames.
 const MTU: (Bytes, Bytes) = (Bytes::new(576), Bytes::new(9000));
 
+/// Name of the link to the phone, without its direction.
+const ACCESS_LINK: &str = "access";
+
 pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let path = &scenario.path;
+    ue_names(scenario)?;
     path_itself(path).in_table("path")?;
-    let mut names = BTreeMap::new();
+    let access = access_links(scenario);
+    let mut names = access.iter().map(|name| (name.as_str(), None)).collect();
     for (index, hop) in path.wired.iter().enumerate() {
         let field = format!("path.wired.{index}");
-        check_unique(&mut names, &hop.name, format!("{field}.name"))?;
+        link_name(&mut names, &hop.name, format!("{field}.name"))?;
         wire(&hop.rate, (&hop.buffer, &hop.queue, hop.mtu))
             .and_then(|()| impairments(&hop.loss, &hop.jitter, &hop.cross_traffic, hop.mtu))
             .and_then(|()| interruptions(&hop.blackouts, hop.policer.as_ref(), hop.mtu))
@@ -30,7 +35,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     delays(scenario)?;
     for (index, link) in scenario.links.iter().enumerate() {
         let field = format!("links.{index}");
-        check_unique(&mut names, &link.name, format!("{field}.name"))?;
+        link_name(&mut names, &link.name, format!("{field}.name"))?;
         wire(&link.rate, (&link.buffer, &link.queue, link.mtu))
             .and_then(|()| impairments(&link.loss, &link.jitter, &link.cross_traffic, link.mtu))
             .and_then(|()| interruptions(&link.blackouts, link.policer.as_ref(), link.mtu))
@@ -39,9 +44,63 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     tree(scenario)
 }
 
+/// Checks that no UE has the name of a node of the path, or of the links to the phone.
+fn ue_names(scenario: &Scenario) -> Result<(), FieldError> {
+    let inner = scenario.path.inner_nodes();
+    let ues = scenario.radio.iter().flat_map(|radio| &radio.ues);
+    for (index, ue) in ues.enumerate() {
+        let field = || format!("radio.ues.{index}.name");
+        for name in ue.nodes() {
+            if inner.contains(&name) {
+                return reject(
+                    field(),
+                    format!("{name:?} is a node of the path; choose another name"),
+                );
+            }
+            if name == ACCESS_LINK {
+                let message = format!("{name:?} is the name of the phone's link; choose another");
+                return reject(field(), message);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the names of access links, which no other link can have.
+fn access_links(scenario: &Scenario) -> Vec<String> {
+    let ues = scenario.radio.iter().flat_map(Radio::nodes);
+    ues.chain([ACCESS_LINK.to_owned()])
+        .filter(|name| name != "phone")
+        .collect()
+}
+
+/// Checks that no other link has the name of this one; access links have no field for it.
+fn link_name<'a>(
+    names: &mut BTreeMap<&'a str, Option<String>>,
+    name: &'a str,
+    field: String,
+) -> Result<(), FieldError> {
+    let used = match names.get(name) {
+        Some(Some(first)) => format!("already the value of {first}"),
+        Some(None) => "the name of an access link; choose another".to_owned(),
+        None => {
+            names.insert(name, Some(field));
+            return Ok(());
+        }
+    };
+    reject(field, format!("{name:?} is {used}"))
+}
+
 /// Rejects fields of the path's access link where the radio takes its place.
 pub(super) fn access_link(path: &Path) -> Result<(), FieldError> {
-    let allowed = ["rtt", "mtu", "queue", "wired", "middleboxes"];
+    let allowed = [
+        "rtt",
+        "mtu",
+        "queue",
+        "uplink_queue",
+        "wired",
+        "middleboxes",
+    ];
     let mut set = changed_fields(path).into_iter();
     match set.find(|(name, _)| !allowed.contains(&name.as_str())) {
         Some((name, _)) => reject(
@@ -62,6 +121,10 @@ fn path_itself(path: &Path) -> Result<(), FieldError> {
         .check(path.mtu)
         .in_table("uplink_buffer")?;
     path.queue.check().in_table("queue")?;
+    let uplink_queue = path.uplink_queue.as_ref();
+    uplink_queue
+        .map_or(Ok(()), Queue::check)
+        .in_table("uplink_queue")?;
     path.uplink_loss.check().in_table("uplink_loss")?;
     impairments(&path.loss, &path.jitter, &path.cross_traffic, path.mtu)?;
     interruptions(&path.blackouts, path.policer.as_ref(), path.mtu)?;
@@ -129,7 +192,9 @@ fn tree(scenario: &Scenario) -> Result<(), FieldError> {
         .map(|node| (node, "server"))
         .into();
     let ues: Vec<String> = scenario.radio.iter().flat_map(Radio::nodes).collect();
-    part.extend(ues.iter().map(|ue| (ue.as_str(), "server")));
+    let inner = scenario.path.inner_nodes();
+    let known = ues.iter().chain(&inner);
+    part.extend(known.map(|node| (node.as_str(), "server")));
     for (index, link) in scenario.links.iter().enumerate() {
         for (name, node) in [("from", &link.from), ("to", &link.to)] {
             if node.is_empty() {

@@ -23,7 +23,7 @@ fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
     assert_eq!(
         complaint("name = \"x\"\n\n[path]\nbuffer = \"1bdb\"\n"),
         "bad.toml:4: path.buffer: \"1bdb\" is not a buffer size; allowed: bandwidth-delay products \
-         (\"1bdp\"), packets (\"150packets\"), bytes (\"300kB\")"
+         (\"1bdp\"), packets (\"150packets\"), bytes (\"300kB\"), time at the mean rate (\"90ms\")"
     );
     assert_eq!(
         complaint("duration = 60"),
@@ -324,6 +324,30 @@ fn values_must_make_sense() {
             "3: links.0.to: \"server\" and \"phone\" are already connected; allowed: links that make a tree with the path",
         ),
         (
+            "[[links]]\nfrom = \"server\"\nto = \"node-1\"\n[[path.wired]]\n[[path.wired]]",
+            "3: links.0.to: \"server\" and \"node-1\" are already connected; allowed: links that make a tree with the path",
+        ),
+        (
+            "[[path.wired]]\nname = \"access\"",
+            "2: path.wired.0.name: \"access\" is the name of an access link; choose another",
+        ),
+        (
+            "[[links]]\nname = \"access\"\nfrom = \"gateway\"\nto = \"a\"",
+            "2: links.0.name: \"access\" is the name of an access link; choose another",
+        ),
+        (
+            "[[path.wired]]\nname = \"lan\"\n[[path.wired]]\nname = \"lan\"",
+            "4: path.wired.1.name: \"lan\" is already the value of path.wired.0.name",
+        ),
+        (
+            "[path]\nuplink_queue = { kind = \"codel\", target = \"0s\" }",
+            "2: path.uplink_queue.target: 0s is out of range; allowed: more than zero",
+        ),
+        (
+            "[path]\nuplink_buffer = \"0ms\"",
+            "2: path.uplink_buffer: 0s is out of range; allowed: more than 0s",
+        ),
+        (
             "[[links]]\nfrom = \"a\"\nto = \"b\"",
             "2: links.0.from: \"a\" is not connected to the path",
         ),
@@ -358,8 +382,8 @@ fn an_override_is_blamed_by_what_it_says() {
     assert_eq!(
         complaint_about("path.bufer=1bdp"),
         "override path.bufer=1bdp: path.bufer: there is no such field; did you mean \"buffer\"?; \
-         allowed: rtt, down, up, buffer, uplink_buffer, queue, mtu, loss, uplink_loss, blackouts, policer, jitter, \
-         cross_traffic, wired, middleboxes"
+         allowed: rtt, down, up, buffer, uplink_buffer, queue, uplink_queue, mtu, loss, uplink_loss, blackouts, \
+         policer, jitter, cross_traffic, wired, middleboxes"
     );
     assert_eq!(
         complaint_about("path.buffer"),

@@ -242,6 +242,7 @@ fn assignment() -> impl Strategy<Value = String> {
         )),
         size.prop_map(field("path.buffer")),
         (0.001_f64..9.0).prop_map(|b| format!("path.uplink_buffer={b}bdp")),
+        (1_u64..9000).prop_map(|b| format!("path.wired.0.buffer={b}ms")),
         (0.0_f64..=1.0).prop_map(|p| format!("path.loss={p:?}")),
         prop::sample::select(vec!["droptail", "codel", "fq-codel", "pie"])
             .prop_map(|q| format!("path.wired.0.queue={q}")),

@@ -33,7 +33,7 @@ fn the_access_link_is_the_radio_s_or_the_path_s() {
         );
         complaints(&[(&format!("[radio]\n[path]\n{field}"), &complained)]);
     }
-    let kept = "[radio]\n[path]\nrtt = '68ms'\nmtu = '1428B'\nqueue = 'codel'\n[[path.wired]]\nloss = 1e-4";
+    let kept = "[radio]\n[path]\nrtt = '68ms'\nmtu = '1428B'\nqueue = 'codel'\nuplink_queue = 'pie'\n[[path.wired]]\nloss = 1e-4";
     Scenario::from_toml(kept, "good.toml", &[]).unwrap();
 }
 
@@ -368,6 +368,18 @@ fn nodes_have_names_of_their_own() {
         (
             "[[radio.ues]]\n[[radio.ues]]\nname = 'server'",
             "3: radio.ues.1.name: \"server\" is out of range; allowed: the name of a new node",
+        ),
+        (
+            "[[radio.ues]]\n[[radio.ues]]\nname = 'node'\ncount = 2\n[[path.wired]]\n[[path.wired]]",
+            "3: radio.ues.1.name: \"node-1\" is a node of the path; choose another name",
+        ),
+        (
+            "[[radio.ues]]\n[[radio.ues]]\nname = 'access'",
+            "3: radio.ues.1.name: \"access\" is the name of the phone's link; choose another",
+        ),
+        (
+            "[[radio.ues]]\n[[radio.ues]]\nname = 'car'\n[[path.wired]]\nname = 'car'",
+            "5: path.wired.0.name: \"car\" is the name of an access link; choose another",
         ),
         (
             "[[radio.ues]]\ncount = 3",

@@ -103,7 +103,7 @@ impl RadioAudit {
             }
             Buffer::Bytes(max) => check_max("bytes waiting", record.queue_bytes, max.get())?,
             // The settings reject it.
-            Buffer::Bdp(_) => {}
+            Buffer::Bdp(_) | Buffer::Time(_) => {}
         }
         let Some(block) = record.block else {
             return Ok(());

@@ -31,7 +31,7 @@ impl Buffer {
             Limit::Packets(max) => (self.sdus.len() as u64) < max,
             Limit::Bytes(max) => self.bytes + u64::from(bytes) <= max.get(),
             // The check of the settings rejects it.
-            Limit::Bdp(_) => false,
+            Limit::Bdp(_) | Limit::Time(_) => false,
         }
     }
 

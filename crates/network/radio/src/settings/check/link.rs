@@ -122,7 +122,7 @@ fn reject_am_settings(rlc: &Rlc) -> Result<(), FieldError> {
 
 fn check_buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), FieldError> {
     let fits = match buffer {
-        Buffer::Bdp(_) => false,
+        Buffer::Bdp(_) | Buffer::Time(_) => false,
         Buffer::Packets(packets) => packets > 0,
         Buffer::Bytes(bytes) => bytes >= mtu,
     };

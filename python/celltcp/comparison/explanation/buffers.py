@@ -1,0 +1,98 @@
+"""Buffer of the bottleneck: its field and size, bursts that exceed it, and the RTT that it allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp._core import in_unit
+from celltcp.scenarios.narrow_hop import steady_rate
+from celltcp.scenarios.quantity_texts import time_text
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Segmentation offload: time whose paced data make one burst, s, and maximum burst, bytes.
+_TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
+#: Size of a packet, bytes.
+_PACKET_BYTES = 1500
+#: Maximum 95th percentile of the RTT, as a ratio of the RTT with a full buffer: above it, packets or
+#: ACKs wait elsewhere, too.
+_MAX_RTT_RATIO = 1.05
+
+
+def burst_bytes(evidence: Evidence) -> float:
+    """Returns the largest burst that the sender hands to its device at the rate of the link, bytes.
+
+    A burst of segmentation offload has the data that Linux paces in a millisecond (tcp_tso_autosize),
+    with a minimum of two segments and a maximum of 64 KiB.
+    """
+    segments = evidence.scenario.get("tcp", {}).get("tso", "linux")
+    if isinstance(segments, int):
+        return segments * evidence.mss
+    paced = evidence.link_bytes_per_s * _TSO_INTERVAL_S
+    return min(max(paced, 2 * evidence.mss), _MAX_TSO_BYTES)
+
+
+def bursts_exceed_buffer(evidence: Evidence) -> bool:
+    """Returns whether bursts of segmentation offload do not fit into the buffer."""
+    return burst_bytes(evidence) > max(buffer_bytes(evidence), evidence.mss)
+
+
+def buffer_bytes(evidence: Evidence) -> float:
+    """Returns the size of the buffer of the bottleneck, bytes; the largest queue without a size."""
+    size = _configured_bytes(evidence, evidence.link_bytes_per_s)
+    return evidence.max_queued_bytes if size is None else size
+
+
+def buffer_field(evidence: Evidence) -> str:
+    """Returns the field of the scenario that sets the buffer of the bottleneck."""
+    if evidence.scenario.get("radio"):
+        return "radio.rlc.uplink_buffer" if evidence.is_upload else "radio.rlc.buffer"
+    if evidence.bottleneck_hop is not None:
+        return f"path.wired.{evidence.bottleneck_hop}.buffer"
+    return "path.uplink_buffer" if evidence.is_upload else "path.buffer"
+
+
+def max_rtt_text(evidence: Evidence) -> str:
+    """Returns the RTT with a full buffer as a sentence; empty unless a bulk flow fills a buffer.
+
+    Its rate is steady, and it drops packets only at its end.
+    """
+    hop, is_full = evidence.bottleneck_hop, (evidence.recoveries["overflow"] > 0).any()
+    link = evidence.value_at(
+        f"path.wired.{hop}.rate"
+        if hop is not None
+        else f"path.{'up' if evidence.is_upload else 'down'}"
+    )
+    rate = steady_rate(link)
+    is_plain = evidence.is_bulk and not evidence.is_split and not evidence.jitter_ms
+    if not is_full or not is_plain or evidence.scenario.get("radio") or not rate:
+        return ""
+    size, min_rtt_ms = _configured_bytes(evidence, rate / 8), evidence.mean("rtt_min_ms")
+    wait_s = 0.0 if size is None else 8 * size / rate
+    max_rtt_s = min_rtt_ms / 1e3 + wait_s
+    if not wait_s or not evidence.mean("rtt_p95_ms") <= _MAX_RTT_RATIO * 1e3 * max_rtt_s:
+        return ""
+    path_text = time_text(min_rtt_ms / 1e3)
+    return (
+        f"{evidence.buffer_text} holds {time_text(wait_s)} of data: with the {path_text} of the path, "
+        f"an RTT is at most about {time_text(max_rtt_s)}, but for delayed ACKs, whatever the CCA"
+    )
+
+
+def _configured_bytes(evidence: Evidence, bytes_per_s: float) -> float | None:
+    """Returns the size of the buffer of the bottleneck, bytes; None if the field has no size.
+
+    Args:
+        evidence: evidence of a flow.
+        bytes_per_s: mean rate of the link.
+    """
+    text = str(evidence.value_at(buffer_field(evidence)))
+    if text.endswith("bdp"):
+        rtt_s = in_unit(evidence.value_at("path.rtt"), "s")
+        return float(text.removesuffix("bdp")) * bytes_per_s * (rtt_s or 0.0)
+    sizes = {"packets": _PACKET_BYTES, "B": 1.0, "s": bytes_per_s}
+    return next(
+        (size * factor for unit, factor in sizes.items() if (size := in_unit(text, unit)) is not None),
+        None,
+    )

@@ -1,0 +1,55 @@
+"""Queue discipline of the uplink: its drops, and the advice for a queue of one direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+
+UPLOAD = {"name": "up", "from": "phone", "to": "server"}
+SLOW = {"path.rtt": "40ms", "path.down.rate": "4Mbit/s", "path.up.rate": "1Mbit/s"}
+BUFFERS = {"path.buffer": "100packets", "path.uplink_buffer": "100packets"}
+
+
+def compared(*flows: dict[str, Any], **changes: Any) -> ct.Comparison:
+    """Returns a comparison of CUBIC on a slow link; changes are those of `path`."""
+    path = {f"path.{name}": value for name, value in changes.items()}
+    changes = {**SLOW, **BUFFERS, "flows": list(flows), **path}
+    return ct.compare("steady-20-18", "cubic", 1, duration="30s", set=changes)
+
+
+def rtts_ms(result: ct.Comparison) -> dict[str, float]:
+    """Returns the mean RTT of each flow."""
+    flows = result.flows
+    return dict(zip(flows["name"], flows["rtt_mean_ms"], strict=True))
+
+
+@pytest.mark.parametrize("kind", ["codel", "fq-codel", "pie"])
+def test_each_direction_has_its_queue_discipline(kind: str) -> None:
+    deep, both, up, down = (
+        rtts_ms(compared(UPLOAD, **queues))["up"]
+        for queues in (
+            {},
+            {"queue": kind},
+            {"uplink_queue": kind},
+            {"queue": kind, "uplink_queue": "droptail"},
+        )
+    )
+    assert both == up < deep / 3
+    assert down == deep
+
+
+def test_the_advice_for_an_upload_alone_is_about_the_uplink() -> None:
+    (options,) = (
+        remedy.options
+        for remedy in ExplainedComparison(compared(UPLOAD)).remedies
+        if "queue=" in remedy.options
+    )
+    assert "path.uplink_queue=fq-codel" in options
+    page = {"name": "web", "workload": {"kind": "page"}}
+    for change, field in (({}, "path.queue"), ({"uplink_queue": "droptail"}, "path.uplink_queue")):
+        explained = ExplainedComparison(compared(UPLOAD, page, **change))
+        assert f"{field}=fq-codel" in " ".join(each.options for each in explained.remedies)
