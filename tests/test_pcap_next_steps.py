@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -68,6 +69,18 @@ def test_a_window_with_a_scale_has_no_line_that_turns_it_on(tmp_path: Path) -> N
     assert "the receive window of the client" in step
     assert "tcp_window_scaling" not in step
     assert "; Linux, receiver: sysctl -w net.ipv4.tcp_rmem=" in step
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("window", [120, 260])
+def test_a_receive_window_has_the_same_step_on_either_side(
+    tmp_path: Path, place: str, window: int
+) -> None:
+    (step,) = _steps(tmp_path, place, **{"tcp.receive_window_max": f"{window}kB"})
+    assert step.startswith("# against the receive window of the client, under each CCA: twice the ")
+    (rate,) = re.findall(r"gives up to ([\d.]+) Mbit/s; Linux, receiver: sysctl", step)
+    assert float(rate) == pytest.approx(2 * 8 * window / 75, rel=0.3)
+    assert "; Windows, receiver: netsh int tcp set global autotuninglevel=normal" in step
 
 
 def test_a_transfer_that_waits_for_its_application_has_none(tmp_path: Path) -> None:
