@@ -11,6 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.best_values import overall_rankings
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.later_responses import later_maxima
 from celltcp.comparison.explanation.trials import TrialBudget
@@ -102,7 +103,9 @@ def test_a_lost_handshake_does_not_hide_what_a_lower_rto_gains(seed: int) -> Non
     result = ct.compare("steady-20-68", "cubic", 1, duration="6s", set=changes)
     (application,) = result.applications
     assert application.means("response_max_s")[0] > 0.9
-    (later,) = later_maxima(result, application.flow, "cubic") or ()
+    maxima = later_maxima(result, application.flow, "cubic")
+    assert maxima is not None
+    (later,) = maxima
     units = result.units
     first = units.groupby("connection")["start_s"].transform("min")
     assert later == units.loc[units["start_s"] > first, "duration_s"].max() < 0.9
@@ -112,6 +115,29 @@ def test_a_lost_handshake_does_not_hide_what_a_lower_rto_gains(seed: int) -> Non
     before, after = map(float, gain.groups())
     assert before == pytest.approx(later, abs=5e-4)
     assert after < 0.5 * before
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_sweep_ranks_by_the_percentile_that_differs_where_all_tie_by_the_95th(seed: int) -> None:
+    draw = random.Random(seed)
+    changes = _calls(draw.choice([1, 2]), 5, loss=round(draw.uniform(0.002, 0.004), 4), connections=4)
+    sweep = ct.sweep(
+        "steady-20-68", {"tcp.min_rto": ["200ms", "20ms"]}, "cubic", 3, duration="15s", set=changes
+    )
+    (ranking,) = [each for each in overall_rankings(sweep) if each.decides]
+    (stake,) = ranking.stakes
+    assert stake.metric == "response_p999_s"
+    assert stake.title == "99.9th percentile of the response time"
+    assert [ranking.choices[name].value for name in stake.values if stake.verdict.leader == name] == [
+        "20ms"
+    ]
+    # One without losses ties in each.
+    changes["path.loss"] = 0.0
+    sweep = ct.sweep(
+        "steady-20-68", {"tcp.min_rto": ["200ms", "20ms"]}, "cubic", 3, duration="15s", set=changes
+    )
+    (ranking,) = overall_rankings(sweep)
+    assert ranking.stakes[0].metric == "response_p95_s"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -132,6 +158,12 @@ def test_transfers_that_start_together_have_a_lower_initial_window_by_the_last(s
     (application,) = result.applications
     assert application.ranking.metric == "completion_max_s"
     assert not any("same instant" in each for each in result.warnings)
+    overshoot = next(
+        cause for cause in ExplainedComparison(result).ccas[0].causes if cause.name == "overshoot"
+    )
+    assert (
+        f" {count} connections start together: their initial windows of 10 segments" in overshoot.text
+    )
     remedies = {each.remedy.changes[0].partition("=")[0]: each for each in _tried(result)}
     assert all("completion max" in each.trial for each in remedies.values())
     assert remedies["path.buffer"].remedy.changes == (f"path.buffer={count * size}kB",)
@@ -140,6 +172,11 @@ def test_transfers_that_start_together_have_a_lower_initial_window_by_the_last(s
     with_lower = ct.compare("steady-20-68", "cubic", 1, duration="5s", set=lower)
     old, new = (each.applications[0].means("completion_max_s")[0] for each in (result, with_lower))
     assert ("tcp.initial_window" in remedies) == (new < 0.9 * old)
+    # No port holds all of long transfers.
+    long = {**changes, "flows.0.workload": {"kind": "bulk", "bytes": "500kB"}}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="5s", set=long)
+    tried = [change for each in _tried(result) for change in each.remedy.changes]
+    assert f"path.buffer={count * 500}kB" not in tried
     # Transfers whose first bursts fit need none of that.
     fitting = ct.compare(
         "steady-20-68", "cubic", 1, duration="5s", set={**changes, "path.buffer": "2MB"}

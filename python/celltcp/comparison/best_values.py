@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.comparison.applications import Application, RankingMetric
+from celltcp.comparison.applications import Application, RankingMetric, has_too_few
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metrics import (
@@ -318,7 +318,26 @@ class FieldRanking:
         metric = self._ranking_metrics.get(flow.name, merged.ranking)
         if metric.metric not in names:
             metric = merged.ranking
-        return self._stake(flow.name, metric, merged.values(metric.metric))
+        stake = self._stake(flow.name, metric, merged.values(metric.metric))
+        return self._in_tail(stake, merged) or stake
+
+    def _in_tail(self, stake: Stake, application: Application) -> Stake | None:
+        """Returns the stake by a higher percentile that differs, where all tie by the 95th.
+
+        What changes one response in a thousand, such as a lower RTO, shows in no lower percentile.
+        """
+        if "_p95_" not in stake.metric or len(stake.verdict.tied) < len(stake.values) - 1:
+            return None
+        for short, title in (("_p99_", "99th"), ("_p999_", "99.9th")):
+            metric = stake.metric.replace("_p95_", short)
+            columns = application.metrics.values()
+            if any(metric not in each or has_too_few(metric, each) for each in columns):
+                continue
+            ranking = RankingMetric(metric, stake.title.replace("95th", title), stake.note)
+            higher = self._stake(stake.flow, ranking, application.values(metric))
+            if any(higher.is_gain(one, other) for one in higher.values for other in higher.values):
+                return higher
+        return None
 
 
 def field_rankings(sweep: Sweep) -> list[FieldRanking]:

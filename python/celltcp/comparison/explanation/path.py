@@ -10,6 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bytes, burst_bytes, bursts_exceed_buffer
 from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
+from celltcp.comparison.explanation.incast import first_bursts_text
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text
 from celltcp.comparison.explanation.openings import requested_s
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
@@ -125,7 +126,7 @@ def overshoot(evidence: Evidence) -> Cause | None:
         f"Slow start overflowed {evidence.buffer_text}: "
         f"{evidence.mean_count_text(rows['overflow'].sum())} of "
         f"{evidence.mean_count_text(rows['segments'].sum())} segments{evidence.per_run_text} were "
-        f"lost, and the recovery took {percent_text(share)} of the time.",
+        f"lost, and the recovery took {percent_text(share)} of the time.{first_bursts_text(evidence)}",
         share,
     )
 

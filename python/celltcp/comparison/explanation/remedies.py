@@ -21,7 +21,7 @@ from celltcp.comparison.explanation.application_remedies import (
     video,
 )
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
-from celltcp.comparison.explanation.incast_remedies import synchronized_starts
+from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate

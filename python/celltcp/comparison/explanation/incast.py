@@ -1,0 +1,85 @@
+"""Incast: transfers that start together and overflow a shallow buffer at once, and remedies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.results.tested import divided_flows
+from celltcp.scenarios.quantity_texts import size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Initial window of Linux, and the smallest one of a remedy: a single segment waits for a delayed ACK.
+_USUAL_WINDOW, _MIN_WINDOW = 10, 2
+#: Largest buffer of a remedy, as ports of switches have it, bytes.
+_MAX_BUFFER = 4e6
+
+
+class FirstBursts(NamedTuple):
+    """First bursts of connections that start together, of which more arrives than fits."""
+
+    connections: int
+    #: Initial window of each, segments.
+    window: int
+    #: Payload of all bursts, and what buffer and path hold of it, bytes.
+    size: float
+    room: float
+
+
+def first_bursts(evidence: Evidence) -> FirstBursts | None:
+    """Returns the first bursts of transfers that start together; None where buffer and path hold them.
+
+    The link carries some of it while the connections start.
+    """
+    if evidence.comparison.tested.name not in divided_flows(evidence.comparison.results.about):
+        return None
+    count = int(evidence.value_at(f"flows.{evidence.flow_index}.count") or 1)
+    window = int(evidence.scenario.get("tcp", {}).get("initial_window", _USUAL_WINDOW))
+    size, room = count * window * evidence.mss, buffer_bytes(evidence) + evidence.bdp
+    starts_s = evidence.connections.groupby("run")["start_s"]
+    spread_s = float((starts_s.max() - starts_s.min()).mean())
+    carried = evidence.link_bytes_per_s * spread_s
+    return FirstBursts(count, window, size, room) if size - carried > room else None
+
+
+def first_bursts_text(evidence: Evidence) -> str:
+    """Returns a sentence on first bursts that do not fit; empty without them."""
+    bursts = first_bursts(evidence)
+    if bursts is None:
+        return ""
+    return (
+        f" {bursts.connections} connections start together: their initial windows of {bursts.window} "
+        f"segments are {size_text(bursts.size)}, and buffer and path hold {size_text(bursts.room)}."
+    )
+
+
+def synchronized_starts(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields an initial window at which all first bursts fit, and a buffer that holds all transfers.
+
+    Nothing where the first bursts of the connections fit into buffer and path.
+    """
+    bursts = first_bursts(evidence)
+    if bursts is None:
+        return
+    against = f"{bursts.connections} first bursts that overflow the buffer at once"
+    fitting = max(math.floor(bursts.room / (bursts.connections * evidence.mss)), _MIN_WINDOW)
+    if fitting < bursts.window:
+        yield Remedy(against, (f"tcp.initial_window={fitting}",))
+    size = evidence.workload.get("bytes", evidence.workload.get("size"))
+    size = size.get("value") if isinstance(size, Mapping) else size
+    total = in_unit(str(size), "B") if size is not None else None
+    if total is not None and bursts.connections * total <= _MAX_BUFFER:
+        kilobytes = math.ceil(bursts.connections * total / 1e3)
+        yield Remedy(
+            f"{against} (a buffer for all of them)",
+            (f"{buffer_field(evidence)}={kilobytes}kB",),
+            network="buffer of the port at the bottleneck",
+        )
