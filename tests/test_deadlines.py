@@ -103,6 +103,8 @@ def test_frames_rank_by_the_kind_with_the_shortest_deadline(seed: int) -> None:
         for cause in next(each for each in ExplainedComparison(result).ccas).causes
         if cause.name == "slow_units"
     )
+    assert f" of {len(units)} frames " in slow.text
+    assert "had not arrived at the end" not in slow.text
     # A queue of 100 ms explains no wait of seconds.
     assert max(slow.reasons, key=slow.reasons.__getitem__) == "waited behind earlier ones"
     document = result.to_json()["applications"][0]["frame_kinds"]

@@ -17,7 +17,8 @@ from celltcp.comparison.explanation.flow_scenario import FlowScenario
 from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.recoveries import recoveries_of
-from celltcp.comparison.metrics import FRAMES
+from celltcp.comparison.frame_kinds import KIND_EVENTS, deciding_kinds, select_frames
+from celltcp.comparison.metrics import FRAME, FRAME_AGE, FRAMES
 from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
@@ -199,6 +200,15 @@ class Evidence(FlowScenario):
     def _details(self, kind: str) -> pd.Series:
         """Returns the column `detail` of the events of one kind, by run and connection."""
         events = self._events_of(kind)
+        if kinds := deciding_kinds(self.workload):
+            columns = ["run", "flow", "t_ns", "kind", "detail"]
+            rows = self._events_of(kind, FRAME, FRAME_AGE, *KIND_EVENTS)[columns]
+            keys = rows[["run", "flow"]].itertuples(index=False, name=None)
+            selected = select_frames(
+                rows.itertuples(index=False, name=None), dict.fromkeys(keys, kinds)
+            )
+            events = pd.DataFrame(selected, columns=columns)
+            events = events[events["kind"] == kind]
         return events.set_index(["run", "flow"])["detail"].astype(float)
 
     def _events_of(self, *kinds: str) -> pd.DataFrame:
