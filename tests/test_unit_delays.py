@@ -60,6 +60,8 @@ def test_frames_behind_one_that_is_too_large_wait_for_it_and_in_no_queue(seed: i
     # A queue of one BDP holds nothing back for seconds.
     assert slow.reasons.get("waited in a queue", 0) <= 1
     assert "on this link alone" in slow.text
+    assert slow.reasons["waited behind earlier ones"] > 0
+    assert "With a connection of its own" in slow.text
 
 
 @pytest.mark.parametrize("seed", range(3))

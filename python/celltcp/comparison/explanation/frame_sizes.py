@@ -43,9 +43,8 @@ def oversized_frames(evidence: Evidence, units: pd.DataFrame) -> set[object]:
 
 def _oversized(evidence: Evidence) -> Iterator[tuple[float, float, float]]:
     """Yields transfer time, s, size, bytes, and interval, s, of each kind that is too large."""
-    workload, deadline_s = evidence.workload, evidence.deadline_s
-    rates_mbps = evidence.link_rates_1s_mbps
-    if workload.get("kind") != "frames" or deadline_s is None or not len(rates_mbps):
+    workload, rates_mbps = evidence.workload, evidence.link_rates_1s_mbps
+    if workload.get("kind") != "frames" or not len(rates_mbps):
         return
     fastest = float(rates_mbps.max()) * 1e6 / 8
     deciding = deciding_kinds(workload)
@@ -56,5 +55,8 @@ def _oversized(evidence: Evidence) -> Iterator[tuple[float, float, float]]:
             in_unit(str(kind[field].get("value") or "") or None, unit)
             for field, unit in (("size", "B"), ("interval", "s"))
         )
-        if size and interval_s and fastest > 0 and size / fastest > deadline_s:
+        deadline_s = in_unit(kind.get("deadline", workload.get("deadline")), "s")
+        if deadline_s is None or not (size and interval_s and fastest > 0):
+            continue
+        if size / fastest > deadline_s:
             yield size / fastest, size, interval_s

@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.cause import Cause, number_text, percent_tex
 from celltcp.comparison.explanation.frame_sizes import oversized_text
 from celltcp.comparison.explanation.queue_owners import competitors, longest_in_flight
 from celltcp.comparison.explanation.unit_reasons import (
+    BEHIND,
     BEHIND_LOST,
     IN_QUEUE,
     MAJORITY,
@@ -100,7 +101,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{evidence.in_runs_text} ({percent_text(slow_count / count)}) {bound_text}"
             f"{' or never' if dropped_count else ''}{longest_text}: "
             f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}"
-            f"{oversized_text(evidence)}",
+            f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
         )
@@ -130,6 +131,13 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
         "next frame shows its loss, and its repair takes 1.5 RTTs. Only a shorter RTT keeps that "
         "deadline."
     )
+
+
+def _kinds_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
+    """Returns a sentence on kinds of frames that wait behind each other; empty for other waits."""
+    if not evidence.workload.get("beside") or not reasons.get(BEHIND):
+        return ""
+    return " With a connection of its own, no kind of frames waits behind the others."
 
 
 def round_trips(evidence: Evidence) -> Cause | None:
