@@ -355,7 +355,7 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     assert texts["uplink"].startswith("The uplink, which photos (")
     explained.try_remedies(TrialBudget())
     apart, *others = explained.remedy_commands("o")
-    assert apart.startswith("celltcp compare o --cca cubic --set path.uplink_queue=fq-codel")
+    assert apart.startswith("celltcp compare o --cca cubic --set path.queue=fq-codel")
     # ACKs wait on the uplink alone.
     rate_kbps = 0.9 * (in_unit(up, "kbit/s") or 0.0)
     shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {rate_kbps:.0f}"

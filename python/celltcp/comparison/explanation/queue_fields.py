@@ -10,8 +10,8 @@ from celltcp.scenarios.narrow_hop import narrow_hop
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Fields of the queue discipline of an access link, and of its uplink alone.
-DOWNLINK_QUEUE, UPLINK_QUEUE = "path.queue", "path.uplink_queue"
+#: Field of the queue discipline of the uplink alone.
+_UPLINK_QUEUE = "path.uplink_queue"
 
 
 def queue_field(evidence: Evidence, *, is_upload: bool) -> str:
@@ -24,16 +24,16 @@ def queue_field(evidence: Evidence, *, is_upload: bool) -> str:
     if hop is not None:
         return f"path.wired.{hop}.queue"
     if not is_upload:
-        return DOWNLINK_QUEUE
+        return "path.queue"
     own = {evidence.flow_name, *evidence.competing_mbps}
     downlink = evidence.reverse_mbps if evidence.is_upload else own
-    has_own = evidence.value_at(UPLINK_QUEUE) is not None
-    return UPLINK_QUEUE if has_own or all(map(evidence.is_thin_flow, downlink)) else DOWNLINK_QUEUE
+    has_own = evidence.value_at(_UPLINK_QUEUE) is not None
+    return _UPLINK_QUEUE if has_own or all(map(evidence.is_thin_flow, downlink)) else "path.queue"
 
 
 def queue_kind(evidence: Evidence, field: str) -> str:
     """Returns the queue discipline in a field; for an uplink without its own, that of the path."""
     value = evidence.value_at(field)
-    if value is None and field == UPLINK_QUEUE:
+    if value is None and field == _UPLINK_QUEUE:
         value = evidence.value_at("path.queue")
     return str(value.get("kind") if isinstance(value, Mapping) else value or "droptail")

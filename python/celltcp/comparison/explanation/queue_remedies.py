@@ -8,12 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.queue_fields import (
-    DOWNLINK_QUEUE,
-    UPLINK_QUEUE,
-    queue_field,
-    queue_kind,
-)
+from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.shaper_remedies import shaper
@@ -57,11 +52,7 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy("waits for grants of the uplink", ("radio.uplink.access=configured",))
     elif evidence.has_data_on_ack_path:
         against = "ACKs that wait behind data"
-        for remedy in _fq_codel(evidence, against, is_upload=not evidence.is_upload):
-            # The queue of the data stays as it is.
-            (change,) = remedy.changes
-            own = change if evidence.is_upload else change.replace(DOWNLINK_QUEUE, UPLINK_QUEUE, 1)
-            yield remedy._replace(changes=(own,))
+        yield from _fq_codel(evidence, against, is_upload=not evidence.is_upload)
         yield from _bbr_for(evidence, ack_queue_owner(evidence))
         yield from _buffer_of_acks(evidence, against)
     elif not evidence.is_upload and isinstance(recorded, dict) and "trace" in recorded:
