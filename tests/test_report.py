@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, store: Store) -> Path:
 
 def page_on(folder: Path) -> str:
     """The report on a folder."""
-    (file,) = write_reports([folder], folder.parent / "report.html")
+    (file,) = write_reports([folder], folder.parent / "report.html", overwrite=True)
     return file.read_text("utf-8")
 
 

@@ -89,7 +89,7 @@ def test_flows_that_share_a_path_and_deliver_nothing_are_told(celltcp) -> None:
     single = celltcp("run", "drive", "--duration", "2s", "--set", "path.rtt=1h", "--out", "one")
     assert single.returncode == 0, single.stderr
     assert "nan" not in single.stdout
-    assert celltcp("report", "one").returncode == 0
+    assert celltcp("report", "one", "--overwrite").returncode == 0
 
 
 def test_a_network_that_limits_is_not_told() -> None:
