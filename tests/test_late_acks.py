@@ -84,7 +84,7 @@ def test_a_path_that_carries_next_to_nothing_has_no_congestion_control_to_set() 
     assert dead.settings == []
     assert any("no congestion control uses more than" in note for note in dead.notes)
     alive = _explained("cubic,bbr")
-    assert alive.notes == []
+    assert not any("no congestion control" in note for note in alive.notes)
 
 
 @pytest.mark.parametrize("gap_ms", [10, 20])

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _UNIT_KINDS = ("response", "frame_delay", "page_load")
 #: Minimum duration of a slow unit, medians of the durations.
 _MIN_SLOW_MEDIANS = 1.5
+#: Minimum size of frames of several segments, mean sizes of a segment.
+_MIN_FRAME_SEGMENTS = 1.5
 #: Minimum duration of a page at which round trips are a cause: in lowest RTTs, and in times that the
 #: link needs for its bytes.
 _MIN_ROUND_TRIPS, _MIN_TRANSFER_TIMES = 5, 2
@@ -118,7 +120,9 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     frames = constant_frames(evidence.workload)
     in_recovery = reasons.get(RECOVERY, 0) + reasons.get(BEHIND_LOST, 0)
     is_usual = in_recovery >= MAJORITY * sum(reasons.values())
-    if frames is None or evidence.deadline_s is None or not is_usual or frames[0] > evidence.mss:
+    if frames is None or evidence.deadline_s is None or not is_usual:
+        return ""
+    if frames[0] >= _MIN_FRAME_SEGMENTS * evidence.mss:
         return ""
     min_interval_s = frames[1] * (1.0 - float(evidence.workload.get("jitter", 0.0)))
     next_s = 1.5 * evidence.mean("rtt_min_ms") / 1e3
