@@ -39,7 +39,9 @@ def _explained(
 def test_the_climb_after_an_early_overflow_has_its_share(seed: int) -> None:
     result, explained = _explained(seed, "cubic", 60)
     text = explained.cause_text("shallow_buffer")
-    found = re.search(r"([\d.]+) % in the first ([\d.]+) s, until the window had grown to it", text)
+    found = re.search(
+        r"([\d.]+) % in the first ([\d.]+) s at ([\d.]+) Mbit/s, until the window had grown to it", text
+    )
     assert found is not None, text
     share, seconds = float(found[1]) / 100, float(found[2])
     slots = result.slots
@@ -47,6 +49,7 @@ def test_the_climb_after_an_early_overflow_has_its_share(seed: int) -> None:
     first = slots[slots["t_s"] < slots["t_s"].min() + seconds]
     unused = (first["capacity_mbps"] - first["goodput_mbps"]).clip(lower=0).sum() / capacity
     assert share == pytest.approx(unused, abs=0.02)
+    assert float(found[3]) == pytest.approx(first["goodput_mbps"].mean(), rel=0.03)
     # The window is that of the capacity at the end, and far below before.
     late = slots[slots["t_s"].between(seconds - 0.5, seconds + 1)]
     assert (late["goodput_mbps"] / late["capacity_mbps"]).mean() > 0.7

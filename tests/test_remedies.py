@@ -98,13 +98,22 @@ def test_late_frames_have_a_shorter_time_out_as_a_remedy_and_equal_ccas_one_bloc
     assert late[1] < 0.8 * late[0]
 
 
+#: Hops of which the first one has most of the delay.
+_DIVIDED = [{"name": "internet", "delay": "28ms"}, {"name": "last"}]
+
+
 def test_frames_behind_earlier_ones_are_dropped_and_random_losses_are_repaired_nearby() -> None:
+    """Where no node divides the delay, a split host would promise a path without any."""
     frames = {**GAME, "size": "16kB", "interval": "33ms"}
-    changes: Changes = {"path.loss": 0.003, "path.rtt": "100ms", "flows.0.workload": frames}
-    result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
-    options = [each.options for each in ExplainedComparison(result)._all_remedies]
-    assert "--cca cubic --set flows.0.workload.backlog=newest --set tcp.notsent_lowat=16kB" in options
-    assert "--cca cubic --middlebox none,split" in options
+    changes: dict[str, Any] = {"path.loss": 0.003, "path.rtt": "100ms", "flows.0.workload": frames}
+    for hops, at in ((_DIVIDED, ["node-1"]), (_DIVIDED[1:], [])):
+        changes["path.wired"] = hops
+        result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
+        options = [each.options for each in ExplainedComparison(result)._all_remedies]
+        drops = "--cca cubic --set flows.0.workload.backlog=newest --set tcp.notsent_lowat=16kB"
+        assert drops in options
+        splits = [each for each in options if "split" in each]
+        assert splits == [f"--cca cubic --middlebox none,split:at={node}" for node in at]
 
 
 def test_a_queue_that_another_flow_fills_has_an_aqm_as_a_remedy() -> None:
@@ -270,7 +279,10 @@ def test_advice_on_hystart_is_for_a_cca_that_has_it_on() -> None:
 
 def test_a_transfer_that_a_remedy_completes_is_compared_by_its_time() -> None:
     """Cut before and complete after: its time so far stands beside its time."""
-    changes: Changes = {"flows.0.workload": {"kind": "bulk", "bytes": "15MB"}}
+    changes: Changes = {
+        "flows.0.workload": {"kind": "bulk", "bytes": "15MB"},
+        "path.wired": _DIVIDED,
+    }
     result = ct.compare("stress/loss-2", ["cubic", "bbr"], 1, duration="20s", set=changes)
     cut = [not each for each in result.applications[0].values("completed_share")["cubic"]]
     assert all(cut)

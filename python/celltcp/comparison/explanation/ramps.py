@@ -24,6 +24,8 @@ class Ramp(NamedTuple):
     end_s: float
     #: Unused capacity in that time, the sum over its slots in Mbit/s.
     unused: float
+    #: Mean goodput in that time, Mbit/s; NaN without a slot.
+    goodput_mbps: float
     #: Whether the flow ever uses the capacity.
     has_reached: bool
 
@@ -50,8 +52,9 @@ def ramp_from(evidence: Evidence, run: int, start_s: float, before_s: float = ma
     if has_reached:
         end_s = float(slots["t_s"].to_numpy(float)[is_reached.to_numpy().argmax()])
     end_s = max(min(end_s, before_s), start_s)
-    unused = unused_mbps(slots[slots["t_s"] < end_s]).sum()
-    return Ramp(start_s, end_s, float(unused), has_reached)
+    before = slots[slots["t_s"] < end_s]
+    unused, goodput_mbps = unused_mbps(before).sum(), before["goodput_mbps"].mean()
+    return Ramp(start_s, end_s, float(unused), float(goodput_mbps), has_reached)
 
 
 def unused_mbps(slots: pd.DataFrame) -> pd.Series:

@@ -50,6 +50,7 @@ from celltcp.comparison.explanation.window_remedies import (
 )
 from celltcp.comparison.linux_lines import host_text
 from celltcp.comparison.response_deadlines import response_deadline_s
+from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 from celltcp.scenarios.requests import MSS, request_and_response
@@ -209,8 +210,13 @@ def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(against, cca="bbr")
     yield from parallel_connections(evidence, against)
     loss = evidence.scenario.get("path", {}).get("loss")
-    if loss and not isinstance(loss, dict) and "@" not in evidence.cca:
-        yield Remedy("repairs of random losses over the whole path", middlebox="split")
+    node = dividing_node(evidence.scenario)
+    if loss and not isinstance(loss, dict) and "@" not in evidence.cca and node is not None:
+        yield Remedy(
+            "repairs of random losses over the whole path",
+            middlebox="split" if node == "gateway" else f"split:at={node}",
+            network=f"a split proxy at {node}, where the losses are behind it",
+        )
 
 
 def radio_loss(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.ramps import ramp_from, reaches_capacity, unused_mbps
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +150,11 @@ def climb_text(evidence: Evidence) -> str:
         return ""
     if not any(ramp.has_reached for ramp in ramps):
         return f": in {mean_s:.3g} s the window did not grow to it"
-    return f", {percent_text(share)} in the first {mean_s:.3g} s, until the window had grown to it"
+    goodput = rate_text(sum(ramp.goodput_mbps * ramp.length_s for ramp in ramps) / len(ramps) / mean_s)
+    return (
+        f", {percent_text(share)} in the first {mean_s:.3g} s at {goodput}, until the window had grown "
+        "to it"
+    )
 
 
 def window_beside(evidence: Evidence) -> str:

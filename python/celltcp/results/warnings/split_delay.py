@@ -25,8 +25,7 @@ def one_sided_delay(about: Mapping[str, Any]) -> list[str]:
     delays = _delays(path.get("wired", ()), rtt_ms / 2)
     texts = []
     for kind, node in dict.fromkeys(_split_hosts(about, path)):
-        hops = int(node.removeprefix("node-")) if node.startswith("node-") else len(delays)
-        delay_ms = {"server": sum(delays[:hops]), "phone": sum(delays[hops:])}
+        delay_ms = _delays_at(node, delays)
         if min(delay_ms.values()) > 0:
             continue
         side = max(delay_ms, key=delay_ms.__getitem__)
@@ -36,6 +35,22 @@ def one_sided_delay(about: Mapping[str, Any]) -> list[str]:
             "[{ name = 'internet', delay = '10ms' }, { name = 'satellite' }], and set at=node-1"
         )
     return texts
+
+
+def dividing_node(scenario: Mapping[str, Any]) -> str | None:
+    """Returns the node nearest to the phone that divides the delay of the path; None without one."""
+    if "radio" in scenario:
+        return "gateway"
+    path = scenario.get("path", {})
+    delays = _delays(path.get("wired", ()), (in_unit(path.get("rtt", "0ms"), "ms") or 0.0) / 2)
+    nodes = (f"node-{number}" for number in range(len(delays) - 1, 0, -1))
+    return next((node for node in nodes if min(_delays_at(node, delays).values()) > 0), None)
+
+
+def _delays_at(node: str, delays: list[float]) -> dict[str, float]:
+    """Returns the one-way delays from a node to the server and to the phone, ms."""
+    hops = int(node.removeprefix("node-")) if node.startswith("node-") else len(delays)
+    return {"server": sum(delays[:hops]), "phone": sum(delays[hops:])}
 
 
 def _split_hosts(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
