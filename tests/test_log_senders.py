@@ -134,7 +134,7 @@ def test_compare_warns_of_the_log_of_a_sender(tmp_path: Path) -> None:
         "warning: the downlink's log does not show the capacity: its rates are what the sender wrote"
         in warnings
     )
-    assert "log was recorded during an upload: celltcp compare" in warnings
+    assert "(otherwise --direction down): celltcp compare" in warnings
     # The command has the file and what was set, so that it can be copied.
     flow = ["--set", "flows.0.from=phone", "--set", "flows.0.to=server"]
     options += [*flow, "--set", "path.buffer=90kB"]

@@ -123,7 +123,10 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
         if transfer := link_facts.get("of_other_direction"):
             files = {each_direction: str(file) for file, each_direction, *_ in scenario.traces}
             hint = f": {_upload_command(scenario, files[direction])}" if transfer == "up" else ""
-            yield f"the {direction}link's log was recorded during {_TRANSFERS[transfer]}{hint}"
+            text = f"the {direction}link's log was recorded during {_TRANSFERS[transfer]}"
+            if transfer == "up" and link_facts["is_client_presumed"]:
+                text += ", if iperf's client was the phone (otherwise --direction down)"
+            yield f"{text}{hint}"
         if (imputed := link_facts["made_up"]) > _MAX_IMPUTED_SHARE:
             yield (
                 f"{100 * imputed:.0f} % of the {direction}link's trace is imputed: filled with rates "

@@ -30,6 +30,7 @@ from celltcp.logs.plausibility import (
 )
 from celltcp.logs.source import Source
 from celltcp.logs.summaries import LIKE_DEMAND, NO_CAPACITY, SEPARATOR
+from celltcp.logs.timeouts import timeouts_texts, without_timeouts
 from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.quantity_texts import three_digits
 
@@ -73,6 +74,9 @@ class Log:
     long_rtt_reason: str | None = None
     #: Direction of the logged transfer, if known and different from the link's.
     other_direction: Direction | None = None
+    #: Whether that direction is the one of a client at the phone, and the log names no ends but client
+    #: and server.
+    is_client_presumed: bool = False
     #: Congestion window at which a test overflowed a queue, bytes; None where the log shows none.
     overflow_window: float | None = None
 
@@ -88,6 +92,7 @@ class Log:
                 "held_back": self.held_back_reason,
                 "rtt_too_long": self.long_rtt_reason,
                 "of_other_direction": self.other_direction,
+                "is_client_presumed": self.is_client_presumed,
                 "overflow_window": self.overflow_window,
             }
         )
@@ -112,11 +117,12 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     intervals = intervals_of(recording, options.holes)
     check_steps(recording, intervals)
     check_rates(recording, intervals, is_unit_given=options.unit is not None)
-    queue = full_queue(recording)
+    steady = without_timeouts(recording)
+    queue = full_queue(steady)
     shares = TimeShares.of(intervals)
     held_back, demand = None, None
     if queue is None:
-        held_back = held_back_reason(recording)
+        held_back = held_back_reason(steady)
         demand = (
             demand_reason(recording, intervals, shares)
             or unused_radio_reason(recording)
@@ -132,9 +138,10 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         has_both=recording.has_both,
         imputed_share=_imputed_share(intervals, is_mean=recording.is_volume),
         demand_reason=demand,
-        held_back_reason="; ".join(filter(None, (held_back, *_no_capacity(recording)))) or None,
+        held_back_reason="; ".join(filter(None, (held_back, *_no_capacity(steady)))) or None,
         long_rtt_reason=_long_rtt_reason(recording),
         other_direction=_other_direction(recording, options, side),
+        is_client_presumed=recording.is_load_test,
         overflow_window=queue.window if queue else None,
     )
 
@@ -289,11 +296,13 @@ def _summary(
         parts.append(f"base RTT {base_ms:.1f} ms, {source} (path.rtt)")
     if recording.is_load_test and shares.idle >= _MIN_IDLE_SHARE:
         parts.append(f"no data in {_percent(shares.idle)} of the time, as in outages of the link")
+    parts += timeouts_texts(recording)
     if demand:
         parts.append(f"{LIKE_DEMAND}{demand}")
-    if queue := full_queue(recording):
+    steady = without_timeouts(recording)
+    if queue := full_queue(steady):
         parts.append(queue.text)
-    parts += [f"{NO_CAPACITY}{reason}" for reason in _no_capacity(recording)]
+    parts += [f"{NO_CAPACITY}{reason}" for reason in _no_capacity(steady)]
     return SEPARATOR.join([*parts, *recording.notes])
 
 

@@ -181,11 +181,16 @@ def held_back_reason(recording: Recording) -> str | None:
     """Returns the reason why a test with TCP may not have filled the link: no queue stood.
 
     A sender that fills a link makes a queue before it loses anything. Where none stood, random losses
-    or windows held it back. At a steady rate, the queue may also never have been empty.
+    or windows held it back. At a steady rate, the queue may also never have been empty. Window over
+    rate is no RTT where the window does not change, as it need not be full.
     """
     rtt, retransmissions = recording.rtt_ms, recording.retransmissions
+    name = "RTT"
     if rtt is None or not np.isfinite(rtt).any():
-        rtt = recording.window_rtt_ms
+        rtt, name = recording.window_rtt_ms, "Cwnd / rate"
+        windows = recording.windows
+        if windows is None or not np.ptp(np.log(windows)) > np.log(_MIN_VARIABLE_RATIO):
+            return None
     if rtt is None or retransmissions is None or np.isfinite(rtt).sum() < _MIN_RTT_ROWS:
         return None
     known = rtt[np.isfinite(rtt)]
@@ -196,7 +201,7 @@ def held_back_reason(recording: Recording) -> str | None:
         return None
     cause = f"{retransmissions.sum():.0f} retransmissions" if retransmissions.sum() else "windows"
     return (
-        f"its RTT stayed near the lowest ({median:.0f} against {lowest:.0f} ms), so that no queue "
+        f"its {name} stayed near the lowest ({median:.0f} against {lowest:.0f} ms), so that no queue "
         f"stood, and {cause} may have held TCP back, unless it was BBR. iperf3 with -P 8 or -u shows "
         "what the link carries"
     )

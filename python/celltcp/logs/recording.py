@@ -51,6 +51,8 @@ class Recording:
     retransmissions: NDArray[np.float64] | None = None
     #: Congestion window of each row of a test, the sum over streams, bytes; None if not reported.
     windows: NDArray[np.float64] | None = None
+    #: Whether each row has no data because the sender waited for time-outs; None if not reported.
+    timed_out: NDArray[np.bool_] | None = None
     #: SINR or RSRP of each row, by name.
     radio: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     #: Direction of the logged transfer; None if unknown.

@@ -13,6 +13,7 @@ from celltcp._core import CelltcpError
 from celltcp.logs.formats.report_lines import Interval, intervals_of, tool_of
 from celltcp.logs.formats.writes import Writes
 from celltcp.logs.recording import Recording
+from celltcp.logs.timeouts import ETHERNET_SEGMENT, timed_out_rows
 from celltcp.logs.units import rate_unit
 
 if TYPE_CHECKING:
@@ -138,7 +139,12 @@ def of_text(text: str, requested: Direction) -> Recording:
     if sends and intervals:
         # The sum of parallel streams is the last.
         mean = received[-1] if received and not is_server else None
-        writes = Writes(intervals, float(windows.max(initial=0.0)), mean, is_udp)
+        if "retransmissions" in known:
+            segment = ETHERNET_SEGMENT * max(len(streams - {"SUM"}), 1)
+            rates = np.array([interval.bps for interval in intervals])
+            known["timed_out"] = timed_out_rows(rates, windows / 8, known["retransmissions"], segment)
+        waits = known.get("timed_out", np.array([])).tolist()
+        writes = Writes(intervals, float(windows.max(initial=0.0)), mean, is_udp, waits)
         intervals, known["no_capacity"] = writes.delivered(), writes.warning
     return of_intervals(kind, intervals, **known)
 

@@ -17,6 +17,7 @@ from celltcp.logs.formats.report_lines import Interval
 from celltcp.logs.formats.writes import Writes
 from celltcp.logs.recording import Recording
 from celltcp.logs.table.words import SIDES
+from celltcp.logs.timeouts import ETHERNET_SEGMENT, timed_out_rows
 from celltcp.logs.units import words_of
 
 if TYPE_CHECKING:
@@ -207,14 +208,17 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
     if not intervals and document.get("error"):
         raise CelltcpError(f"iperf3 reported an error: {document['error']}")
     end_of = document.get("end") or {}
-    no_capacity = None
+    no_capacity = timed_out = None
     if sends and intervals:
         is_back = has_both and (requested == "down") != is_server
         of_end = end_of.get("sum_received_bidir_reverse" if is_back else "sum_received") or {}
         # A server that sends knows nothing of what arrived.
         received = None if is_server else of_end.get("bits_per_second") or None
         is_udp = str((start.get("test_start") or {}).get("protocol", "")).upper() == "UDP"
-        writes = Writes(intervals, in_flight, received, is_udp)
+        timed_out = _timed_out(document, intervals, sums)
+        writes = Writes(
+            intervals, in_flight, received, is_udp, [] if timed_out is None else timed_out.tolist()
+        )
         no_capacity, intervals = writes.warning, writes.delivered()
     lowest = [
         (each.get("sender") or {}).get("min_rtt") or np.inf for each in end_of.get("streams") or []
@@ -227,6 +231,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
         retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
         windows=_windows(sums),
+        timed_out=timed_out,
         direction=direction,
         has_both=has_both,
         no_capacity=no_capacity,
@@ -237,6 +242,18 @@ def _windows(sums: list[tuple[dict[str, Any], list[Any]]]) -> NDArray[np.float64
     """Returns the congestion window of each interval, the sum over streams, bytes; None if unknown."""
     windows = [[float(stream.get("snd_cwnd") or 0) for stream in streams] for _, streams in sums]
     return np.array(list(map(sum, windows))) if all(each and all(each) for each in windows) else None
+
+
+def _timed_out(
+    document: dict[str, Any], intervals: list[Interval], sums: list[tuple[dict[str, Any], list[Any]]]
+) -> NDArray[np.bool_] | None:
+    """Returns which intervals of a sender have time-outs; None if it reports no windows."""
+    if (windows := _windows(sums)) is None:
+        return None
+    segment = float((document.get("start") or {}).get("tcp_mss_default") or ETHERNET_SEGMENT)
+    again = np.array([float(of_sum.get("retransmits") or 0) for of_sum, _ in sums])
+    rates = np.array([interval.bps for interval in intervals])
+    return timed_out_rows(rates, windows, again, segment * max(len(streams) for _, streams in sums))
 
 
 def _retransmissions(

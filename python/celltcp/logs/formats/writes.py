@@ -23,6 +23,8 @@ class Writes(NamedTuple):
     #: Mean rate that the receiver reported, bit/s; None without its report.
     received_bps: float | None = None
     is_udp: bool = False
+    #: Whether the sender waited for time-outs, so that nothing arrived; empty if unknown.
+    timed_out: Sequence[bool] = ()
 
     @property
     def warning(self) -> str:
@@ -41,19 +43,30 @@ class Writes(NamedTuple):
         """Returns the steadiest deliveries that fit the writes and a send buffer.
 
         What is written and not yet delivered is in the send buffer. An interval without writes is no
-        outage of the link, but the time in which the buffer emptied.
+        outage of the link, but the time in which the buffer emptied, unless TCP waited for time-outs.
         """
-        return [interval for test in _tests(self.intervals) for interval in self._delivered_in(test)]
+        waits = iter(self.timed_out or [False] * len(self.intervals))
+        result = []
+        for test in _tests(self.intervals):
+            are_waits = list(itertools.islice(waits, len(test)))
+            busy = [interval for interval, is_wait in zip(test, are_waits, strict=True) if not is_wait]
+            delivered = iter(self._delivered_in(busy, length_s=sum(map(_length_s, test))))
+            result += [
+                interval if is_wait else next(delivered)
+                for interval, is_wait in zip(test, are_waits, strict=True)
+            ]
+        return result
 
-    def _delivered_in(self, test: Sequence[Interval]) -> list[Interval]:
-        lengths_s = [(interval.end_ns - interval.start_ns) / 1e9 for interval in test]
+    def _delivered_in(self, test: Sequence[Interval], length_s: float) -> list[Interval]:
+        """Returns the deliveries in the intervals of a test that lasts `length_s` with its waits."""
+        lengths_s = list(map(_length_s, test))
         amounts = (length * interval.bps for length, interval in zip(lengths_s, test, strict=True))
         # Bits written, and times, at the bounds of the intervals.
         written = list(itertools.accumulate(amounts, initial=0.0))
         times_s = list(itertools.accumulate(lengths_s, initial=0.0))
         total = arrived = written[-1]
-        if self.received_bps is not None and len(test) == len(self.intervals):
-            arrived = min(self.received_bps * times_s[-1], total)
+        if self.received_bps is not None and len(_tests(self.intervals)) == 1:
+            arrived = min(self.received_bps * length_s, total)
         if self.is_udp:
             # No data waits in a buffer: missing data was lost, at unknown times.
             share = arrived / total if total and arrived < (1 - _MEAN_TOLERANCE) * total else 1.0
@@ -65,6 +78,10 @@ class Writes(NamedTuple):
         min_delivered[-1] = written[-1] = arrived
         rates = _steadiest_rates(times_s, min_delivered, written)
         return [interval._replace(bps=bps) for interval, bps in zip(test, rates, strict=True)]
+
+
+def _length_s(interval: Interval) -> float:
+    return (interval.end_ns - interval.start_ns) / 1e9
 
 
 def _tests(intervals: Sequence[Interval]) -> list[list[Interval]]:
