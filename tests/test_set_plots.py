@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.plots.sweep import PanelMetric
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.scenario_set import ScenarioSet, compare_all
 from celltcp.comparison.set_verdicts import MIN_SCENARIOS
@@ -68,3 +70,15 @@ def test_compare_show_and_reports_have_the_distributions(
     assert any(each.title == "Distribution over the scenarios" for each in set_part(compared).sections)
     few = ScenarioSet(dict(list(compared.comparisons.items())[: MIN_SCENARIOS - 1]))
     assert not any(each.title.startswith("Distribution") for each in set_part(few).sections)
+
+
+def test_a_cca_without_a_value_has_a_curve_at_zero(
+    compared: ScenarioSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frames that never arrive under a CCA have an infinite delay on each scenario."""
+    values = {"cubic": [1.0, 2.0], "bbr": [math.inf, math.inf]}
+    monkeypatch.setattr(PanelMetric, "values", lambda *_: values)
+    for axes in compared.plot().axes:
+        curves = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+        assert max(curves["cubic"]) == 1.0
+        assert max(curves["bbr"]) == 0.0

@@ -140,3 +140,14 @@ def test_explain_counts_the_scenarios_of_each_cause(compared: ScenarioSet, tmp_p
         counts = {name.strip(): cell.strip() for name, cell in cells.items() if name.strip()}
         assert counts["queue"] == (str(named["queue"]) if "queue" in named else "-")
         assert sum(int(each) for each in counts.values() if each.isdigit()) == named.sum()
+
+
+def test_scenarios_without_late_responses_rank_by_their_share_over_all() -> None:
+    """A rank by the 95th percentile on one of them is no reason to leave the deadline out."""
+    calls = {"kind": "request-response", "response": "80kB", "gap": "50ms", "deadline": "150ms"}
+    names = ["steady-5-18", "steady-20-18", "steady-20-68"]
+    changes = {"flows.0.workload": calls}
+    result = compare_all(names, ["cubic", "bbr"], 2, duration="6s", set=changes)
+    metrics = {each.applications[0].ranking.metric for each in result.comparisons.values()}
+    assert metrics == {"response_late_share", "response_p95_s"}
+    assert result.verdicts[0].metric == "response_late_share"

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import NEED_TEXTS
-from celltcp.comparison.metrics import sign_of, words_of
+from celltcp.comparison.metrics import LATE_RESPONSES, sign_of, words_of
 from celltcp.comparison.report.settings_lines import linux_commands
 from celltcp.comparison.set_differences import (
     SetDifference,
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 #: Minimum number of scenarios for a verdict over all of them.
 MIN_SCENARIOS = 3
 #: Ranking metrics that differ among scenarios, the one that matters most first.
-_PRECEDENCE = ("late_share", "completed_share", "completion_least_s", "response_p95_s")
+_PRECEDENCE = (
+    "late_share",
+    LATE_RESPONSES,
+    "completed_share",
+    "completion_least_s",
+    "response_p95_s",
+)
 
 
 class SetVerdict(NamedTuple):
@@ -92,10 +98,9 @@ def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
         applications = [by_flow[flow] for by_flow in flows if flow in by_flow]
         ranking = _shared_ranking(applications) if len(applications) == len(flows) else None
         if ranking is not None:
-            values = [_values(each, ranking.metric) for each in applications]
-            verdicts.append(
-                verdict_over_scenarios(f"{flow} ({ranking.title})", ranking.metric, values, ccas)
-            )
+            metric = ranking.metric
+            values = [each.values(_metric_of(each, metric)) for each in applications]
+            verdicts.append(verdict_over_scenarios(f"{flow} ({ranking.title})", metric, values, ccas))
     for requirement in comparisons[0].network_verdicts:
         metric = comparisons[0].requirements[requirement]
         if all(requirement in comparison.network_verdicts for comparison in comparisons):
@@ -115,13 +120,21 @@ def _shared_ranking(applications: Sequence[Application]) -> RankingMetric | None
     rankings = {each.ranking.metric: each.ranking for each in applications}
     if len(rankings) == 1:
         return next(iter(rankings.values()))
-    return next((rankings[metric] for metric in _PRECEDENCE if metric in rankings), None)
+    return next(
+        (
+            rankings[metric]
+            for metric in _PRECEDENCE
+            if metric in rankings
+            and all(_metric_of(each, metric) in each.names for each in applications)
+        ),
+        None,
+    )
 
 
-def _values(application: Application, metric: str) -> dict[str, list[float]]:
-    """Returns the values of the runs by CCA; where no transfer was cut off, times are those of all."""
+def _metric_of(application: Application, metric: str) -> str:
+    """Returns a metric, or that of complete transfers in place of cut ones where none is cut."""
     is_complete = metric == "completion_least_s" and metric not in application.names
-    return application.values("completion_s" if is_complete else metric)
+    return "completion_s" if is_complete else metric
 
 
 def verdict_over_scenarios(

@@ -70,11 +70,11 @@ def _draw(axes: Axes, scenario_set: ScenarioSet, metric: PanelMetric) -> None:
     for cca in ccas:
         values = np.sort([mean for mean in means[cca] if math.isfinite(mean)])
         shares = np.arange(1, len(values) + 1) / count
-        # From 0 at the lowest value to the highest one of all.
-        points = np.concatenate([values[:1], values, [end]])
+        # From 0 at the lowest value to the highest one of all; a CCA without a value stays at 0.
+        points = np.concatenate([values[:1] if len(values) else [end], values, [end]])
         heights = np.concatenate([[0.0], shares, shares[-1:] if len(shares) else [0.0]])
         look = {"color": shades[cca], "lw": 1.4, "ls": styles[cca], "drawstyle": "steps-post"}
-        axes.plot(points[-len(heights) :], heights, label=names[cca], **look)
+        axes.plot(points, heights, label=names[cca], **look)
     axes.set_ylim(0, 1.02)
     lowest = range_of(metric.metric)[0]
     if math.isfinite(lowest):
