@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 import celltcp as ct
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.applications import Application
 from celltcp.comparison.best_values import overall_rankings
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.incast import first_bursts
 from celltcp.comparison.explanation.later_responses import later_maxima
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.metrics import words_of
+from celltcp.comparison.short_times import shown_columns
 from celltcp.present.section import estimate_text
 from celltcp.results.statistics import Estimate
 
 if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
 Changes = dict[str, Any]
@@ -182,3 +188,17 @@ def test_transfers_that_start_together_have_a_lower_initial_window_by_the_last(s
         "steady-20-68", "cubic", 1, duration="5s", set={**changes, "path.buffer": "2MB"}
     )
     assert not any("initial_window=" in str(each.remedy.changes) for each in _tried(fitting))
+
+
+def test_a_table_of_short_times_has_room_for_those_without_an_end() -> None:
+    metrics = {"response_s": [0.001], "response_max_s": [math.inf], "response_p50_s": [math.nan]}
+    columns = shown_columns(list(metrics), [Application("flow", {"cubic": metrics})])
+    assert [(each.factor, each.digits) for each in columns] == [(1e3, 2), (1e3, 1), (1e3, 1)]
+
+
+def test_first_bursts_are_those_of_a_divided_flow_alone() -> None:
+    flows = '[{ name = "parts", count = 9, workload = { bytes = "1MB" } }, { name = "one" }]'
+    results = SimpleNamespace(about={"scenario": f"flows = {flows}"})
+    comparison = SimpleNamespace(tested=SimpleNamespace(name="parts"), results=results)
+    other = cast("Evidence", SimpleNamespace(flow_name="one", comparison=comparison))
+    assert first_bursts(other) is None

@@ -35,7 +35,7 @@ def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -
             mean
             for application in applications
             for values in application.metrics.values()
-            if name in values and (mean := estimate(values[name]).mean) > 0
+            if name in values and 0 < (mean := estimate(values[name]).mean) < math.inf
         ]
         for name in metrics
         if APP_METRICS[name].unit == "s" and APP_METRICS[name].digits == TIME_DIGITS
@@ -50,9 +50,9 @@ def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -
     for name in metrics:
         metric = APP_METRICS[name]
         if is_short and name in means:
-            smallest_ms = 1e3 * min(means[name], default=math.inf)
             # Three significant digits of the smallest mean, from a microsecond to a tenth of a ms.
-            digits = min(max(2 - math.floor(math.log10(smallest_ms)), 1), 3) if means[name] else 1
+            smallest_ms = 1e3 * min(means[name], default=1.0)
+            digits = min(max(2 - math.floor(math.log10(smallest_ms)), 1), 3)
             heading = f"{metric.heading.removesuffix('s')}ms"
             columns.append(ShownColumn(name, heading, digits, 1e3))
         else:

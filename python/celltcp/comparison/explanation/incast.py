@@ -39,7 +39,7 @@ def first_bursts(evidence: Evidence) -> FirstBursts | None:
 
     The link carries some of it while the connections start.
     """
-    if evidence.comparison.tested.name not in divided_flows(evidence.comparison.results.about):
+    if evidence.flow_name not in divided_flows(evidence.comparison.results.about):
         return None
     count = int(evidence.value_at(f"flows.{evidence.flow_index}.count") or 1)
     window = int(evidence.scenario.get("tcp", {}).get("initial_window", _USUAL_WINDOW))
