@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celltcp.comparison.linux_lines import cca_line, linux_line, linux_lines
+from celltcp.comparison.linux_lines import cca_line, host_text, linux_line, linux_lines
 from celltcp.scenarios.scenarios import load_scenario
 
 #: Shapers of downloads and of uploads, without their rate.
@@ -173,3 +173,15 @@ def test_buffers_and_flows_of_their_own_cca_have_lines(seed: int) -> None:
     )
     scenario["flows"][0] = {"from": "phone"}
     assert linux_line("flows.1.cca=vegas", scenario).endswith("tcp_congestion_control=vegas")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "host"),
+    [(["server"], "server"), (["gateway"], "server (gateway)"), (["gateway", "node-1"], "server")],
+)
+def test_the_receiver_of_larger_requests_is_the_server_with_its_node(
+    nodes: list[str], host: str
+) -> None:
+    workload = {"kind": "request-response", "request": "1MB", "response": "1kB"}
+    scenario = {"flows": [{"from": node, "workload": workload} for node in nodes]}
+    assert host_text("receiver", scenario) == host

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import shlex
+from types import SimpleNamespace
 
 import pytest
 
 import celltcp as ct
+from celltcp.comparison import yielding
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.yielding import yielding_text
@@ -53,3 +55,12 @@ def test_where_others_share_the_path_or_none_does_there_is_no_note() -> None:
     assert not yielding_text(two)
     bbr = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="10s", set={"path.buffer": "4bdp"})
     assert not yielding_text(bbr)
+
+
+def test_several_best_ccas_have_a_note_in_the_plural(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = _vegas_and_cubic(random.Random("plural"), {"name": "get"})
+    choices = [SimpleNamespace(verdict=SimpleNamespace(best=cca)) for cca in ("vegas", "lp")]
+    monkeypatch.setattr(yielding, "choices_of", lambda _: choices)
+    monkeypatch.setattr(yielding, "labels", lambda _: {"vegas": "vegas", "lp": "lp"})
+    monkeypatch.setattr(yielding, "family_of", lambda _: "delay")
+    assert yielding_text(result).startswith("vegas and lp reduce their windows when packets wait, ")

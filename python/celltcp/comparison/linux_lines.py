@@ -139,7 +139,7 @@ def other_system_lines(change: str) -> list[str]:
 def cca_line(cca: str, scenario: Mapping[str, Any] | None = None) -> str:
     """Returns the command that sets a congestion control on Linux; empty if Linux does not have it."""
     sysctls = linux_sysctls(cca)
-    # It is that of the responses.
+    # The CCA of a flow with requests is that of the sender of the responses.
     return f"{with_node('sender', scenario)}: sysctl -w {' '.join(sysctls)}" if sysctls else ""
 
 
@@ -162,7 +162,8 @@ def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:
     if scenario is None or host not in _NODES or not has_larger_requests(scenario):
         return with_node(host, scenario)
     if host == "receiver":
-        return f"server ({_node('sender', scenario)})".replace("server (server)", "server")
+        node = _node("sender", scenario)
+        return "server" if node in ("", "server") else f"server ({node})"
     node = _node("receiver", scenario)
     return f"client{f' ({node})' if node else ''}, which sends the requests"
 

@@ -19,10 +19,10 @@ _ENDS = ("from", "to")
 
 
 def yielding_text(comparison: Comparison) -> str:
-    """Returns that a best CCA makes room for others, with what shows it; empty unless there is one.
+    """Returns a note on best CCAs that may get little beside others, with a command; or empty.
 
-    Such a CCA reduces its window when packets wait. Only a scenario with a single bulk flow does not
-    show what that costs.
+    They reduce their windows when packets wait. A scenario with a single bulk flow does not show the
+    cost of that.
     """
     flows = tomllib.loads(comparison.results.about["scenario"]).get("flows", ())
     if len(flows) != 1 or flows[0].get("workload", {}).get("kind", "bulk") != "bulk":
@@ -35,7 +35,8 @@ def yielding_text(comparison: Comparison) -> str:
     ends = "".join(f",{end}={json.dumps(flows[0][end])}" for end in _ENDS if end in flows[0])
     pair = ",".join(f'{{name="{name}"{ends}}}' for name in ("ours", "other"))
     mix = f"{parse_flow_cca(yielding[0]).text}+cubic"
+    reduces = "reduces its window" if len(yielding) == 1 else "reduce their windows"
     return (
-        f"{' and '.join(names[each] for each in yielding)} reduces its window when packets wait, and "
+        f"{' and '.join(names[each] for each in yielding)} {reduces} when packets wait, and "
         f"may get little beside others: --cca {mix} --set {shlex.quote(f'flows=[{pair}]')} shows it"
     )
