@@ -6,16 +6,19 @@ import json
 import random
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
 
 import celltcp as ct
+from celltcp.logs.full_queue import full_queue
 from reading_logs import read
 
 if TYPE_CHECKING:
     from celltcp.logs.log import Log
+    from celltcp.logs.recording import Recording
     from conftest import Celltcp
 
 #: Writes of iperf3, bytes.
@@ -151,3 +154,11 @@ def test_compare_takes_the_buffer_from_the_window(tmp_path: Path, celltcp: Cellt
     assert f"path.uplink_buffer={found[1]}packets" in told
     told = celltcp(*options, "--set", "path.buffer=90kB").stderr
     assert "from the log's Cwnd" not in told
+
+
+def test_a_test_without_a_rate_shows_no_queue() -> None:
+    rows = np.array([40.0, 60.0, 80.0, 100.0] * 5)
+    stalled = SimpleNamespace(
+        windows=rows, retransmissions=(rows == 100).astype(float), values=0 * rows, rtt_ms=None
+    )
+    assert full_queue(cast("Recording", stalled)) is None

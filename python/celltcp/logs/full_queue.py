@@ -34,7 +34,7 @@ class FullQueue(NamedTuple):
     window: float
     lowest_window: float
     #: Segments that were sent again.
-    again: int
+    retransmissions: int
     #: Median rate, bit/s.
     bps: float
 
@@ -45,7 +45,8 @@ class FullQueue(NamedTuple):
         return (
             f"its rate is the capacity: it is the same at a Cwnd of {size_text(self.lowest_window)} as "
             f"at {size_text(self.window)} ({length_text} of data), where a full queue lost segments, "
-            f"which is normal ({self.again} Retr); buffer: the largest Cwnd less rate times idle RTT"
+            f"which is normal ({self.retransmissions} Retr); buffer: the largest Cwnd less rate times "
+            "idle RTT"
         )
 
 
@@ -56,15 +57,16 @@ def full_queue(recording: Recording) -> FullQueue | None:
     rate is the same after a reduction. Where losses are so frequent that rows do not show the window
     between them, RTTs have to show the queue.
     """
-    windows, again = recording.windows, recording.retransmissions
-    if windows is None or again is None or len(windows) != len(again):
+    windows, retransmissions = recording.windows, recording.retransmissions
+    if windows is None or retransmissions is None or len(windows) != len(retransmissions):
         return None
     # The intervals of a receiver may end with a part of a second.
     rates = recording.values[: len(windows)]
     if len(rates) < len(windows):
         return None
-    is_loss = again > 0
-    if not is_loss.any():
+    is_loss = retransmissions > 0
+    median_bps = float(np.median(rates)) if len(rates) else 0.0
+    if not is_loss.any() or not median_bps > 0:
         return None
     first = int(np.argmax(is_loss))
     largest = float(windows[first:].max())
@@ -78,9 +80,8 @@ def full_queue(recording: Recording) -> FullQueue | None:
         return None
     if not (_grows_between(windows[first:], is_loss[first:]) or _has_long_rtts(recording, largest)):
         return None
-    return FullQueue(
-        *(largest, float(windows[is_low].min()), round(float(again.sum())), float(np.median(rates)))
-    )
+    count = round(float(retransmissions.sum()))
+    return FullQueue(largest, float(windows[is_low].min()), count, median_bps)
 
 
 def _grows_between(windows: NDArray[np.float64], is_loss: NDArray[np.bool_]) -> bool:
