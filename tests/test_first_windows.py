@@ -9,6 +9,9 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.linux_lines import linux_line, linux_lines
+from celltcp.comparison.report.front_page import settings_section
+from celltcp.comparison.report.receive_window import WindowLimit
+from celltcp.comparison.report.scenario_lines import scenario_block
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
@@ -59,3 +62,28 @@ def test_both_sizes_of_the_receive_buffer_are_one_line() -> None:
     assert linux_line(initial).endswith("'4096 400000 6291456'")
     large = {"tcp": {"receive_buffer_initial": "1MB"}}
     assert linux_line("tcp.receive_buffer_max=8MB", large).endswith("'4096 1000000 8000000'")
+
+
+def test_reports_have_both_sizes_of_the_receive_buffer_in_one_line() -> None:
+    tcp = {"receive_buffer_initial": "400kB", "receive_buffer_max": "64MB", "initial_window": 20}
+    block = scenario_block({"tcp": tcp}, ())
+    assert block is not None
+    assert block.text.count("tcp_rmem") == 1
+    assert "sysctl -w net.ipv4.tcp_rmem='4096 400000 64000000'\n" in block.text
+    # Lines against a full window keep the size at the start.
+    limit = WindowLimit(0.9, 800.0, 100.0, initial_bytes=400_000)
+    assert limit.block is not None
+    assert "net.ipv4.tcp_rmem = 4096 400000 2" in limit.block.text
+
+
+def test_lines_against_a_full_window_replace_those_of_the_scenario_for_its_buffer() -> None:
+    changes = {
+        "path.rtt": "200ms",
+        "tcp.receive_buffer_initial": "200kB",
+        "tcp.receive_buffer_max": "400kB",
+    }
+    result = ct.compare("steady-100-68", ["cubic", "bbr"], 1, duration="15s", set=changes)
+    section = settings_section(result)
+    assert section is not None
+    (line,) = (line for block in section.blocks for line in block.text.splitlines() if "rmem" in line)
+    assert line.startswith("net.ipv4.tcp_rmem = 4096 200000 ")

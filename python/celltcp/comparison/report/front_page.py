@@ -115,7 +115,11 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
     scenario = tomllib.loads(comparison.results.about["scenario"])
     # The lines of a limit replace those of the scenario for the same fields.
     replaced = [
-        *(("tcp.receive_buffer_max", "tcp.receive_window_max") if window else ()),
+        *(
+            ("tcp.receive_buffer_max", "tcp.receive_buffer_initial", "tcp.receive_window_max")
+            if window
+            else ()
+        ),
         *(("tcp.initial_window", "tcp.slow_start_after_idle") if initial else ()),
     ]
     own = scenario_block(scenario, replaced)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import tomllib
 from typing import NamedTuple
 
+from celltcp._core import in_unit
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.window_demand import top_bitrate
 from celltcp.present.section import Block
+from celltcp.results.first_window import INITIAL_BUFFER
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -37,6 +39,8 @@ class WindowLimit(NamedTuple):
     demand: Demand | None = None
     #: Whether that rate is a lower bound from a capture, so that the window has no target.
     is_lower_bound: bool = False
+    #: Receive buffer at the start, bytes.
+    initial_bytes: float = 131072
 
     @property
     def needed_bytes(self) -> int:
@@ -70,7 +74,8 @@ class WindowLimit(NamedTuple):
             "Linux, on the host that receives: lines of /etc/sysctl.d/90-receive-window.conf. The "
             "numbers are the least, initial and largest buffer, bytes; the window is about half of it. "
             "An application that sets SO_RCVBUF keeps to that, which net.core.rmem_max bounds.",
-            f"net.ipv4.tcp_window_scaling = 1\nnet.ipv4.tcp_rmem = 4096 131072 {max_buffer}\n",
+            "net.ipv4.tcp_window_scaling = 1\n"
+            f"net.ipv4.tcp_rmem = 4096 {min(self.initial_bytes, max_buffer):.0f} {max_buffer}\n",
         )
 
 
@@ -100,6 +105,8 @@ def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
         return None
     _, workload = FlowUnderTest.each_with_workload(comparison.results.about)[0]
     needed = demand(workload, rtt / 1e3, top_bitrate(workload, text, 0))
-    limit = WindowLimit(shares[0], rate, rtt, is_lower_bound=has_capacity_bound(scenario))
+    initial = in_unit(scenario.get("tcp", {}).get("receive_buffer_initial", INITIAL_BUFFER), "B") or 0.0
+    is_bound = has_capacity_bound(scenario)
+    limit = WindowLimit(shares[0], rate, rtt, is_lower_bound=is_bound, initial_bytes=initial)
     is_less = needed is not None and needed.bytes < limit.needed_bytes
     return limit._replace(demand=needed) if is_less else limit

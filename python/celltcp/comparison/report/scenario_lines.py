@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from celltcp._core import Scenario
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.linux_lines import linux_lines
 from celltcp.comparison.report.settings_lines import systems
 from celltcp.present.section import Block
 from celltcp.scenarios.lower_bounds import has_sender_limit
@@ -36,15 +36,16 @@ def scenario_block(scenario: Mapping[str, Any], without: Collection[str]) -> Blo
         for name, value in scenario.get("tcp", {}).items()
         if value != _defaults().get(name) and f"tcp.{name}" not in left_out
     }
+    texts = {
+        field: str(value).lower() if isinstance(value, bool) else str(value)
+        for field, value in given.items()
+    }
+    fields = [field for field in systems()["linux"]["fields"] if field in given]
     by_host: dict[str, list[str]] = {}
-    for field in systems()["linux"]["fields"]:
-        if field not in given:
-            continue
-        value = given[field]
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        if line := linux_line(f"{field}={text}"):
-            host, _, command = line.partition(": ")
-            by_host.setdefault(host, []).append(command)
+    # Some fields are one sysctl, so that their lines depend on each other.
+    for line in linux_lines(f"{field}={texts[field]}" for field in fields):
+        host, _, command = line.partition(": ")
+        by_host.setdefault(host, []).append(command)
     if not by_host:
         return None
     lines = [f"# {host}\n{_route_joined(commands)}" for host, commands in by_host.items()]
