@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -32,7 +33,8 @@ def _texts(
     fields: Sequence[str],
     ccas: Sequence[str],
     *stakes: Stake,
-    tails: Mapping[str, float] | None = None,
+    tails: Sequence[Mapping[str, float]] = (),
+    scenario: Mapping[str, Any] | None = None,
     **present: str,
 ) -> list[str]:
     """Returns the sentences on values that are named as a ranking names them."""
@@ -49,11 +51,12 @@ def _texts(
         coordinates=lambda choice: tuple(choice.value.split(", ")),
         question=lambda stake: stake.flow,
         without_flow=lambda text: text,
-        tail_means=lambda _: tails or {},
+        tail_means=lambda _: tails,
+        application_values=lambda *_, **__: {},
         delay_metric="rtt_mean_ms",
         network_values=lambda _: {name: [1.0, 1.0] for name in choices},
     )
-    return Sentences(ranking, stakes, present).all()
+    return Sentences(ranking, stakes, present, scenario or {}).all()
 
 
 def _around(mean: float, spread: float = 0.01) -> list[float]:
@@ -83,11 +86,66 @@ def test_a_value_whose_worst_waits_are_those_without_it_is_no_knee(seed: int) ->
     delays = {"20": 21.0, "30": 35.0, "35": 46.0, "40": 154.0, "1000": 583.0}
     rates = {"20": 18.4, "30": 27.1, "35": 31.0, "40": 34.3, "1000": 39.9}
     tails = {name: 700.0 * draw.uniform(0.02, 0.5) for name in delays}
-    tails.update({"35": 700.0 * draw.uniform(0.75, 1.5), "1000": 700.0})
+    short = {**tails, "1000": 700.0}
+    tails = {**short, "35": 700.0 * draw.uniform(0.75, 1.5)}
     game = _stake("game", "frame_delay_p95_ms", {name: _around(of) for name, of in delays.items()})
     download = _stake("download", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
-    text, _ = _texts(["rate"], ["cubic"], game, download, tails=tails)
-    assert text.startswith("trade-off of rate: 30 is the knee, ")
+    # The 99th percentile and the maximum, or only one of them.
+    for each in ([tails], [tails, short], [short, tails], [tails, tails]):
+        text, _ = _texts(["rate"], ["cubic"], game, download, tails=each)
+        assert text.startswith("trade-off of rate: 30 is the knee, ")
+    # What the best value has as well is not of the queue.
+    alike = dict.fromkeys(delays, 700.0 * draw.uniform(0.9, 1.1))
+    text, _ = _texts(["rate"], ["cubic"], game, download, tails=[short, alike])
+    assert text.startswith("trade-off of rate: 35 is the knee, ")
+
+
+def _shaper_lines(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the need and the rate of each line that sets a shaper."""
+    pattern = re.compile(r"On Linux, \S+ for (.+?): .* bandwidth (\d+kbit)")
+    return [(found[1], found[2]) for text in texts if (found := pattern.match(text))]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lines_of_a_shaper_name_the_need_that_each_rate_serves(seed: int) -> None:
+    """The rate of a balance is not that of the flow whose delay the shaper is for."""
+    draw = random.Random(seed)
+    low, middle, high = draw.randint(4, 12), draw.randint(20, 25), 1000
+    rtt, peak = draw.uniform(20, 60), draw.uniform(26, 30)
+    delays = {low: rtt, middle: 1.6 * rtt, high: 20 * rtt}
+    rates = {low: 0.95 * low, middle: 0.9 * middle, high: peak}
+    game, download = (
+        _stake(flow, metric, {f"{rate}Mbit/s": _around(mean) for rate, mean in means.items()})
+        for flow, metric, means in (
+            ("game", "frame_delay_p95_ms", delays),
+            ("download", "goodput_mbps", rates),
+        )
+    )
+    field = "path.wired.0.rate"
+    scenario = {"path": {"wired": [{"rate": "1Gbit/s", "queue": "fq-codel"}]}}
+    present: Any = {field: f"{high}Mbit/s"}
+    texts = _texts([field], ["cubic"], game, download, scenario=scenario, **present)
+    assert " is the knee" in texts[0]
+    expected = [("game", f"{1000 * low}kbit"), ("a balance with download", f"{1000 * middle}kbit")]
+    assert _shaper_lines(texts) == expected
+    # Nobody has the first value given: it may be the best one, too.
+    shapers = (
+        _stake(*each[:2], {name: of for name, of in each.values.items() if name != present[field]})
+        for each in (game, download)
+    )
+    texts = _texts([field], ["cubic"], *shapers, scenario=scenario)
+    assert _shaper_lines(texts) == [("game", f"{1000 * low}kbit"), ("download", f"{1000 * middle}kbit")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_last_per_cent_of_goodput_is_no_need(seed: int) -> None:
+    draw = random.Random(seed)
+    gain, factor = draw.uniform(1.015, 1.04), draw.uniform(2, 8)
+    delays, rates = {"100": 80.0, "400": 80.0 * factor}, {"100": 9.0, "400": 9.0 * gain}
+    game = _stake("game", "frame_delay_p95_ms", {name: _around(of) for name, of in delays.items()})
+    download = _stake("download", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
+    (text,) = _texts(["buffer"], ["cubic"], game, download, buffer="100")
+    assert text.startswith("trade-off of buffer: 100: ")
 
 
 def test_what_only_more_runs_would_tell_from_the_best_is_no_knee() -> None:

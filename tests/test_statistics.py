@@ -188,7 +188,12 @@ def test_differences_that_nobody_notices_are_ties_by_every_rule(metric: str) -> 
     least, sign = min_difference(metric), sign_of(metric)
     base = [draw.uniform(2, 3) * least for _ in range(4)]
     for factor in (draw.uniform(0.3, 0.95), draw.uniform(1.5, 9)):
-        values = {"cubic": base, "bbr": [value - sign * factor * least for value in base]}
+        # The mean counts, also where its interval ends beyond the threshold.
+        spread = draw.uniform(0.2, 0.25) * factor * least
+        other = [value - sign * factor * least for value in base]
+        other = [value + spread * step for value, step in zip(other, (-1, 1, -1, 1), strict=True)]
+        values = {"cubic": base, "bbr": other}
+        assert not paired_gap(base, other).includes_zero
         result = best_of(metric, values, random=True)
         stake = Stake("flow", metric, metric, values, result)
         assert result.are_all_tied == stake.is_tied("cubic", "bbr") == (factor < 1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.condition_texts import condition_texts
 from celltcp.comparison.metrics import words_of
+from celltcp.comparison.sweep_reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.results.rows import json_interval
@@ -52,7 +53,11 @@ def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
         for row_ranking, row_stake in rows:
             cca = row_ranking.cca
             label = [names[cca] if cca else _ANY_CCA] if has_ccas else []
-            cells.append((*row_ranking.fixed.values(), *label, *_cells(row_stake)))
+            *texts, next_worse = _cells(row_stake)
+            next_worse = "; ".join(
+                filter(None, (next_worse, best_reversal_text(row_ranking, row_stake)))
+            )
+            cells.append((*row_ranking.fixed.values(), *label, *texts, next_worse))
         axes = list(ranking.fixed)
         ends = {
             index
@@ -94,8 +99,9 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
                 f"Best value of {field} for {ranking.question(stake)}: {best}, {mean}",
                 *([f"not significantly worse: {as_good}"] if as_good != "-" else []),
                 *([f"next: {next_worse}"] if next_worse != "-" else []),
+                best_reversal_text(ranking, stake),
             ]
-            texts.append("; ".join(parts))
+            texts.append("; ".join(filter(None, parts)))
     texts += [
         f"No value of {field} is significantly better than another for {'; '.join(questions)}"
         for field, questions in questions_by_field.items()

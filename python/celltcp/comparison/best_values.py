@@ -27,7 +27,7 @@ from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 if TYPE_CHECKING:
@@ -86,16 +86,22 @@ class _Points:
             if comparison.ccas
         }
         first = next(iter(self.comparisons.values()))
-        #: Congestion controls with runs at each value.
+        #: Congestion controls and mixes with runs at each value.
         self.ccas = [
             cca
-            for cca in single_flow_mixes(first.ccas)
+            for cca in first.ccas
             if all(cca in comparison.ccas for comparison in self.comparisons.values())
         ]
         self.flows = FlowUnderTest.each(first.results.about)
         self.tested = first.tested.name
         #: Whether there are enough runs to name a best value.
         self.decides = all(comparison.decides for comparison in self.comparisons.values())
+
+    @property
+    def comparable_ccas(self) -> list[list[str]]:
+        """Congestion controls that are ranked together; each mix, whose flows differ, is apart."""
+        single = single_flow_mixes(self.ccas)
+        return [*([single] if single else []), *([mix] for mix in self.ccas if mix not in single)]
 
     @functools.cached_property
     def is_same_path(self) -> bool:
@@ -159,23 +165,29 @@ class FieldRanking:
         metrics = self.ranking_metrics
         return [FieldRanking(self._points, [cca], metrics) for cca in self.ccas]
 
-    def tail_means(self, stake: Stake) -> dict[str, float]:
-        """Returns the mean 99th percentile, or else maximum, of each choice for a stake of times.
+    def tail_means(self, stake: Stake) -> list[dict[str, float]]:
+        """Returns the mean 99th percentiles and maxima of all choices for a stake of percentiles."""
+        names = dict.fromkeys(re.sub(r"_p\d+(?=_)", tail, stake.metric) for tail in ("_p99", "_max"))
+        tails = (self.application_values(stake.flow, name) for name in names if name != stake.metric)
+        means = [{name: estimate(each).mean for name, each in values.items()} for values in tails]
+        return [each for each in means if each and np.isfinite([*each.values()]).all()]
 
-        Empty for a metric without them.
+    def application_values(
+        self, flow: str, metric: str, *, has_enough: bool = False
+    ) -> dict[str, list[float]]:
+        """Returns the values of a metric of a flow's application by choice; empty if some lack it.
+
+        With `has_enough`, percentiles of too few values are missing, too.
         """
-        for tail in ("_p99", "_max"):
-            name = re.sub(r"_p\d+(?=_)", tail, stake.metric)
-            means = {
-                choice_name: estimate(application.metrics[choice.cca][name]).mean
-                for choice_name, choice in self.choices.items()
-                for application in self._points.comparisons[choice.value].applications
-                if application.flow == stake.flow and name in application.names
-            }
-            is_other = name != stake.metric
-            if is_other and len(means) == len(self.choices) and np.isfinite([*means.values()]).all():
-                return means
-        return {}
+        values = {
+            name: self._paired(choice, application.metrics[choice.cca][metric])
+            for name, choice in self.choices.items()
+            for application in self._points.comparisons[choice.value].applications
+            if application.flow == flow
+            and metric in application.names
+            and not (has_enough and has_too_few(metric, application.metrics[choice.cca]))
+        }
+        return values if len(values) == len(self.choices) else {}
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
@@ -187,7 +199,12 @@ class FieldRanking:
         metrics = [RankingMetric(GOODPUT, "goodput"), RankingMetric(delay, words_of(delay).name)]
         if points.is_same_path and delay == MEAN_RTT:
             metrics.append(RankingMetric(_BALANCED, "balance of goodput and delay"))
-        return [self._network_stake(metric) for metric in metrics]
+        stakes = [self._network_stake(metric) for metric in metrics]
+        if self.cca is not None and has_several_flows(self.cca):
+            # What one flow of a mix gains, another one may lose.
+            others = (flow.name for flow in points.flows if flow.name != points.tested)
+            stakes += [self._goodput_stake(flow) for flow in others]
+        return stakes
 
     def stakes_by(self, by: Sequence[str]) -> list[Stake]:
         """Returns the stakes by chosen metrics, as in `Comparison.best_by`, and then all others."""
@@ -287,6 +304,10 @@ class FieldRanking:
         metric, flow = next(iter(bests.values())).chosen
         return self._stake(flow, RankingMetric(metric, words_of(metric).name), values)
 
+    def _goodput_stake(self, flow: str) -> Stake:
+        """Returns the stake of a flow in its goodput."""
+        return self._chosen_stake(f"{GOODPUT}:{flow}")._replace(title="goodput")
+
     def _flow_stake(self, flow: FlowUnderTest) -> Stake | None:
         """Returns the stake of a flow: its application's metric, or goodput without an application.
 
@@ -299,7 +320,7 @@ class FieldRanking:
             if application.flow == flow.name
         }
         if not applications:
-            return self._chosen_stake(f"{GOODPUT}:{flow.name}")._replace(title="goodput")
+            return self._goodput_stake(flow.name)
         names = set.intersection(*(set(application.names) for application in applications.values()))
         if len(applications) < len(self._points.comparisons) or not names:
             return None
@@ -355,16 +376,24 @@ def field_rankings(sweep: Sweep) -> list[FieldRanking]:
         if len(points.comparisons) > 1
         for ccas in (
             *([cca] for cca in points.ccas),
-            *([points.ccas] if len(points.ccas) > 1 else []),
+            *(ccas for ccas in points.comparable_ccas if len(ccas) > 1),
         )
     ]
 
 
 def overall_rankings(sweep: Sweep) -> list[FieldRanking]:
-    """Returns for each scenario the ranking of all combinations of values and congestion controls."""
+    """Returns for each scenario the ranking of all combinations of values and congestion controls.
+
+    Each mix has one of its own, after that of the congestion controls of a single flow.
+    """
     fields = [axis for axis in sweep.axes if axis != SCENARIO]
     every = _points_by(sweep, fields) if fields else ()
-    return [FieldRanking(points, points.ccas) for points in every if len(points.comparisons) > 1]
+    return [
+        FieldRanking(points, ccas)
+        for points in every
+        if len(points.comparisons) > 1
+        for ccas in points.comparable_ccas
+    ]
 
 
 def advice_rankings(sweep: Sweep) -> list[FieldRanking]:
@@ -380,9 +409,10 @@ def advice_rankings(sweep: Sweep) -> list[FieldRanking]:
     metrics = _ranking_metrics(overall)
     # A field with one value is still combined with several congestion controls.
     return [
-        FieldRanking(points, points.ccas, metrics.get(points.fixed.get(SCENARIO)))
+        FieldRanking(points, ccas, metrics.get(points.fixed.get(SCENARIO)))
         for points in _points_by(sweep, fields)
-        if len(points.comparisons) * len(points.ccas) > 1
+        for ccas in points.comparable_ccas
+        if len(points.comparisons) * len(ccas) > 1
     ]
 
 
@@ -390,7 +420,8 @@ def _ranking_metrics(
     overall: Sequence[FieldRanking],
 ) -> dict[str | None, dict[str, RankingMetric]]:
     """Returns the metric of each flow with an application, by the scenario if there are several."""
-    return {ranking.fixed.get(SCENARIO): ranking.ranking_metrics for ranking in overall}
+    # The first ranking of a scenario decides.
+    return {ranking.fixed.get(SCENARIO): ranking.ranking_metrics for ranking in reversed(overall)}
 
 
 def _points_by(sweep: Sweep, fields: Sequence[str]) -> Iterator[_Points]:

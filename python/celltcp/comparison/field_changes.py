@@ -32,6 +32,8 @@ def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
     for ranking in _shown(advice_rankings(sweep)):
         if ranking.decides:
             where = _where(ranking.fixed)
+            if len(ranking.ccas) == 1 < len(sweep.ccas):
+                where += f"{labels(sweep.ccas)[ranking.ccas[0]]}: "
             texts += [f"{where}{text}" for text in _texts(ranking, by, sweep.present, scenario)]
     return texts
 

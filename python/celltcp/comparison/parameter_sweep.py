@@ -174,7 +174,7 @@ class Sweep:
         from celltcp.comparison.best_values import overall_rankings
 
         rankings = overall_rankings(self)
-        if len(rankings) != 1:
+        if len({ranking.fixed.get(SCENARIO) for ranking in rankings}) != 1:
             return {}
         return {flow: metric.metric for flow, metric in rankings[0].ranking_metrics.items()}
 

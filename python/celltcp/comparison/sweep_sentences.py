@@ -13,7 +13,9 @@ from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
+from celltcp.comparison.sweep_needs import needs_by_choice
 from celltcp.comparison.sweep_prices import price_texts
+from celltcp.comparison.sweep_reversals import change_reversal_text
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
@@ -79,6 +81,7 @@ class Sentences:
         present_values = tuple(
             present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
         )
+        self._present = present
         #: Choice that changes start from, and whether the scenario itself has it.
         self._start = Choice(values.get(present_values, values[first]), ranking.usual_cca)
         self._is_present = bool(present) and present_values in values
@@ -93,7 +96,7 @@ class Sentences:
         trade_off = self.trade_off
         texts = [] if trade_off is None else self._trade_off_texts(trade_off)
         better = self._better_choices(trade_off)
-        changes = [self._change_text(name) for name in better]
+        changes = [self._change_text(name) for name in better if name not in self._figured]
         # The other end of a trade-off says what each end costs.
         effects = FactorEffects(self._ranking, self._stakes, self._start, has_costs=not self.has_front)
         helps = effects.texts()
@@ -101,6 +104,14 @@ class Sentences:
         if not texts and not changes and not is_void:
             changes = [self._no_change_text()]
         return [*void, *texts, *changes, *helps, *self._linux_texts(better)]
+
+    @property
+    def _figured(self) -> tuple[str, ...]:
+        """Choices whose figures are those of the trade-off, which has a knee: the best of a flow."""
+        trade_off = self.trade_off
+        if trade_off is None or trade_off.knee is None:
+            return ()
+        return tuple(name for name in trade_off.front if name != trade_off.knee)
 
     @property
     def has_front(self) -> bool:
@@ -118,8 +129,7 @@ class Sentences:
 
     def linux_texts(self) -> list[str]:
         """Returns the Linux commands for the better choices, or for one of a trade-off."""
-        better = self._better_choices(self.trade_off) if self._stakes else []
-        return self._linux_texts(better[:1] if self.trade_off is not None else better)
+        return self._linux_texts(self._better_choices(self.trade_off)) if self._stakes else []
 
     def void_texts(self) -> list[str]:
         """Returns a line for each flow on the choices with which it finished nothing."""
@@ -160,7 +170,11 @@ class Sentences:
     def _change_text(self, name: str) -> str:
         """Returns a choice in place of the start, with the metrics of the flows under both."""
         start = self._names[self._start]
-        texts = [self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes]
+        texts = [
+            self._ranking.without_flow(stake.text(name, start))
+            + change_reversal_text(self._ranking, stake, name, start)
+            for stake in self._stakes
+        ]
         shown = {stake.metric for stake in self._stakes}
         # What finished nothing has no figures to compare with.
         if not any(start in names for names in self._void.values()):
@@ -261,9 +275,14 @@ class Sentences:
         A shaper that is above the rate of its link for some of the time leaves the worst waits as they
         are, whatever the percentile of the ranking.
         """
-        tails = self._ranking.tail_means(other)
-        limit = _MAX_TAIL_SHARE * tails.get(self._best(goodput, front), math.inf)
-        return [name for name in front if not tails.get(name, 0.0) > limit]
+        most = self._best(goodput, front)
+        names = list(front)
+        for tails in self._ranking.tail_means(other):
+            limit = _MAX_TAIL_SHARE * tails[most]
+            # A tail that the best choice has as well is not that of the queue.
+            if tails[front[0]] <= limit:
+                names = [name for name in names if tails[name] <= limit]
+        return names
 
     def _trade_off_texts(self, trade_off: TradeOff) -> list[str]:
         other, goodput, front, knee, dominated = trade_off
@@ -298,10 +317,11 @@ class Sentences:
         """Returns a few choices better than the start: the knee, or the best of each metric."""
         if trade_off is None:
             names = [name for group in self._best_names() for name in group]
-        elif trade_off.knee is not None:
+        elif len(trade_off.front) == 1 and trade_off.knee is not None:
             names = [trade_off.knee]
         else:
-            names = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
+            first = trade_off.front[0] if trade_off.knee is None else trade_off.knee
+            names = [first, *self._needs]
         better = [name for name in dict.fromkeys(names) if self._is_better(name)]
         # A change of more settings that gains nothing beyond one of fewer is no advice.
         return [
@@ -313,6 +333,14 @@ class Sentences:
                 for other in better
             )
         ][:_MAX_CHANGES]
+
+    @functools.cached_property
+    def _needs(self) -> dict[str, list[str]]:
+        """Needs of the choices of a trade-off with several ones; empty without it."""
+        trade_off = self.trade_off
+        if trade_off is None or len(trade_off.front) < 2:
+            return {}
+        return needs_by_choice(self._stakes, trade_off)
 
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
         """Returns the choice that changes fewest settings of those that are as good as one."""
@@ -331,17 +359,23 @@ class Sentences:
         return changed | ({"cca"} if choice.cca != self._start.cca else set())
 
     def _linux_texts(self, names: Sequence[str]) -> list[str]:
-        """Returns the Linux commands for some choices in place of the start."""
+        """Returns the Linux commands for some choices, with the needs that they serve."""
         texts = []
+        # Nobody has a start that is not the scenario's: it may be the best of a flow.
+        with_need = [name for name in self._needs if name in names or not self._is_present]
+        names = list(dict.fromkeys((*with_need, *names)))
         for name in names:
             choice = self._ranking.choices[name]
-            changes = [f"{field}={new}" for field, new, old in self._field_values(choice) if new != old]
+            pairs = zip(self._ranking.fields, self._ranking.coordinates(choice), strict=True)
+            changes = [f"{field}={new}" for field, new in pairs if new != self._present.get(field)]
             lines = [*(linux_line(change, self._scenario) for change in changes)]
             lines += socket_option_texts(changes, self._scenario)
             lines += [cca_line(choice.cca, self._scenario)] if choice.cca != self._start.cca else []
             # Commands of two choices cannot be run one after the other.
-            purpose = f" for {name}" if len(names) > 1 else ""
-            texts += [f"On Linux{purpose}, {line}" for line in lines if line]
+            head = f"On Linux for {name}," if len(names) > 1 else "On Linux,"
+            if name in self._needs:
+                head = f"On Linux, {name} for {' and '.join(self._needs[name])}:"
+            texts += [f"{head} {line}" for line in lines if line]
         return list(dict.fromkeys(texts))
 
     def _best_names(self) -> Iterator[list[str]]:

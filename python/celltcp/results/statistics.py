@@ -162,8 +162,11 @@ def is_tie(gap: Estimate, best_mean: float, min_difference: float = 0.0) -> bool
     """Returns whether a paired difference is a tie; margins are shares of `best_mean`.
 
     Its interval includes zero and is within the margin, or the whole interval is negligible: by its
-    share, or below the smallest difference that matters.
+    share, or below the smallest difference that matters. Of a significant difference the mean alone
+    is compared with the latter.
     """
+    if not gap.includes_zero and abs(gap.mean) <= min_difference:
+        return True
     extent = abs(gap.mean) + (gap.ci95 or 0.0)
     margin = MARGIN if gap.includes_zero else NEGLIGIBLE
     return math.isfinite(extent) and extent <= max(margin * abs(best_mean), min_difference)

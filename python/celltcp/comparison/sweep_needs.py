@@ -1,0 +1,46 @@
+"""Needs that the values of a sweep serve: the flows that each is best for, and a balance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
+from celltcp.results.statistics import MARGIN, estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.comparison.stakes import Stake
+    from celltcp.comparison.sweep_sentences import TradeOff
+
+
+def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, list[str]]:
+    """Returns the choices of a trade-off to set, each with its needs in words."""
+    other, goodput, front, knee, _ = trade_off
+    has_flows = len({stake.flow for stake in stakes}) > 1
+    needs: dict[str, list[str]] = {}
+    for stake in stakes:
+        verdict = stake.verdict
+        has_worse = bool(set(stake.values) - set(verdict.ranked))
+        is_own = stake.metric in APP_METRICS or (stake.metric == GOODPUT and stake is not goodput)
+        if verdict.leader is not None and has_worse and is_own:
+            best = max((verdict.leader, *verdict.tied), key=goodput.signed_mean)
+            needs.setdefault(best, []).append(stake.flow)
+    if knee is None:
+        if other.metric not in APP_METRICS:
+            needs.setdefault(front[0], []).append(f"a low {words_of(other.metric).name}")
+        # Of a choice that is best for another flow, goodput is no reason.
+        needs.setdefault(_most_goodput(goodput, front), [goodput.flow if has_flows else "goodput"])
+    elif knee not in needs:
+        needs[knee] = [f"a balance with {goodput.flow}" if has_flows else "a balance"]
+    return needs
+
+
+def _most_goodput(goodput: Stake, front: Sequence[str]) -> str:
+    """Returns the first choice of a front whose goodput is hardly below the highest one.
+
+    The last per cent of goodput is not worth the delay that it costs.
+    """
+    means = {name: estimate(goodput.values[name]).mean for name in front}
+    least = (1 - MARGIN) * max(means.values())
+    return next(name for name in front if means[name] >= least)

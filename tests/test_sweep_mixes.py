@@ -1,0 +1,77 @@
+"""Best values and trade-offs of a sweep under CCA mixes, and reversals between statistics."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.best_value_tables import best_values_texts
+from celltcp.comparison.best_values import FieldRanking
+from celltcp.comparison.sweep_reversals import best_reversal_text, change_reversal_text
+
+
+def _shared_line(draw: random.Random) -> dict[str, Any]:
+    ping = {"kind": "request-response", "request": "64B", "response": "64B", "think": "0ms"}
+    return {
+        "path.rtt": f"{draw.randint(4, 12)}ms",
+        "path.down.rate": f"{draw.randint(8, 12)}Mbit/s",
+        "flows": [
+            {"name": "download", "cca": "reno"},
+            {"name": "ping", "cca": "reno", "workload": {**ping, "gap": "100ms"}},
+        ],
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mix_has_the_best_value_and_the_trade_off_of_each_flow(seed: int) -> None:
+    vary = {"path.buffer": ["100packets", "400packets"]}
+    changes = _shared_line(random.Random(seed))
+    sweep = ct.sweep("steady-20-68", vary, "own", 4, duration="60s", set=changes)
+    texts = [*best_values_texts(sweep), *sweep.field_changes]
+    assert any(text.startswith("Best value of path.buffer for ping (") for text in texts), texts
+    assert any(re.match(r"(trade-off|best of both).* ping .* download ", text) for text in texts), texts
+    assert sweep.best_values["flow"].nunique() == 2
+    assert sweep.ranking_metrics == {"ping": "response_p95_s"}
+
+
+def test_what_one_flow_of_a_mix_gains_the_other_one_loses() -> None:
+    changes: dict[str, Any] = {"path.rtt": "40ms", "flows": [{"name": "one"}, {"name": "two"}]}
+    vary = {"path.buffer": ["20packets", "400packets"]}
+    mixes = "cubic+bbr,bbr+cubic"
+    sweep = ct.sweep("steady-20-68", vary, mixes, 2, duration="20s", set=changes)
+    best = {
+        (ranking.cca, stake.flow): stake.verdict.leader
+        for ranking in sweep.field_rankings
+        for stake in ranking.stakes
+        if stake.metric == "goodput_mbps"
+    }
+    assert best["cubic+bbr", "one"] == best["bbr+cubic", "two"] == "400packets"
+    assert best["cubic+bbr", "two"] == best["bbr+cubic", "one"] == "20packets"
+    # Each mix has lines of its own.
+    assert {text.partition(":")[0] for text in sweep.field_changes} == {"cubic+bbr", "bbr+cubic"}
+
+
+def _ranking(sweep: ct.Sweep) -> FieldRanking:
+    (ranking,) = sweep.field_rankings
+    return ranking
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_value_that_is_better_by_the_median_alone_is_named(seed: int) -> None:
+    """A short queue loses requests, which wait for a timer, and makes all others faster."""
+    vary = {"path.buffer": ["20packets", "100packets"]}
+    changes = _shared_line(random.Random(seed))
+    ranking = _ranking(ct.sweep("steady-20-68", vary, "own", 2, duration="60s", set=changes))
+    (stake,) = (stake for stake in ranking.stakes if stake.flow == "ping")
+    p50, p95 = (ranking.application_values("ping", f"response_{each}_s") for each in ("p50", "p95"))
+    assert max(p50["20packets"]) < min(p50["100packets"])
+    assert min(p95["20packets"]) > max(p95["100packets"])
+    means = {name: sum(values) / len(values) for name, values in p50.items()}
+    figures = f"{means['20packets']:.3f} s instead of {means['100packets']:.3f}"
+    assert best_reversal_text(ranking, stake) == f"but by response p50 20packets, {figures}"
+    change = change_reversal_text(ranking, stake, "20packets", "100packets")
+    assert change == f", but response p50 {figures}"
