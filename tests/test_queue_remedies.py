@@ -146,3 +146,12 @@ def test_overflows_are_the_cause_where_they_lose_more_than_random_losses() -> No
     # CUBIC leaves the capacity unused for random losses alone.
     assert "stayed unused" in texts["cubic"]["random_loss"]
     assert "overflows" not in texts["cubic"]
+
+
+@pytest.mark.parametrize("size", ["4000ms", "1000packets", "1.5MB"])
+def test_a_long_buffer_of_acks_is_shortened_whatever_its_unit(size: str) -> None:
+    changes = {"path.up.rate": "3Mbit/s", "path.rtt": "100ms", "path.uplink_buffer": size}
+    flows = [{"name": "down"}, {"name": "up", "from": "phone", "to": "server"}]
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set={**changes, "flows": flows})
+    options = [each.options for each in ExplainedComparison(result)._all_remedies]
+    assert any("path.uplink_buffer=1bdp" in each for each in options)

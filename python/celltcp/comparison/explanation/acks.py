@@ -158,12 +158,12 @@ def _excess_ms(evidence: Evidence) -> float:
 
 
 def delayed_acks_text(evidence: Evidence) -> str:
-    """Returns what delayed ACKs add to the mean RTT of an application, as text; empty for little."""
+    """Returns the part of delayed ACKs in the mean RTT of an application as text; empty for little."""
     if not evidence.is_thin or _holds_acks(evidence) or _loses_acks(evidence):
         return ""
     excess_ms = _excess_ms(evidence)
-    least_ms = max(_MIN_ACK_DELAY_RTTS * evidence.mean("rtt_min_ms"), _MIN_DELAYED_ACK_MS)
-    return f" (delayed ACKs are {excess_ms:.1f} ms of it)" if excess_ms >= least_ms else ""
+    min_ms = max(_MIN_ACK_DELAY_RTTS * evidence.mean("rtt_min_ms"), _MIN_DELAYED_ACK_MS)
+    return f" (delayed ACKs are {excess_ms:.1f} ms of it)" if excess_ms >= min_ms else ""
 
 
 def _late_timeouts(evidence: Evidence) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def bursts_exceed_buffer(evidence: Evidence) -> bool:
 
 def buffer_bytes(evidence: Evidence) -> float:
     """Returns the size of the buffer of the bottleneck, bytes; the largest queue without a size."""
-    size = _configured_bytes(evidence, evidence.link_bytes_per_s)
+    size = size_of(evidence, buffer_field(evidence), evidence.link_bytes_per_s)
     return evidence.max_queued_bytes if size is None else size
 
 
@@ -68,7 +68,8 @@ def max_rtt_text(evidence: Evidence) -> str:
     is_plain = evidence.is_bulk and not evidence.is_split and not evidence.jitter_ms
     if not is_full or not is_plain or evidence.scenario.get("radio") or not rate:
         return ""
-    size, min_rtt_ms = _configured_bytes(evidence, rate / 8), evidence.mean("rtt_min_ms")
+    size = size_of(evidence, buffer_field(evidence), rate / 8)
+    min_rtt_ms = evidence.mean("rtt_min_ms")
     wait_s = 0.0 if size is None else 8 * size / rate
     max_rtt_s = min_rtt_ms / 1e3 + wait_s
     if not wait_s or not evidence.mean("rtt_p95_ms") <= _MAX_RTT_RATIO * 1e3 * max_rtt_s:
@@ -80,17 +81,17 @@ def max_rtt_text(evidence: Evidence) -> str:
     )
 
 
-def _configured_bytes(evidence: Evidence, bytes_per_s: float) -> float | None:
-    """Returns the size of the buffer of the bottleneck, bytes; None if the field has no size.
+def size_of(evidence: Evidence, field: str, bytes_per_s: float) -> float | None:
+    """Returns the size of a buffer, bytes; None if its field has no size.
 
     Args:
         evidence: evidence of a flow.
+        field: field of the scenario that sets the buffer.
         bytes_per_s: mean rate of the link.
     """
-    text = str(evidence.value_at(buffer_field(evidence)))
+    text = str(evidence.value_at(field))
     if text.endswith("bdp"):
-        rtt_s = in_unit(evidence.value_at("path.rtt"), "s")
-        return float(text.removesuffix("bdp")) * bytes_per_s * (rtt_s or 0.0)
+        return float(text.removesuffix("bdp")) * bytes_per_s * evidence.base_rtt_ms / 1e3
     sizes = {"packets": _PACKET_BYTES, "B": 1.0, "s": bytes_per_s}
     return next(
         (size * factor for unit, factor in sizes.items() if (size := in_unit(text, unit)) is not None),

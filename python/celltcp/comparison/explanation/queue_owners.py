@@ -20,8 +20,8 @@ ACK_SHARE = 66 / (2 * 1500)
 def competitors(evidence: Evidence) -> dict[str, float]:
     """Returns the other flows of the direction that send enough to fill a queue, in Mbit/s."""
     rates = evidence.competing_mbps
-    least = _MIN_OWNER_SHARE * (evidence.goodput_mbps + sum(rates.values()))
-    return {name: rate for name, rate in rates.items() if rate >= least}
+    min_mbps = _MIN_OWNER_SHARE * (evidence.goodput_mbps + sum(rates.values()))
+    return {name: rate for name, rate in rates.items() if rate >= min_mbps}
 
 
 def queue_owner(evidence: Evidence) -> str | None:
@@ -56,8 +56,8 @@ def ack_queue_owner(evidence: Evidence) -> str | None:
     connections = evidence.all_connections
     connections = connections[connections["name"] == owner]
     slots = evidence.comparison.slots.merge(connections[["run", "flow"]], on=["run", "flow"])
-    least = _MIN_OWNER_SHARE * float(slots["capacity_mbps"].mean())
-    return owner if rates[owner] >= max(ACK_SHARE * evidence.goodput_mbps, least) else None
+    min_mbps = _MIN_OWNER_SHARE * float(slots["capacity_mbps"].mean())
+    return owner if rates[owner] >= max(ACK_SHARE * evidence.goodput_mbps, min_mbps) else None
 
 
 def ack_queue_owner_text(evidence: Evidence) -> str:

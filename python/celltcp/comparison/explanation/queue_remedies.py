@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp._core import in_unit
+from celltcp.comparison.explanation.buffers import size_of
 from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
@@ -34,8 +34,6 @@ _TARGET_SHARE, _HIGH_TARGET_SHARE = 0.05, 0.1
 _MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Minimum sizes of a buffer to be reduced to one BDP: BDPs, and packets.
 _MIN_LONG_BUFFER_BDPS, _MIN_BUFFER_PACKETS = 1.5, 20
-#: Default of `path.uplink_buffer`.
-_UPLINK_BUFFER = "1000packets"
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
 
@@ -81,7 +79,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
 
     A window of two BDPs bounds a queue of many BDPs, if no other flow shares it.
     """
-    filler = queue_owner(evidence)
+    owner = queue_owner(evidence)
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
     network = ""
@@ -93,7 +91,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         for is_queue in [cause.name == "queue"]
         for each in _fq_codel(evidence, "a standing queue", is_upload=evidence.is_upload)
     ]
-    if filler is None or evidence.is_bulk:
+    if owner is None or evidence.is_bulk:
         if "bbr" not in evidence.cca:
             yield Remedy("a standing queue", cca="bbr")
         if evidence.is_bulk:
@@ -103,7 +101,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         yield from shaper(evidence)
         return
     yield from fq_codel
-    yield from _bbr_for(evidence, filler)
+    yield from _bbr_for(evidence, owner)
     yield from shaper(evidence)
 
 
@@ -137,12 +135,12 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     )
 
 
-def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
+def _bbr_for(evidence: Evidence, owner: str | None) -> Iterator[Remedy]:
     """Yields BBR for the flow that fills a queue; nothing unless it is a flow of the scenario."""
-    index = None if filler is None else evidence.index_of(filler)
+    index = None if owner is None else evidence.index_of(owner)
     if index is None:
         return
-    against = f"the queue that {filler} fills"
+    against = f"the queue that {owner} fills"
     mix = with_flow_cca(evidence.cca, index, "bbr")
     if mix:
         flow = {"flows": [evidence.scenario["flows"][index]]}
@@ -159,12 +157,6 @@ def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:
     rate = steady_rate(evidence.value_at(f"path.{link}"))
     if rate is None or narrow_hop(evidence.scenario, is_upload=not evidence.is_upload) is not None:
         return
-    bdp = rate / 8 * evidence.base_rtt_ms / 1e3
-    text = str(evidence.value_at(field) or (_UPLINK_BUFFER if link == "up" else "1bdp"))
-    size = in_unit(text, "B") if not text.endswith(("packets", "bdp")) else None
-    if text.endswith("packets"):
-        size = float(text.removesuffix("packets")) * _PACKET_BYTES
-    elif text.endswith("bdp"):
-        size = float(text.removesuffix("bdp")) * bdp
+    bdp, size = rate / 8 * evidence.base_rtt_ms / 1e3, size_of(evidence, field, rate / 8)
     if size is not None and size > _MIN_LONG_BUFFER_BDPS * bdp >= _MIN_BUFFER_PACKETS * _PACKET_BYTES:
         yield Remedy(f"{against} (a buffer of one BDP)", (f"{field}=1bdp",))
