@@ -210,12 +210,12 @@ def test_folders_without_results_are_named(celltcp, tmp_path: Path, name: str) -
 
 @pytest.mark.parametrize("kind", ["out", "pdf", "page"])
 def test_a_report_on_other_results_is_kept(celltcp, tmp_path: Path, store: Store, kind: str) -> None:
-    """Those of the same folder are replaced, as by a rerun."""
+    """Those of the same folder are replaced, as by a rerun, also with a slash at its end."""
     own, other, file = tmp_path / "mine, it's (two) \u03c0", tmp_path / "one", tmp_path / "written"
     for folder in (own, other):
         shutil.copytree(store.results(*COMPARED), folder)
-    for _ in range(2):
-        write_reports([own], **{"out": None, kind: file})
+    for name in (own, f"{own}/", own.parent / "." / own.name):
+        write_reports([name], **{"out": None, kind: file})
     before = file.read_bytes()
     done = celltcp("report", "one", f"--{kind}", "written")
     assert done.returncode == 2

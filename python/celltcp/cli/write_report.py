@@ -40,7 +40,8 @@ def write_reports(
         CelltcpError: if a folder has no results, or a file cannot be written, or is no report on these
             folders and `overwrite` is not set.
     """
-    command = ["celltcp", "report", *map(str, folders)]
+    # A folder is the same with a slash at its end.
+    command = ["celltcp", "report", *(str(Path(folder)) for folder in folders)]
     for option, name, kind in (("--out", out, _REPORT), ("--pdf", pdf, _PDF), ("--page", page, _PAGE)):
         if name is not None:
             file = Path(name)
@@ -72,7 +73,7 @@ def _check_same_results(file: Path, command: str) -> None:
     """Checks that an existing report was made by a command.
 
     Raises:
-        CelltcpError: if it was made by another one, so that it is on other results.
+        CelltcpError: if it was made by another command, so that it is on other results.
     """
     content = file.read_bytes() if file.is_file() else b""
     if not content:
