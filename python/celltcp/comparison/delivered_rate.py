@@ -1,4 +1,4 @@
-"""Delivered rate of an application that pauses: where its goodput says how well the path serves it."""
+"""Goodput of requests and frames: where tables show it, as it is not just that of their pauses."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from celltcp.scenarios.cca_mix import labels
 if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
 
-#: Fields of the network that one person sets, while another one sets the CCA of the hosts.
+#: Fields of the network, whose operator does not set the CCA of the hosts.
 _NETWORK = re.compile(r"(?:path|links)\.(?:(?:wired\.)?\d+\.)?(?:rate|queue|buffer|policer)\b")
 
 
@@ -43,7 +43,7 @@ def _texts(
 ) -> list[str]:
     """Returns the sentences on a ranking, for each CCA apart where the network has a trade-off.
 
-    Who owns a shaper or a buffer seldom sets the CCA of the senders.
+    The owner of a shaper or a buffer seldom sets the CCA of the senders.
     """
     sentences = Sentences(ranking, ranking.deciding_stakes(by), present, scenario)
     is_network = all(map(_NETWORK.match, ranking.fields))

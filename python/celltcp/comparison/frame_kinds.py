@@ -91,7 +91,7 @@ class _Connection:
         self._arrived = self._aged = self._number = 0
         self._count = self._frames = self._late = 0.0
 
-    def take(self, event: FrameEvent) -> Iterator[FrameEvent]:
+    def process(self, event: FrameEvent) -> Iterator[FrameEvent]:
         """Yields the events of the selected kinds that are complete with this one."""
         kind, detail = event[3], event[4]
         if kind in (FRAME, FRAME_AGE):
@@ -138,6 +138,6 @@ def select_frames(
                 yield event
             continue
         ends_ns[key] = event[2]
-        yield from connections[key].take(event)
+        yield from connections[key].process(event)
     for key, t_ns in ends_ns.items():
         yield from connections[key].totals(t_ns, key)

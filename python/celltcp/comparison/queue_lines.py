@@ -22,7 +22,7 @@ _DIRECTIONS = {"down": "downlink", "up": "uplink"}
 #: Queue disciplines by their kind, and parameters that tc has by the same name.
 _NAMES = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}
 _OPTIONS = ("interval", "target")
-#: Parameters that both have by default.
+#: Parameters that are defaults in celltcp and in tc.
 _CODEL = {"target": "5ms", "interval": "100ms"}
 _USUAL = {
     "codel": {**_CODEL, "ecn": "False"},
@@ -46,7 +46,7 @@ _REPLACE = "tc qdisc replace dev INTERFACE root"
 
 def is_queue_field(parts: list[str]) -> bool:
     """Returns whether a field is a queue discipline of the path, or a parameter of one."""
-    return bool({"queue", "uplink_queue"}.intersection(parts[1:4])) and parts[0] == "path"
+    return parts[0] == "path" and not {*_ACCESS_QUEUES}.isdisjoint(parts[1:4])
 
 
 def queue_line(

@@ -176,7 +176,7 @@ class Sentences:
             for stake in self._stakes
         ]
         shown = {stake.metric for stake in self._stakes}
-        # What finished nothing has no figures to compare with.
+        # A start with which a flow finished nothing has no values to compare with.
         if not any(start in names for names in self._void.values()):
             texts += price_texts(self._ranking, name, start, shown)
         return f"{self._change(self._ranking.choices[name])}: {'; '.join(texts)}"

@@ -97,8 +97,9 @@ _SENDER_HEADING = "sender's\nlimit"
 
 
 def columns_for(comparisons: Collection[Comparison]) -> list[MetricColumn]:
-    """Returns the columns for some comparisons: PM only if flows compete, goodput if it says something.
+    """Returns the columns for some comparisons: goodput and PM only if flows compete.
 
+    Requests without a pause, and frames that are held up, have a goodput, too.
     Where a middlebox splits connections, one-way delays replace metrics computed from RTTs.
     """
     hidden = set()

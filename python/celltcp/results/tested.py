@@ -92,11 +92,14 @@ def divided_flows(about: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(
         flow.name
         for section, (flow, workload) in zip(sections, flows, strict=True)
-        if section.get("count", 1) > 1 and "start_spread" not in section and _is_download(workload)
+        if section.get("count", 1) > 1
+        and "start_spread" not in section
+        and _is_single_transfer(workload)
     )
 
 
-def _is_download(workload: Mapping[str, Any]) -> bool:
+def _is_single_transfer(workload: Mapping[str, Any]) -> bool:
+    """Returns whether each connection of a workload is one transfer with an end."""
     kind = workload.get("kind", "bulk")
     return (kind == "bulk" and "bytes" in workload) or (
         kind == "sequence" and workload.get("count") == 1
@@ -105,7 +108,7 @@ def _is_download(workload: Mapping[str, Any]) -> bool:
 
 def has_end(workload: Mapping[str, Any]) -> bool:
     """Returns whether a workload is a transfer with an end, or several."""
-    return workload.get("kind") == "sequence" or _is_download(workload)
+    return workload.get("kind") == "sequence" or _is_single_transfer(workload)
 
 
 def is_endless(workload: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Share of a round trip by which the median may be below the round trips of a request.
 _MIN_LAST_ROUND = 0.5
-#: Number of further round trips, as of the response.
+#: Maximum number of further round trips, such as that of the response.
 _MAX_MORE_ROUNDS = 1.5
 #: Minimum share of the median that a limit takes for the bytes of a request.
 _MIN_LIMIT_SHARE = 0.7
@@ -101,7 +101,7 @@ def request_limit(evidence: Evidence) -> Cause | None:
     median_s = median_of_runs(evidence.units)
     tcp = evidence.scenario.get("tcp", {})
     flow = evidence.scenario["flows"][evidence.flow_index]
-    what = {
+    limit_text = {
         "link": "their link",
         "receive_window": (
             f"the receive window of the {flow.get('from', 'server')} "
@@ -114,7 +114,7 @@ def request_limit(evidence: Evidence) -> Cause | None:
     }[limit.kind]
     return Cause(
         "request_limit",
-        f"Requests of {size_text(sizes[0])} take {time_text(median_s)} in the median, as {what} lets "
-        f"about {rate_text(limit.rate_mbps)} pass.",
+        f"Requests of {size_text(sizes[0])} take {time_text(median_s)} in the median, as "
+        f"{limit_text} lets about {rate_text(limit.rate_mbps)} pass.",
         min(limit.needed_s / median_s, 1.0),
     )

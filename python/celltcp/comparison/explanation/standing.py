@@ -84,7 +84,7 @@ class Standing(NamedTuple):
         if self.is_as_good is None:
             verdict = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
-            # All transfers of who leads by their time are complete.
+            # All transfers of a leader by time are complete.
             metric = _COMPLETION if self.metric == _CUT_COMPLETION else self.metric
             return f"{APP_METRICS[metric].text(self.leader_value)} of {leader}{verdict}"
         return f"{self._differences_text} against {leader}{verdict}"

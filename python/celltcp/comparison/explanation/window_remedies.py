@@ -59,7 +59,7 @@ def _windows(
     changes_of_hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...],
 ) -> Iterator[Remedy]:
     if has_capacity_bound(evidence.scenario):
-        # What a larger window gains there is the bound.
+        # The simulated gain of a larger window would be that up to the lower bound.
         return
     needed = window_demand(evidence)
     sessions = sessions_of(evidence)
