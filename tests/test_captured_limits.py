@@ -79,6 +79,8 @@ def test_a_lower_bound_of_a_capacity_gives_a_window_no_target(seed: int) -> None
         description = bound if is_bound else ""
         changes: dict[str, Value] = {
             "path.rtt": "100ms",
+            # As in the trace of a capture: not a rate that the user gives.
+            "path.down.steps": [{"at": "0s", "rate": "68Mbit/s"}],
             "tcp.receive_window_max": window,
             "description": description,
         }
@@ -89,7 +91,49 @@ def test_a_lower_bound_of_a_capacity_gives_a_window_no_target(seed: int) -> None
         assert "First the receive window" in settings.text[0]
         assert ("kB or more" in settings.text[0]) != is_bound
         assert any("tcp_rmem" in block.text for block in settings.blocks) != is_bound
-        assert any("receive_" in remedy.options for remedy in explained.remedies) != is_bound
+        # A trial of a larger window needs a larger capacity beside it.
+        options = [each.options for each in explained.remedies if "receive_" in each.options]
+        assert options
+        assert all("path.down=" in each for each in options) == is_bound
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_limit_of_a_captured_receive_window_stays_one_in_its_scenario(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(seed)
+    # Trials read the trace of the scenario from there.
+    monkeypatch.chdir(tmp_path)
+    captured = tmp_path / "run.pcap"
+    changes: dict[str, Value] = {
+        "path.rtt": f"{draw.choice([60, 100, 160])}ms",
+        "tcp.window_scale": draw.choice([1, 2]),
+    }
+    ct.run("steady-100-68", "cubic", duration="8s", samples="off", set=changes, pcap=captured)
+    file, _ = write_scenario(estimate_path(analyse(captured), 0), tmp_path / "path.toml")
+    bound, given = (
+        ExplainedComparison(ct.compare(str(file), ["cubic"], 1, set=more))
+        for more in ({}, {"path.down": "90Mbit/s"})
+    )
+    for explained in (bound, given):
+        (cubic,) = explained.ccas
+        assert cubic.causes[0].name == "receive_window"
+        ((heading, *_),) = explained.blocks
+        assert ("of the lower bound of the capacity" in heading) == (explained is bound)
+        (cause, *_) = cubic.causes
+        assert ("does not show what more the path carries" in cause.text) == (explained is bound)
+        first = explained.remedies[0].options
+        assert ("path.down=" in first) == (explained is bound)
+        assert "tcp.receive_window_max=" in first
+    # A scale below the cap is what sets the window.
+    larger: dict[str, Value] = {"path.down": "90Mbit/s", "tcp.receive_window_max": "2MB"}
+    (warning,) = (
+        text
+        for text in ct.compare(str(file), ["cubic"], 1, set=larger).warnings
+        if "receive window was full" in text
+    )
+    assert "tcp.window_scale (" in warning
+    assert "receive_window_max (" not in warning
 
 
 @pytest.mark.parametrize("scale", ["2", "7", "true", "false"])

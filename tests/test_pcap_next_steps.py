@@ -71,6 +71,15 @@ def test_a_window_with_a_scale_has_no_line_that_turns_it_on(tmp_path: Path) -> N
     assert "; Linux, receiver: sysctl -w net.ipv4.tcp_rmem=" in step
 
 
+@pytest.mark.parametrize("scale", [1, 2, 3])
+def test_a_small_scale_is_that_of_a_program_that_sets_its_buffer(tmp_path: Path, scale: int) -> None:
+    """With Linux' own buffers the scale is that of the largest one."""
+    (step,) = _steps(tmp_path, **{"tcp.window_scale": scale, "path.rtt": "150ms"})
+    is_own = scale == 1
+    assert ("window scale of 1, for at most 131 kB: its program sets SO_RCVBUF" in step) == is_own
+    assert ("tcp_rmem" in step) != is_own
+
+
 @pytest.mark.parametrize("place", ["server", "phone"])
 @pytest.mark.parametrize("window", [120, 260])
 def test_a_receive_window_has_the_same_step_on_either_side(
@@ -78,7 +87,7 @@ def test_a_receive_window_has_the_same_step_on_either_side(
 ) -> None:
     (step,) = _steps(tmp_path, place, **{"tcp.receive_window_max": f"{window}kB"})
     assert step.startswith("# against the receive window of the client, under each CCA: twice the ")
-    (rate,) = re.findall(r"gives up to ([\d.]+) Mbit/s; Linux, receiver: sysctl", step)
+    (rate,) = re.findall(r"gives up to ([\d.]+) Mbit/s; Linux, (?:receiver: sysctl|its SYN)", step)
     assert float(rate) == pytest.approx(2 * 8 * window / 75, rel=0.3)
     assert "; Windows, receiver: netsh int tcp set global autotuninglevel=normal" in step
 

@@ -18,7 +18,7 @@ from celltcp.comparison.report.settings_lines import (
     linux_sysctls,
     systems,
 )
-from celltcp.comparison.socket_options import is_raised
+from celltcp.comparison.socket_options import has_own_scale, is_raised
 from celltcp.results.first_window import INITIAL_BUFFER, LARGEST_BUFFER
 from celltcp.scenarios.requests import has_larger_requests
 
@@ -66,6 +66,8 @@ def _line(
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
         is_managed = _has_aqm(parts[2], scenario or {})
         return shaper_line(value, scenario or {}) if is_managed else ""
+    if field == "tcp.window_scale" and has_own_scale(scenario):
+        return ""
     entry = systems()["linux"]["fields"].get(field)
     text = None if entry is None else _value_text(value, entry.get("unit", ""))
     if entry is None or text is None:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _DEFAULT_MAX_BYTES = 212_992
 
 
+#: Largest window scale with SO_RCVBUF alone: without it, Linux has one for net.core.rmem_max or more.
+MAX_OWN_SCALE = 1
+
+
 class _SocketOption(NamedTuple):
     """Socket option that sets a buffer, as in socket(7)."""
 
@@ -57,6 +61,12 @@ def is_raised(field: str, value: str, scenario: Mapping[str, Any] | None) -> boo
     return (in_unit(value, "B") or 0.0) > (in_unit(str(old), "B") or 0.0)
 
 
+def has_own_scale(scenario: Mapping[str, Any] | None) -> bool:
+    """Returns whether the window scale of the receiver is one that only a program's buffer has."""
+    scale = (scenario or {}).get("tcp", {}).get("window_scale", True)
+    return not isinstance(scale, bool) and scale <= MAX_OWN_SCALE
+
+
 def socket_option_texts(changes: Sequence[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
     """Returns a line for each socket option that would override raised sizes of windows and buffers.
 
@@ -85,8 +95,11 @@ def socket_option_texts(changes: Sequence[str], scenario: Mapping[str, Any] | No
         raised = ""
         if max(sizes) > _DEFAULT_MAX_BYTES:
             raised = f", after sysctl -w {option.max_sysctl}={size}"
+        cause = f"a program that sets {option.name} itself ignores these lines"
+        if option.name == "SO_RCVBUF" and has_own_scale(scenario):
+            scale = (scenario or {})["tcp"]["window_scale"]
+            cause = f"its window scale of {scale} is that of a program that sets {option.name}"
         texts.append(
-            f"{option.host}: a program that sets {option.name} itself ignores these lines: remove the "
-            f"option, or set {size} there{raised} (Linux doubles it)"
+            f"{option.host}: {cause}: remove the option, or set {size} there{raised} (Linux doubles it)"
         )
     return texts

@@ -7,12 +7,14 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
+from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
+from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 if TYPE_CHECKING:
@@ -151,8 +153,17 @@ def _window_step(row: Mapping[Hashable, Any]) -> str:
     others = other_system_lines("tcp.window_scale=true")
     autotuning = [line for line in others if "autotuning" in line]
     rate_mbps = 2 * float(row["throughput_mbps"])
+    scale, is_scaled = row[f"scale_{side}"], row["scale_client"] >= 0 <= row["scale_server"]
+    options = "an application that sets SO_RCVBUF (iperf3 -w) keeps to that"
+    if is_scaled and scale <= MAX_OWN_SCALE:
+        most_text = size_text(MAX_UNSCALED_WINDOW << int(scale))
+        options = (
+            f"its SYN has a window scale of {scale:.0f}, for at most {most_text}: its program sets "
+            "SO_RCVBUF (ss -m shows it), or its route a window: remove that, or set twice the value"
+        )
+        lines = []
     return (
         f"# against the receive window of the {side}, under each CCA: twice the window gives up to "
-        f"{three_digits(rate_mbps)} Mbit/s; Linux, {'; '.join(lines)}; an application that sets "
-        f"SO_RCVBUF (iperf3 -w) keeps to that; {'; '.join(autotuning)}"
+        f"{three_digits(rate_mbps)} Mbit/s; Linux, {'; '.join([*lines, options])}; "
+        f"{'; '.join(autotuning)}"
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celltcp._core import result_tables
+from celltcp._core import in_unit, result_tables
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -46,6 +46,10 @@ LIMITS = tuple(
     for name, _ in table.columns
     if name.endswith("_s")
 )
+
+
+#: Largest window without scale (RFC 7323 section 2.1), bytes.
+MAX_UNSCALED_WINDOW = 65_535
 
 
 class _HostLimit(NamedTuple):
@@ -362,9 +366,9 @@ def _settings_text(kind: str, results: Results, lineups: set[str]) -> str:
     if split_lineups >= lineups:
         return "the buffer of the split host sets it"
     split = ", or the buffer of the split host" if split_lineups & lineups else ""
-    if "receive_window_max" in tcp:
-        return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
     scale = tcp.get("window_scale", True)
+    if "receive_window_max" in tcp and not _is_scale_smaller(tcp):
+        return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
     if scale is not True:
         scale_text = "false" if scale is False else scale
         return f"tcp.window_scale ({scale_text}) or tcp.receive_buffer_max sets it{split}"
@@ -377,6 +381,13 @@ def _settings_text(kind: str, results: Results, lineups: set[str]) -> str:
         f"tcp.receive_buffer_max ({tcp.get('receive_buffer_max')}) sets it, or tcp.receive_window_max"
         f"{split}"
     )
+
+
+def _is_scale_smaller(tcp: Mapping[str, Any]) -> bool:
+    """Returns whether the window scale allows less than the cap of the receive window."""
+    scale = tcp.get("window_scale", True)
+    cap = in_unit(str(tcp["receive_window_max"]), "B") or math.inf
+    return scale is not True and MAX_UNSCALED_WINDOW << int(scale) < cap
 
 
 def _max_in_flight(results: Results) -> float:

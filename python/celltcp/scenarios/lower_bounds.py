@@ -24,10 +24,19 @@ def has_sender_limit(scenario: Mapping[str, Any]) -> bool:
 
 def has_capacity_bound(scenario: Mapping[str, Any]) -> bool:
     """Returns whether the capacity of a scenario is a lower bound, so that no window has a target."""
-    return _CAPACITY_BOUND in str(scenario.get("description", ""))
+    is_bound = _CAPACITY_BOUND in str(scenario.get("description", ""))
+    return is_bound and not _is_capacity_given(scenario)
+
+
+def _is_capacity_given(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether the downlink has a rate in place of the trace of a capture."""
+    down = scenario.get("path", {}).get("down", {})
+    return isinstance(down, str) or "rate" in down
 
 
 def lower_bound_sentences(scenario: Mapping[str, Any]) -> list[str]:
     """Returns the sentences about lower bounds, without full stops, of a scenario parsed as TOML."""
     sentences = re.split(r"(?<=\.)\s+", str(scenario.get("description", "")))
-    return [sentence.rstrip(". ") for sentence in sentences if LOWER_BOUND in sentence]
+    bounds = [sentence.rstrip(". ") for sentence in sentences if LOWER_BOUND in sentence]
+    is_given = _is_capacity_given(scenario)
+    return [text for text in bounds if not (is_given and text.startswith(_CAPACITY_BOUND))]

@@ -38,6 +38,7 @@ from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.lower_bounds import LOWER_BOUND, has_capacity_bound
 from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
@@ -272,7 +273,7 @@ class ExplainedComparison:
     @property
     def _unseen_overflows(self) -> str:
         """Sentence on overflows of a buffer that is a lower bound; empty without any."""
-        if "lower bound" not in self.results.about["scenario"]:
+        if LOWER_BOUND not in self.results.about["scenario"]:
             return ""
         from celltcp.results.warnings.lower_bounds import unseen_overflows
 
@@ -463,13 +464,22 @@ class ExplainedComparison:
         elif not explained.is_intermittent:
             share_text = ""
             if not math.isnan(explained.used_share):
-                whole = "what other flows left" if explained.is_shared else "the capacity"
+                whole = (
+                    "the lower bound of the capacity" if self._has_capacity_bound else "the capacity"
+                )
+                whole = "what other flows left" if explained.is_shared else whole
                 share_text = f" ({100 * explained.used_share:.0f} % of {whole})"
             metric_texts.append(f"{rate_text(explained.goodput_mbps)}{share_text}")
         if not math.isnan(explained.rtt_mean_ms):
             delayed_text = explained.delayed_acks_text
             metric_texts.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms{delayed_text}")
         return ", ".join(metric_texts)
+
+    @functools.cached_property
+    def _has_capacity_bound(self) -> bool:
+        """Whether the capacity is a lower bound, of a capture."""
+        text = str(self.results.about["scenario"])
+        return LOWER_BOUND in text and has_capacity_bound(tomllib.loads(text))
 
     def to_json(self) -> ExplainedResults:
         """Returns the explanation as JSON."""

@@ -213,12 +213,14 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     full_share, limited_share = evidence.time_share(limit), evidence.window_limited_share(limit)
     # A full window costs nothing while the bottleneck has a queue of this flow alone.
     cost = limited_share if evidence.competing_mbps else limited_share - evidence.queued_share
-    tcp = evidence.scenario.get("tcp", {})
+    # A capacity that is a lower bound may be the rate that the window of the capture has let pass.
+    is_bound = limit == "receive_window" and has_capacity_bound(evidence.scenario)
+    tcp, unused = evidence.scenario.get("tcp", {}), evidence.unused_share
     settings_text = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
     if evidence.is_split and limit == "receive_window":
         host = SplitHost.of(evidence)
         settings_text = f"the buffer of the split host{f', {host.buffer}' if host else ''}"
-    if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
+    if cost < MIN_LIMITED_SHARE or (unused < _MIN_UNUSED_SHARE and not is_bound):
         text = _sharing_text(evidence, full_share)
         if not text:
             return None
@@ -238,9 +240,9 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     if result_text:
         result_text = f": {result_text}"
     else:
-        least_text = "at least " if has_capacity_bound(evidence.scenario) else ""
-        unused_text = f"{least_text}{percent_text(evidence.unused_share)} of the capacity"
-        result_text = f", and {unused_text} stayed unused"
+        result_text = f", and {percent_text(unused)} of the capacity stayed unused"
+        if is_bound:
+            result_text = ", and the capture does not show what more the path carries"
         rate = rate_text(8e-3 * sessions * window / rtt_ms)
         each_text = f" for each of {sessions} sessions" if sessions > 1 else ""
         detail = (
@@ -273,7 +275,7 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         f"The {name} was full for {percent_text(full_share)} of the time{result_text} "
         f"({settings_text}){detail}.",
         # Whatever limits the flow in the rest of the time, at most one window passes per RTT.
-        min(max(cost, 1 - evidence.max_window(limit) / evidence.bdp), evidence.unused_share),
+        cost if is_bound else min(max(cost, 1 - evidence.max_window(limit) / evidence.bdp), unused),
     )
 
 

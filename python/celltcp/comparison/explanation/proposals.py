@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp._core import CelltcpError
 from celltcp.comparison.explanation.remedies import REMEDIES, SPLIT_REMEDIES
 from celltcp.comparison.linux_lines import cca_line, host_text, linux_lines, other_system_lines
-from celltcp.comparison.socket_options import socket_option_texts
+from celltcp.comparison.socket_options import has_own_scale, socket_option_texts
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.scenario_files import read_scenario
 
@@ -122,6 +122,9 @@ class ProposedRemedy(NamedTuple):
         # Of a CCA mix, one flow has another CCA than before, whose host `linux` names.
         cca = "" if has_several_flows(remedy.cca) else cca_line(remedy.cca, self.scenario)
         parts = [*own, *changes, cca, *others, *options]
+        if has_own_scale(self.scenario):
+            # Scaling is on already.
+            parts = [*own, *options, *changes, cca, *(each for each in others if "netsh" in each)]
         lines = "; ".join(filter(None, parts))
         network = f"; {remedy.network}" if remedy.network else ""
         text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"

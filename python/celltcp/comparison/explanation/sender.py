@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.path import overlap_outages, timeouts_text
 from celltcp.comparison.units_of_work import UNITS
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
     from celltcp.comparison.explanation.evidence import Evidence
 
 #: Minimum share of the time in waits for time-outs at which time-outs are a cause.
@@ -79,11 +84,12 @@ def _slow_start_share(evidence: Evidence) -> float:
 def reordering(evidence: Evidence) -> Cause | None:
     """The sender took reordered packets for lost ones.
 
-    At least two recoveries began without a drop or a time-out. At least one reduction was undone, or
-    one segment arrived twice.
+    At least two recoveries began without a drop or a time-out, and not right after an outage, in which
+    ACKs were lost. At least one reduction was undone, or one segment arrived twice.
     """
     rows = evidence.recoveries
     rows = rows[(rows["drops"] == 0) & (rows["timeouts"] == 0)]
+    rows = rows[~_follow_outages(rows, evidence)]
     duplicates, undone = evidence.total("spurious_retransmissions"), float(rows["undone"].sum())
     if len(rows) < 2 or duplicates + undone < 1:
         return None
@@ -104,6 +110,26 @@ def reordering(evidence: Evidence) -> Cause | None:
         f"lost, {duplicates_text} arrived twice, and {undone_text} of the window "
         f"{'was' if undone_text.startswith('1 ') else 'were'} undone.",
         min(cost, 1.0),
+    )
+
+
+def _follow_outages(rows: pd.DataFrame, evidence: Evidence) -> NDArray[np.bool_]:
+    """Returns for each recovery whether it began with the first data after an outage.
+
+    That data are segments whose ACKs were lost in the outage.
+    """
+    rtt_s = evidence.mean("rtt_mean_ms") / 1e3
+    # Data arrive again within a slot, and their ACKs bring about the recovery.
+    lengths_s = {
+        gap: evidence.wait_after(gap) + evidence.slot_s + 2 * rtt_s for gap in evidence.outages
+    }
+    starts = zip(rows["run"], rows["t_s"], strict=True)
+    return np.array(
+        [
+            any(gap.run == run and 0 <= t_s - gap.end_s <= length for gap, length in lengths_s.items())
+            for run, t_s in starts
+        ],
+        bool,
     )
 
 

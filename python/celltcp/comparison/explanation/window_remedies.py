@@ -60,6 +60,8 @@ def _windows(
 ) -> Iterator[Remedy]:
     if has_capacity_bound(evidence.scenario):
         # The simulated gain of a larger window would be that up to the lower bound.
+        if limit == "receive_window":
+            yield _of_capture(evidence)
         return
     needed = window_demand(evidence)
     sessions = sessions_of(evidence)
@@ -87,6 +89,17 @@ def _windows(
     if is_endless(evidence.workload) and sessions < more <= _MAX_SESSIONS:
         changes = (f"flows.{evidence.flow_index}.count={more}",)
         yield Remedy(f"{against}, by {more} connections", changes, linux=connections_line(more))
+
+
+def _of_capture(evidence: Evidence) -> Remedy:
+    """Returns twice the window of a capture, on a path with twice the rate that it has let pass."""
+    window = 2 * evidence.max_window("receive_window") / sessions_of(evidence)
+    changes = (*_receiver_changes(evidence, window), *_sender_changes(evidence, window))
+    rate = math.ceil(2 * evidence.capacity_mbps)
+    against = (
+        "a full receive window, if the path carries twice the rate, which the capture does not show"
+    )
+    return Remedy(against, (f"path.down={rate}Mbit/s", *changes), family=_FAMILY)
 
 
 def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:

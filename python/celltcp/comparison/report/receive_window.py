@@ -101,12 +101,12 @@ def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
     goodput, rtt = (
         estimate(comparison.values(cca, each)).mean for each in ("goodput_mbps", "rtt_min_ms")
     )
-    if goodput >= _FULL_SHARE * rate or not rtt > 0:
+    is_bound = has_capacity_bound(scenario)
+    if (goodput >= _FULL_SHARE * rate and not is_bound) or not rtt > 0:
         return None
     _, workload = FlowUnderTest.each_with_workload(comparison.results.about)[0]
     needed = demand(workload, rtt / 1e3, top_bitrate(workload, text, 0))
     initial = in_unit(scenario.get("tcp", {}).get("receive_buffer_initial", INITIAL_BUFFER), "B") or 0.0
-    is_bound = has_capacity_bound(scenario)
     limit = WindowLimit(shares[0], rate, rtt, is_lower_bound=is_bound, initial_bytes=initial)
     is_less = needed is not None and needed.bytes < limit.needed_bytes
     return limit._replace(demand=needed) if is_less else limit

@@ -11,6 +11,7 @@ from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoo
 from celltcp.pcap.diagnosis.requests import requests_of, requests_text
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.waits import late_application
+from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
 #: Beginning of the sentence about a send buffer, or an application, that limits the rate.
@@ -21,8 +22,6 @@ SOME_LIMIT = "either the send buffer, the application"
 _MIN_BYTES = 20_000
 #: Minimum share of the time at which a limit holds.
 _MIN_LIMITED_SHARE = 0.5
-#: Largest window without scale (RFC 7323 section 2.1), bytes.
-_MAX_UNSCALED = 65_535
 #: Maximum distance of peaks of the flight from their bound where an application writes at a rate, as a
 #: share of the bound.
 _MAX_WRITE_RANGE = 0.15
@@ -105,7 +104,7 @@ def _receive_window(evidence: Evidence) -> str:
         return ""
     scale = row[f"scale_{evidence.receiver}"]
     scale_text = ""
-    if row["handshake"] == "whole" and not scale > 0 and window <= _MAX_UNSCALED:
+    if row["handshake"] == "whole" and not scale > 0 and window <= MAX_UNSCALED_WINDOW:
         scale_text = f", which has {'no window scale' if math.isnan(scale) else 'a window scale of 0'},"
     rtt_ms, median_ms = evidence.rtt_ms, row["far_rtt_p50_ms"]
     rtt_text = ""
