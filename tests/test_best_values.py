@@ -194,12 +194,10 @@ def test_the_report_begins_with_what_to_change(queues: Sweep) -> None:
 
 def test_where_nothing_helps_a_line_says_so() -> None:
     result = ct.sweep("steady-20-68", "tcp.send_buffer_max=4MB,5MB", "cubic", 2, duration="2s")
-    (text,) = result.field_changes
-    what = "tcp.send_buffer_max=4MB (the first one given)"
-    assert text.startswith(f"No value differs significantly from {what}")
+    assert not result.field_changes
     assert not best_values_tables(result)
     (alike,) = best_values_texts(result)
-    assert alike.startswith("No value of tcp.send_buffer_max is significantly better than another for ")
+    assert alike.startswith("No difference that matters between values of tcp.send_buffer_max for ")
 
 
 def test_changes_start_from_the_value_of_the_scenario(home: Path, tmp_path: Path) -> None:

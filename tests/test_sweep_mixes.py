@@ -11,6 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.best_values import FieldRanking
+from celltcp.comparison.report.sweep import sweep_part
 from celltcp.comparison.sweep_reversals import best_reversal_text, change_reversal_text
 
 
@@ -53,6 +54,8 @@ def test_what_one_flow_of_a_mix_gains_the_other_one_loses() -> None:
     assert best["cubic+bbr", "two"] == best["bbr+cubic", "one"] == "20packets"
     # Each mix has lines of its own.
     assert {text.partition(":")[0] for text in sweep.field_changes} == {"cubic+bbr", "bbr+cubic"}
+    questions = [finding.question for finding in sweep_part(sweep).findings]
+    assert "Best path.buffer under bbr+cubic for two (goodput)" in questions
 
 
 def _ranking(sweep: ct.Sweep) -> FieldRanking:

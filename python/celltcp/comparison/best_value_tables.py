@@ -84,7 +84,8 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     further ranking metrics, as in `Comparison.best_by`.
     """
     texts = condition_texts(sweep, by)
-    questions_by_field: dict[str, list[str]] = {}
+    alike: dict[str, list[str]] = {}
+    undecided: dict[str, list[str]] = {}
     for field, rows in _by_metric(sweep, by):
         ranking, stake = rows[0]
         if not _differs(rows):
@@ -92,7 +93,8 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             # Undecided values are not called equal: the hint has the largest number of runs needed.
             verdict = max(verdicts, key=lambda each: each.runs_needed or math.inf, default=None)
             hint = f" ({hint_text(verdict)})" if verdict else ""
-            questions_by_field.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
+            by_field = undecided if verdict else alike
+            by_field.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
         elif len(rows) == 1:
             best, mean, as_good, next_worse = _cells(stake)
             parts = [
@@ -103,8 +105,12 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             ]
             texts.append("; ".join(filter(None, parts)))
     texts += [
+        f"No difference that matters between values of {field} for {'; '.join(questions)}"
+        for field, questions in alike.items()
+    ]
+    texts += [
         f"No value of {field} is significantly better than another for {'; '.join(questions)}"
-        for field, questions in questions_by_field.items()
+        for field, questions in undecided.items()
     ]
     return texts
 

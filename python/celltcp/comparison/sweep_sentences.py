@@ -103,6 +103,10 @@ class Sentences:
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not changes and not is_void:
             changes = [self._no_change_text()]
+            # `best_values_texts` has a line on the values of a field that are all as good.
+            is_single = len(self._ranking.fields) == len(self._ranking.ccas) == 1
+            if is_single and all(stake.verdict.are_all_tied for stake in self._stakes):
+                changes = []
         return [*void, *texts, *changes, *helps, *self._linux_texts(better)]
 
     @property
@@ -424,8 +428,10 @@ class Sentences:
         origin = "the scenario has it" if self._is_present else "the first one given"
         start_text = f"{self._ranking.field}={start} ({origin})"
         hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
+        if not worse and not undecided:
+            return f"No value differs by an amount that matters from {start_text}"
         if not worse:
-            hint = f"; {hints[0]}" if undecided and hints else ""
+            hint = f"; {hints[0]}" if hints else ""
             return f"No value differs significantly from {start_text}{hint}"
         parts = [
             f"No value is significantly better than {start_text}",

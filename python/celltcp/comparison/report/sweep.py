@@ -26,7 +26,7 @@ from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Figure, Finding, Part, Section
 from celltcp.present.style import dashes
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
 
 
 def sweep_part(sweep: Sweep) -> Part:
@@ -90,18 +90,21 @@ def _changes(sweep: Sweep) -> tuple[Section, ...]:
 
 
 def _field_findings(sweep: Sweep) -> tuple[Finding, ...]:
-    """Returns a finding per field and need: the best value over all congestion controls."""
-    are_several = len(sweep.ccas) > 1
+    """Returns a finding per field and need: the best value over all CCAs, and under each mix."""
+    are_several = len(single_flow_mixes(sweep.ccas)) > 1
     return tuple(
-        _field_finding(ranking, stake)
+        _field_finding(ranking, stake, has_ccas=len(sweep.ccas) > 1)
         for ranking in sweep.field_rankings
-        if are_several == (ranking.cca is None) and not is_condition(ranking.field)
+        if ranking.cca is None or has_several_flows(ranking.cca) or not are_several
+        if not is_condition(ranking.field)
         for stake in ranking.stakes
     )
 
 
-def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
+def _field_finding(ranking: FieldRanking, stake: Stake, *, has_ccas: bool) -> Finding:
     where = "".join(f" at {axis}={value}" for axis, value in ranking.fixed.items())
+    if ranking.cca is not None and has_ccas:
+        where += f" under {ranking.cca}"
     question = f"Best {ranking.field}{where} for {ranking.question(stake)}"
     verdict = stake.verdict
     text = verdict_text(verdict, {name: name for name in ranking.choices})
