@@ -240,7 +240,7 @@ def test_where_nothing_is_better_a_line_says_what_is_worse_or_open() -> None:
     assert text.startswith(f"{start}; undecided: 45 (try --runs 10 next")
     (text,) = _texts(["rate"], ["cubic"], game, rate="35")
     assert "rate=35 (the scenario has it)" in text
-    # Where nothing differs, tables of best values have a line for each field, but not for the CCA.
+    # Where nothing is better, tables of best values have a line for each field, but not for the CCA.
     alike = {"35 with cubic": _around(20), "35 with bbr": _around(20.02)}
     (text,) = _texts(["rate"], ["cubic", "bbr"], _stake("game", "frame_delay_p95_ms", alike))
     assert text == (
@@ -248,6 +248,8 @@ def test_where_nothing_is_better_a_line_says_what_is_worse_or_open() -> None:
     )
     alike = {name.partition(" ")[0]: of for name, of in {**alike, "40 ": _around(20.02)}.items()}
     assert not _texts(["rate"], ["cubic"], _stake("game", "frame_delay_p95_ms", alike))
+    undecided = {"35": _around(20), "45": [1, 90, 20]}
+    assert not _texts(["rate"], ["cubic"], _stake("game", "frame_delay_p95_ms", undecided))
 
 
 def test_a_value_that_only_its_interval_keeps_in_needs_more_runs() -> None:

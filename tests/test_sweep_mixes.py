@@ -39,6 +39,17 @@ def test_a_mix_has_the_best_value_and_the_trade_off_of_each_flow(seed: int) -> N
     assert sweep.ranking_metrics == {"ping": "response_p95_s"}
 
 
+def test_flows_that_need_as_many_runs_have_them_once() -> None:
+    vary = {"path.buffer": ["100packets", "400packets"]}
+    changes = {**_shared_line(random.Random(1)), "path.loss": 0.001}
+    sweep = ct.sweep("steady-20-68", vary, "own", 1, duration="10s", set=changes)
+    (text,) = best_values_texts(sweep)
+    assert text.count("--runs") == 1
+    assert text.endswith(" (try --runs 10 next)")
+    assert text.index("download (goodput); ping (") > 0
+    assert not sweep.field_changes
+
+
 def test_what_one_flow_of_a_mix_gains_the_other_one_loses() -> None:
     changes: dict[str, Any] = {"path.rtt": "40ms", "flows": [{"name": "one"}, {"name": "two"}]}
     vary = {"path.buffer": ["20packets", "400packets"]}

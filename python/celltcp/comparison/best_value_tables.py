@@ -84,8 +84,8 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     further ranking metrics, as in `Comparison.best_by`.
     """
     texts = condition_texts(sweep, by)
-    alike: dict[str, list[str]] = {}
-    undecided: dict[str, list[str]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
+    undecided: dict[tuple[str, str], list[str]] = {}
     for field, rows in _by_metric(sweep, by):
         ranking, stake = rows[0]
         if not _differs(rows):
@@ -94,7 +94,7 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             verdict = max(verdicts, key=lambda each: each.runs_needed or math.inf, default=None)
             hint = f" ({hint_text(verdict)})" if verdict else ""
             by_field = undecided if verdict else alike
-            by_field.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
+            by_field.setdefault((field, hint), []).append(ranking.question(stake))
         elif len(rows) == 1:
             best, mean, as_good, next_worse = _cells(stake)
             parts = [
@@ -106,11 +106,11 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             texts.append("; ".join(filter(None, parts)))
     texts += [
         f"No difference that matters between values of {field} for {'; '.join(questions)}"
-        for field, questions in alike.items()
+        for (field, _), questions in alike.items()
     ]
     texts += [
-        f"No value of {field} is significantly better than another for {'; '.join(questions)}"
-        for field, questions in undecided.items()
+        f"No value of {field} is significantly better than another for {'; '.join(questions)}{hint}"
+        for (field, hint), questions in undecided.items()
     ]
     return texts
 

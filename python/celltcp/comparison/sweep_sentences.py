@@ -103,9 +103,9 @@ class Sentences:
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not changes and not is_void:
             changes = [self._no_change_text()]
-            # `best_values_texts` has a line on the values of a field that are all as good.
+            # `best_values_texts` has a line on a field whose values are all as good, or undecided.
             is_single = len(self._ranking.fields) == len(self._ranking.ccas) == 1
-            if is_single and all(stake.verdict.are_all_tied for stake in self._stakes):
+            if is_single and all(set(each.values) == set(each.verdict.ranked) for each in self._stakes):
                 changes = []
         return [*void, *texts, *changes, *helps, *self._linux_texts(better)]
 
