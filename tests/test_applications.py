@@ -326,6 +326,7 @@ def test_the_metric_is_checked_before_anything_runs(celltcp: Celltcp, tmp_path: 
     assert f"best by response_max_s of game: {chosen['best'] or 'undecided'}" in done.stdout
     for wrong, message in (
         ("speed", "by: 'speed' is not a metric; allowed: goodput_mbps, "),
+        ("response_mean_s", "not a metric (did you mean response_max_s, "),
         ("goodput_mbps:games", "by: 'games' is not a flow of the scenario; allowed: bulk, game, web"),
     ):
         refused = celltcp(*compare, wrong, "--duration", "3000s")

@@ -12,6 +12,7 @@ import celltcp as ct
 from celltcp.comparison.applications import shown_metrics
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.metrics import APP_METRICS
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
@@ -82,8 +83,14 @@ def test_the_trial_of_parts_has_the_figure_of_the_advised_command(seed: int) -> 
     (divided,) = (each for each in explained.remedies if "flows.0.count=5" in each.remedy.changes)
     more = dict(each.split("=", 1) for each in divided.remedy.changes)
     after = ct.compare("steady-20-68", "cubic", runs, duration="300s", set={**changes, **more})
-    ends = [each.applications[0].means("completion_max_s")[0] for each in (result, after)]
-    assert f"in {runs} runs, cubic completion max {ends[0]:.3f} to {ends[1]:.3f} s" in divided.trial
+    # Each figure has the name that the table of its comparison has.
+    (of_one,), (of_parts,) = (each.applications for each in (result, after))
+    name = APP_METRICS[of_one.ranking.metric].name
+    ends = [of_one.means(of_one.completion_metric)[0], of_parts.means("completion_max_s")[0]]
+    assert (
+        f"in {runs} runs, cubic {name}, then completion max, {ends[0]:.3f} to {ends[1]:.3f} s"
+        in divided.trial
+    )
 
 
 def test_a_trial_of_few_runs_has_the_range_of_the_runs() -> None:

@@ -34,17 +34,17 @@ def test_large_requests_have_the_window_of_their_client_as_cause_and_its_lines(s
     explained = ExplainedComparison(result)
     (cause,) = (each for each in explained.ccas[0].causes if each.name == "large_requests")
     assert f"took {rounds} round trips" in cause.text
-    assert "client (phone)" in cause.text
+    assert "their client began" in cause.text
     # The CCA of the requests is none that is compared.
     assert "keep the default" in identical_text(result)
     assert not any("any of these" in note for note in explained.notes)
     settings = settings_section(result)
     assert settings is not None
     assert cause.text in settings.text
-    assert "on the client (phone), which sends the requests" in settings.blocks[0].caption
+    assert "on the client, which sends the requests" in settings.blocks[0].caption
     explained.try_remedies(TrialBudget())
     texts = " ".join(remedy.text for remedy in explained.remedies)
-    assert "client (phone), which sends the requests: sysctl -w net.ipv4.tcp_slow_start" in texts
+    assert "client, which sends the requests: sysctl -w net.ipv4.tcp_slow_start" in texts
     assert "tried in" in texts
     assert "sender (server)" not in texts
 
@@ -74,7 +74,7 @@ def test_what_limits_uploads_by_requests_is_named_and_its_remedy_tried(limit: st
     result = ct.compare("steady-100-68", "cubic", 1, duration="30s", set=changes)
     explained = ExplainedComparison(result)
     texts = {cause.name: cause.text for cause in explained.ccas[0].causes}
-    words = {"receive_window_max": "window of the server", "send_buffer_max": "buffer of the phone"}
+    words = {"receive_window_max": "window of the server", "send_buffer_max": "buffer of the client"}
     assert words.get(limit, "their link") in texts["request_limit"]
     assert "large_requests" not in texts
     if limit != "link":

@@ -93,7 +93,10 @@ def test_a_shaper_is_where_the_data_leaves_towards_its_receiver(seed: int) -> No
 def test_lines_name_the_node_that_sends_unless_flows_have_several() -> None:
     up, down = {"from": "phone", "to": "server"}, {"workload": {"kind": "bulk"}}
     scenario = {"flows": [up]}
-    assert linux_line("tcp.initial_window=32", scenario).startswith("sender (phone): ip route ")
+    assert linux_line("tcp.initial_window=32", scenario).startswith("sender (client): ip route ")
+    # Only a radio, or the log of one, makes it a phone.
+    for mobile in ({"radio": {}}, {"path": {"down": {"trace": "log.csv"}}}):
+        assert cca_line("bbr", {**scenario, **mobile}).startswith("sender (phone): ")
     assert linux_line("tcp.receive_buffer_max=9MB", scenario).startswith("receiver (server): ")
     assert cca_line("bbr", {"flows": [down, {}]}).startswith("sender (server): sysctl ")
     assert cca_line("bbr", {"flows": [down, up]}).startswith("sender: sysctl ")
@@ -102,7 +105,7 @@ def test_lines_name_the_node_that_sends_unless_flows_have_several() -> None:
 def test_a_lower_rto_is_for_both_hosts_where_a_client_sends_requests() -> None:
     scenario = {"flows": [{"workload": {"kind": "request-response"}}]}
     line = linux_line("tcp.min_rto=20ms", scenario)
-    assert line.startswith("both hosts, as the phone repeats lost requests: ip route change ")
+    assert line.startswith("both hosts, as the client repeats lost requests: ip route change ")
     assert linux_line("tcp.min_rto=20ms", {"flows": [{}]}).startswith("sender (server): ")
 
 

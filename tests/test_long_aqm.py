@@ -85,7 +85,7 @@ def test_a_flow_of_a_mix_has_remedies_of_its_own_with_their_host() -> None:
     result = ct.compare("steady-20-68", "cubic+cubic", 1, duration="30s", set=changes)
     texts = {each.options: each.text for each in ExplainedComparison(result)._all_remedies}
     other = texts["--cca cubic+cubic,cubic+bbr"]
-    assert "against the queue that up fills; Linux, sender (phone): sysctl " in other
+    assert "against the queue that up fills; Linux, sender (client): sysctl " in other
     assert "tcp_congestion_control=bbr" in other
     assert "--cca cubic+cubic --set path.uplink_buffer=1bdp" in texts
     early = texts.get("--cca cubic+cubic,cubic:hystart=off+cubic")

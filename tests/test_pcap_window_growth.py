@@ -47,8 +47,8 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
     assert reduced, text
     before = float(reduced[1]) * _BYTES[reduced[2]]
     assert before == pytest.approx(slots[slots["t_s"] < 3]["inflight"].max() * 1448, rel=0.4)
-    if last < before:
-        assert "as they are again in" in text
+    # Slow start may have had more in flight than path and buffer hold: there is no time until then.
+    assert text.endswith(reduced[0])
     # The window of the sender itself, in segments of 1448 bytes.
     windows = slots[slots["t_s"] > 5]["cwnd"] * 1448
     assert last == pytest.approx(windows.iloc[-1], rel=0.1)

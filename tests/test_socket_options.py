@@ -74,7 +74,7 @@ def test_a_window_that_is_lowered_needs_no_option_and_has_no_condition() -> None
     for scenario in ({"tcp": {}}, {"tcp": {"receive_window_max": "2MB"}}):
         change = "tcp.receive_window_max=500kB"
         assert socket_option_texts([change], scenario) == []
-        assert linux_line(change, scenario).startswith("receiver (phone): ip route")
+        assert linux_line(change, scenario).startswith("receiver (client): ip route")
     raised = {"tcp": {"receive_window_max": "64KiB"}}
     assert len(socket_option_texts(["tcp.receive_window_max=500kB"], raised)) == 1
     assert "if its route caps" in linux_line("tcp.receive_window_max=500kB", raised)

@@ -14,7 +14,7 @@ from celltcp.comparison.metrics import AGES, APP_METRICS
 from celltcp.comparison.short_times import ShownColumn, shown_columns
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
-from celltcp.present.section import Column, Table, mean_text, runs_text, value_text
+from celltcp.present.section import INFINITE, Column, Table, mean_text, runs_text, value_text
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
@@ -232,11 +232,15 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
         for name in shown_metrics([application])
         if APP_METRICS[name].kind in AGES.values()
     )
-    return (
-        f"{title}; percentiles and maxima count the ages of unfinished ones"
-        if has_unfinished
-        else title
+    if has_unfinished:
+        title += "; percentiles and maxima count the ages of unfinished ones"
+    has_lost = any(
+        math.isinf(estimate(values.get(name, [])).mean)
+        for application in applications
+        for values in application.metrics.values()
+        for name in shown_metrics([application])
     )
+    return f"{title}; {INFINITE} where some never arrived" if has_lost else title
 
 
 def _columns(columns: Sequence[ShownColumn]) -> list[Column]:

@@ -75,6 +75,12 @@ class Application(NamedTuple):
         names = (LAST_COMPLETION,) if self.is_divided else ("completion_least_s", "completion_s")
         return next((name for name in names if name in self.names), "")
 
+    def heading(self, metric: str) -> str:
+        """Returns the heading of a metric in tables, which says where times are of complete ones."""
+        text = APP_METRICS[metric].heading
+        is_of_some = metric == "completion_s" and "completion_least_s" in self.names
+        return text.replace("completion", "complete ones") if is_of_some else text
+
     def values(self, metric: str) -> dict[str, list[float]]:
         """Returns the values of a metric by CCA or mix, in the order of the seeds."""
         return {cca: values[metric] for cca, values in self.metrics.items()}
@@ -88,8 +94,9 @@ class Application(NamedTuple):
         """The metric that matters most.
 
         Transfers rank by their completion time, parts of one by the longest. If some are incomplete,
-        their time until the end of the run counts as a lower bound. If some transfers of the leader by
-        this time are incomplete, transfers rank by the share of complete ones instead.
+        their time until the end of the run counts as a lower bound. Transfers rank by the share of
+        complete ones instead if none is, if that decides and the times do not, or if the leader by
+        times, some of which are incomplete, has a lower share than others.
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
         any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived.
         """
@@ -118,11 +125,20 @@ class Application(NamedTuple):
         metric = self.completion_metric
         if "completion_least_s" not in self.names:
             return RankingMetric(metric, title)
-        shares, times = self.values("completed_share"), self.values(metric)
-        leader = best_by_metric(metric, times, random=False).leader
-        if leader is not None and estimate(shares[leader]).mean == 1:
+        if self._times_decide(metric):
             return RankingMetric(metric, f"{title}, or the time until the end")
         return RankingMetric("completed_share", "share of complete transfers")
+
+    def _times_decide(self, metric: str) -> bool:
+        """Returns whether transfers, of which some are incomplete, rank by their time so far."""
+        times, shares = (
+            best_by_metric(name, self.values(name), random=False)
+            for name in (metric, "completed_share")
+        )
+        if times.leader is None or times.leader not in shares.ranked:
+            return False
+        share_decides = shares.best is not None and not shares.are_all_tied
+        return not times.undecided or not share_decides
 
     def verdict(self, *, random: bool) -> Verdict:
         """Returns the best CCA by the ranking metric; mixes of several CCAs do not rank."""

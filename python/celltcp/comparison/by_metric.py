@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,10 @@ from celltcp.results.tested import FlowUnderTest
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
+
+
+#: Maximum number of metrics with names near an unknown one.
+_MAX_NEAR = 3
 
 
 class ChosenMetric(NamedTuple):
@@ -49,7 +54,9 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     name, _, flow = text.partition(":")
     metric = ranking_metric(name)
     if metric not in RANKED:
-        raise CelltcpError(f"by: {name!r} is not a metric; allowed: {', '.join(RANKING_NAMES)}")
+        near = ", ".join(difflib.get_close_matches(name, RANKING_NAMES, _MAX_NEAR, cutoff=0.5))
+        hint = f" (did you mean {near}?)" if near else ""
+        raise CelltcpError(f"by: {name!r} is not a metric{hint}; allowed: {', '.join(RANKING_NAMES)}")
     by_flow = {
         each.name: workload_metrics(workload)
         for each, workload in FlowUnderTest.each_with_workload(about)

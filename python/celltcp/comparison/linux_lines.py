@@ -149,7 +149,7 @@ def _flow_cca_line(index: str, cca: str, scenario: Mapping[str, Any]) -> str:
     """Returns the command that sets the congestion control of one flow of several."""
     flows = scenario.get("flows", ())
     own = flows[int(index)] if index.isdigit() and int(index) < len(flows) else {}
-    line = cca_line(cca, {"flows": [own]})
+    line = cca_line(cca, {**scenario, "flows": [own]})
     node = own.get("from", "server")
     if not line or sum(flow.get("from", "server") == node for flow in flows) < 2:
         return line
@@ -164,16 +164,19 @@ def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:
     if scenario is None or host not in _NODES or not has_larger_requests(scenario):
         return with_node(host, scenario)
     if host == "receiver":
-        node = _node("sender", scenario)
-        return "server" if node in ("", "server") else f"server ({node})"
+        return node_text("server", _node("sender", scenario))
     node = _node("receiver", scenario)
-    return f"client{f' ({node})' if node else ''}, which sends the requests"
+    return f"{node_text('client', node)}, which sends the requests"
 
 
 def with_node(host: str, scenario: Mapping[str, Any] | None) -> str:
     """Returns a host of the connections with its node in the scenario, if that is one."""
-    node = _node(host, scenario)
-    return f"{host} ({node})" if node else host
+    return node_text(host, _node(host, scenario))
+
+
+def node_text(host: str, node: str) -> str:
+    """Returns a host with its node, if that says more."""
+    return host if node in ("", host) else f"{host} ({node})"
 
 
 def _node(host: str, scenario: Mapping[str, Any] | None) -> str:
@@ -182,7 +185,18 @@ def _node(host: str, scenario: Mapping[str, Any] | None) -> str:
         return ""
     field, default = _NODES[host]
     nodes = {str(flow.get(field, default)) for flow in scenario.get("flows") or [{}]}
-    return nodes.pop() if len(nodes) == 1 else ""
+    return node_word(nodes.pop(), scenario) if len(nodes) == 1 else ""
+
+
+def node_word(node: str, scenario: Mapping[str, Any]) -> str:
+    """Returns a node as texts name it: `client` for the default of receivers, without any radio."""
+    path = scenario.get("path", {})
+    is_mobile = "radio" in scenario or any("trace" in _table(path.get(link)) for link in ("down", "up"))
+    return node if is_mobile or node != _NODES["receiver"][1] else "client"
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _has_requests(scenario: Mapping[str, Any]) -> bool:

@@ -296,7 +296,7 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
     for application in comparison.applications:
         for name in application.names:
             key = f"{name}:{application.flow}"
-            heading = " ".join(APP_METRICS[name].heading.split())
+            heading = " ".join(application.heading(name).split())
             heading = f"{heading} ({application.flow})" if are_several else heading
             headings[key] = _Heading(heading, APP_METRICS[name].digits)
             values[key] = {cca: metrics.get(name, []) for cca, metrics in application.metrics.items()}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -100,14 +102,15 @@ def best_and_ties(
 MARGIN = 0.05
 #: Difference that is negligible even if significant, as a share of the best mean.
 NEGLIGIBLE = 0.01
-#: Maximum number of runs to recommend.
-_MAX_RUNS = 1000
+#: Maximum number of runs to recommend, as a multiple of those so far: a difference that needs more of
+#: them is hardly known.
+_MAX_RUNS_FACTOR = 10
 #: Number of runs from which on their spread says how many would decide; the spread of fewer is chance.
 _RUNS_OF_A_SPREAD = 5
 #: Next number of runs after fewer than that.
 NEXT_RUNS = 10
-#: 80 % quantile of the normal distribution: the recommended runs decide with a power of 80 %.
-_POWER_QUANTILE = 0.8416
+#: Probability with which the recommended runs decide.
+_POWER = 0.8
 
 
 class Cost(NamedTuple):
@@ -200,10 +203,7 @@ def verdict(
             tied.append(name)
             continue
         undecided.append(name)
-        # The half width shrinks with the root of the number of runs. Either it must get below the
-        # difference, or the sum of both within the margin, whichever comes first.
-        max_half_width = max(abs(gap.mean), max(MARGIN * best_mean, min_difference) - abs(gap.mean))
-        runs_needed = max(runs_needed, runs_for(max_half_width, gap.ci95 or 0.0, runs))
+        runs_needed = max(runs_needed, _runs_for(gap, max(MARGIN * best_mean, min_difference), runs))
     endless = [name for name in values if math.isinf(estimate(values[name]).mean)]
     # An infinite mean has no interval: the pairs decide if all of them agree.
     endless = [name for name in endless if not _is_behind(values[name], values[leader])]
@@ -214,7 +214,7 @@ def verdict(
             continue
         if is_tie(paired_gap(values[leader], values[name]), best_mean, min_difference):
             tied.append(name)
-    advised_runs = int(runs_needed) if undecided and runs_needed <= _MAX_RUNS else None
+    advised_runs = int(runs_needed) if undecided and math.isfinite(runs_needed) else None
     is_same = len(values) > 1 and all(list(value) == list(values[leader]) for value in values.values())
     are_all_tied = 0 < len(tied) == len(values) - 1
     return Verdict(
@@ -233,20 +233,21 @@ def has_few_runs(runs: int) -> bool:
     return runs < _RUNS_OF_A_SPREAD
 
 
-def runs_for(max_half_width: float, half_width: float, runs: int) -> float:
-    """Returns the number of runs whose interval is narrow enough in four of five cases.
+def _runs_for(gap: Estimate, margin: float, runs: int) -> float:
+    """Returns the number of runs, with those so far, that decides in four of five cases.
 
-    That is the least n with (t(n - 1) + z) s / sqrt(n) <= `max_half_width`. t is the quantile for n
-    runs. z allows for a mean that differs from that of the runs so far, and s is the median of the
-    spreads that may be behind theirs. The number is infinity above the maximum, and `NEXT_RUNS` after
-    few runs.
+    The difference is not known either: the mean of `count` runs is normal around that of the runs so
+    far, with the variance s^2 (1 / runs - 1 / count). s is the median of the spreads that may be behind
+    theirs. Those runs decide if zero is outside their interval, or if it is within the margin. The
+    number is infinity above the maximum, and `NEXT_RUNS` after few runs.
 
     Args:
-        max_half_width: largest half width that decides.
-        half_width: half width of the interval of the runs so far.
+        gap: paired difference of the runs so far, with its interval.
+        margin: end of the intervals that are ties.
         runs: number of the runs so far.
     """
-    if not max_half_width > 0 or runs < 2:
+    half_width = gap.ci95 or 0.0
+    if not half_width > 0 or runs < 2:
         return math.inf
     if has_few_runs(runs):
         return NEXT_RUNS
@@ -255,17 +256,17 @@ def runs_for(max_half_width: float, half_width: float, runs: int) -> float:
     median = freedom * (1 - 2 / (9 * freedom)) ** 3
     spread = half_width * math.sqrt(runs / median * freedom) / student_quantile(freedom)
 
-    def fits(count: int) -> bool:
-        quantiles = student_quantile(count - 1) + _POWER_QUANTILE
-        return quantiles * spread / math.sqrt(count) <= max_half_width
+    def decides(count: int) -> bool:
+        mean = statistics.NormalDist(abs(gap.mean), spread * math.sqrt(1 / runs - 1 / count))
+        half = student_quantile(count - 1) * spread / math.sqrt(count)
+        room = margin - half
+        # Both overlap where an interval without zero is within the margin.
+        inside = mean.cdf(min(room, half)) - mean.cdf(-min(room, half)) if room > 0 else 0.0
+        return 1 - mean.cdf(half) + mean.cdf(-half) + inside >= _POWER
 
-    low, high = runs + 1, _MAX_RUNS
-    if not fits(high):
-        return math.inf
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle + 1, high)
-    return low
+    counts = range(runs + 1, _MAX_RUNS_FACTOR * runs + 1)
+    first = bisect.bisect_left(counts, True, key=decides)
+    return counts[first] if first < len(counts) else math.inf
 
 
 #: Minimum ratio of the highest to the lowest level of the pairs at which their ratios are compared: the

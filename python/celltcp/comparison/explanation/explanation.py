@@ -347,8 +347,8 @@ class ExplainedComparison:
     @property
     def sender(self) -> str:
         """The host that sets the congestion control of the flow under test."""
-        flows = tomllib.loads(self.results.about["scenario"]).get("flows", ())
-        return with_node("sender", {"flows": flows[:1]})
+        scenario = tomllib.loads(self.results.about["scenario"])
+        return with_node("sender", {**scenario, "flows": scenario.get("flows", ())[:1]})
 
     @property
     def plots(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.tail import median_of_runs
+from celltcp.comparison.linux_lines import node_text, node_word
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 from celltcp.scenarios.requests import pause_s, request_and_response, rounds_of_request
@@ -41,11 +42,12 @@ def large_requests(evidence: Evidence) -> Cause | None:
     rtt_s, median_s = evidence.mean("rtt_min_ms") / 1e3, median_of_runs(evidence.units)
     if not -_MIN_LAST_ROUND <= median_s / rtt_s - rounds <= _MAX_MORE_ROUNDS:
         return None
-    client = evidence.scenario["flows"][evidence.flow_index].get("to", "phone")
+    node = evidence.scenario["flows"][evidence.flow_index].get("to", "phone")
+    client = node_text("client", node_word(node, evidence.scenario))
     return Cause(
         "large_requests",
         f"Requests of {size_text(sizes[0])} took {rounds} round trips of {1e3 * rtt_s:.0f} ms: their "
-        f"client ({client}) began each with {tcp.get('initial_window', 10)} segments, as its window "
+        f"{client} began each with {tcp.get('initial_window', 10)} segments, as its window "
         "shrinks in pauses (slow start after idle).",
         min((rounds - 1) * rtt_s / median_s, 1.0),
     )
@@ -108,7 +110,7 @@ def request_limit(evidence: Evidence) -> Cause | None:
             f"(tcp.receive_window_max = {tcp.get('receive_window_max')})"
         ),
         "send_buffer": (
-            f"the send buffer of the {flow.get('to', 'phone')} "
+            f"the send buffer of the {node_word(flow.get('to', 'phone'), evidence.scenario)} "
             f"(tcp.send_buffer_max = {tcp.get('send_buffer_max')})"
         ),
     }[limit.kind]

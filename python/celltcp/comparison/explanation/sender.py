@@ -153,7 +153,7 @@ def time_outs(evidence: Evidence) -> Cause | None:
     if evidence.counts_loss_bursts_in_packets:
         burst_text = (
             ' Bursts of "gilbert-elliott" last for packets, so that none ends while the sender waits; '
-            'those of "gilbert-elliott-time" do.'
+            'those of "gilbert-elliott-time" do, but a slow sender meets more of them.'
         )
     return Cause(
         "time_outs",

@@ -55,6 +55,8 @@ class Standing(NamedTuple):
     late_share: float = 0.0
     #: Share of the transfers that the end of the run cut off.
     cut_share: float = 0.0
+    #: That share under the leader.
+    leader_cut_share: float = 0.0
 
     @property
     def metric_text(self) -> str:
@@ -84,8 +86,8 @@ class Standing(NamedTuple):
         if self.is_as_good is None:
             verdict = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
-            # All transfers of a leader by time are complete.
-            metric = _COMPLETION if self.metric == _CUT_COMPLETION else self.metric
+            is_cut = bool(self.leader_cut_share)
+            metric = _COMPLETION if self.metric == _CUT_COMPLETION and not is_cut else self.metric
             return f"{APP_METRICS[metric].text(self.leader_value)} of {leader}{verdict}"
         return f"{self._differences_text} against {leader}{verdict}"
 
@@ -140,6 +142,7 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
         _share(application, cca, _LATE_SHARE, 0.0) if metric != _LATE_SHARE else 0.0,
         1.0 - _share(application, cca, _COMPLETED_SHARE, 1.0),
+        1.0 - _share(application, leader or cca, _COMPLETED_SHARE, 1.0),
     )
 
 

@@ -88,6 +88,8 @@ class _MetricChange(NamedTuple):
     after: list[float]
     #: Text about the units of work of the metric, to follow its name.
     note: str = ""
+    #: Name of the metric after the remedy, in whose table it is another; empty for the same.
+    metric_after: str = ""
 
     @property
     def gain(self) -> float:
@@ -128,7 +130,7 @@ class _MetricChange(NamedTuple):
 
     def after_text(self, *, names_flow: bool) -> str:
         """Returns the metric after the remedy as text."""
-        words, new = words_of(self.metric), estimate(self.after).mean
+        words, new = words_of(self.metric_after or self.metric), estimate(self.after).mean
         value = f"{100 * new:.3g} %" if self.metric.endswith("_share") else words.value_text(new)
         return f"{f'{self.flow} ' if names_flow else ''}{words.name} {value}"
 
@@ -343,8 +345,10 @@ class Trials:
                     for metrics in (application.metrics[cca], new_metrics)
                 )
                 if metric in APP_METRICS and old is not None and new is not None:
-                    shown = LAST_COMPLETION if is_divided and metric in _COMPLETIONS else metric
-                    changed = change(application.flow, shown, old, new)
+                    changed = change(application.flow, metric, old, new)
+                    if is_divided and metric in _COMPLETIONS:
+                        last = words_of(LAST_COMPLETION).name
+                        changed = changed._replace(note=f", then {last},", metric_after=LAST_COMPLETION)
                     yield self._without_first(changed, cca, replacement, after)
         if before.is_competing and not before.is_finite:
             yield change(flow, GOODPUT, before.values(cca, GOODPUT), after.values(replacement, GOODPUT))

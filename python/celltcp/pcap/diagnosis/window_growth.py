@@ -59,7 +59,5 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
         return text
     repaired_s = float(evidence.true_losses["repaired_s"].max())
     repaired_text = "" if math.isnan(repaired_s) else f", repaired by {time_text(repaired_s)},"
-    text += f"; before the losses{repaired_text} they were {size_text(before)}"
-    return (
-        text if end >= before else f"{text}, as they are again in {time_text((before - end) / slope)}"
-    )
+    # They may have been more than path and buffer hold, so that none will be as many again.
+    return f"{text}; before the losses{repaired_text} they were {size_text(before)}"

@@ -47,8 +47,8 @@ def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     tried = [run for run, lineup in lineups.items() if lineup in {lineups[run] for run in stuck}]
     return [
         f"{ccas}: in {len(stuck)} of {len(tried)} runs up to {max(timeouts[run] for run in stuck)} "
-        f"time-outs in a row decide the result: bursts of {models[0][0]} last for packets, so that "
-        f"none ends while a sender waits{_over_time_text(*models[0])}"
+        f"time-outs in a row decide the result: bursts of {models[0][0]} last for packets, as "
+        f"measured at a full rate, so that none ends while a sender waits{_over_time_text(*models[0])}"
     ]
 
 
@@ -80,4 +80,7 @@ def _over_time_text(field: str, model: Mapping[str, Any], packets_per_s: float) 
     changed = {name: value for name, value in _DEFAULTS.items() if model.get(name, value) != value}
     rest = "".join(f", {name}={model[name]}" for name in changed)
     table = f'{{kind="{PACKET_BURSTS}-time", good="{good}", bad="{bad}"{rest}}}'
-    return f"; --set {shlex.quote(f'{field}={table}')} has bursts that end"
+    return (
+        f"; fades last for a time: --set {shlex.quote(f'{field}={table}')} has those, and another "
+        "answer, as a slow sender meets as many a second"
+    )

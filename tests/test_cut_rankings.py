@@ -1,0 +1,112 @@
+"""Ranking of transfers of which the end of the run cuts some: by their times, or the complete share."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.applications import Application
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+
+END_S = 300.0
+
+
+def application(times_s: Mapping[str, Sequence[float]]) -> Application:
+    """Returns an application of one transfer a run, cut at the end; infinite times never end."""
+
+    def metrics(times: Sequence[float]) -> dict[str, list[float]]:
+        return {
+            "completion_s": [each if each <= END_S else math.nan for each in times],
+            "completion_least_s": [min(each, END_S) for each in times],
+            "completed_share": [float(each <= END_S) for each in times],
+        }
+
+    return Application("flow-1", {cca: metrics(times) for cca, times in times_s.items()})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_times_decide_although_some_transfers_of_the_leader_are_cut(seed: int) -> None:
+    draw = random.Random(seed)
+    runs = draw.randint(15, 40)
+    fast_s, factor = draw.uniform(10, 30), draw.uniform(3, 6)
+    fast = [fast_s * draw.uniform(0.9, 1.1) for _ in range(runs)]
+    slow = [factor * fast_s * draw.uniform(0.8, 1.2) for _ in range(runs)]
+    # Bursts of losses that end neither: one run of the fast one, some of the other.
+    fast[draw.randrange(runs)] = math.inf
+    for run in draw.sample(range(runs), draw.randint(1, 4)):
+        slow[run] = math.inf
+    ranked = application({"slow": slow, "fast": fast})
+    assert ranked.ranking.metric == "completion_least_s"
+    assert ranked.verdict(random=True).best == "fast"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_share_decides_where_the_times_do_not_or_are_against_it(seed: int) -> None:
+    draw = random.Random(seed)
+    runs = draw.randint(15, 40)
+    # One is never cut, shortly before the end; the other is in half of the runs.
+    sure = [END_S * draw.uniform(0.9, 0.99) for _ in range(runs)]
+    hasty = [draw.uniform(0.5, 0.9) * END_S if run % 2 else math.inf for run in range(runs)]
+    ranked = application({"hasty": hasty, "sure": sure})
+    assert ranked.ranking.metric == "completed_share"
+    assert ranked.verdict(random=True).best == "sure"
+    # Where none ends, there is nothing to rank by.
+    none = application({"a": [math.inf] * runs, "b": [math.inf] * runs})
+    assert none.ranking.metric == "completed_share"
+
+
+def test_neither_decides_with_the_times_that_say_more() -> None:
+    times = {"a": [20.0, 90.0, 40.0, math.inf], "b": [30.0, 60.0, math.inf, 80.0]}
+    ranked = application(times)
+    assert ranked.ranking.metric == "completion_least_s"
+    assert ranked.verdict(random=True).best is None
+
+
+def test_the_lines_of_the_best_cca_are_printed_and_each_time_has_its_name() -> None:
+    """A GEO link with bursts of losses that last for packets, in which transfers may stay."""
+    changes = {
+        "path.rtt": "560ms",
+        "path.down.rate": "12Mbit/s",
+        "path.loss": {"kind": "gilbert-elliott", "to_bad": 0.00157, "to_good": 0.06},
+        "flows.0.workload": {"kind": "bulk", "bytes": "20MB"},
+    }
+    result = ct.compare("steady-20-68", "cubic,bbr", 10, duration="300s", set=changes)
+    (of_transfers,) = result.applications
+    assert min(of_transfers.values("completed_share")["bbr"]) == 0
+    (stake,) = result.ranked_stakes
+    assert (stake.metric, stake.verdict.best) == ("completion_least_s", "bbr")
+    (settings,) = ExplainedComparison(result).settings
+    assert settings["cca"] == "bbr"
+    assert settings["need"] == "flow-1 (completion time, or the time until the end)"
+    # The time of the leader is a lower bound, too.
+    least = of_transfers.means("completion_least_s")[1]
+    cubic, _ = ExplainedComparison(result).ccas
+    behind = cubic.standing.behind_text("bbr")
+    assert behind == f"completion at least {least:.3f} s of bbr, which leads"
+    # The mean of the complete ones says so, and only where others are cut.
+    assert _headings(result)[:2] == ["first byte mean s", "complete ones mean s"]
+    small = {"flows.0.workload": {"kind": "bulk", "bytes": "1MB"}}
+    whole = ct.compare("steady-20-68", "cubic,bbr", 2, duration="20s", set=small)
+    assert "completion mean s" in _headings(whole)
+
+
+def _headings(result: ct.Comparison) -> list[str]:
+    """Returns the headings of the table of the application, without that of the CCAs."""
+    columns = metrics_table(result, result.applications[0]).columns
+    return [" ".join(each.heading.split()) for each in columns[1:]]
+
+
+def test_infinite_delays_are_explained_once_in_the_title() -> None:
+    frames = {"kind": "frames", "size": "40kB", "interval": "20ms", "deadline": "100ms"}
+    title = {}
+    for name, rate in (("slow", "5Mbit/s"), ("fast", "100Mbit/s")):
+        changes = {"path.down.rate": rate, "flows.0.workload": frames}
+        result = ct.compare("steady-20-68", "cubic", 2, duration="6s", set=changes)
+        title[name] = str(metrics_table(result, result.applications[0]).title)
+    assert title["slow"].endswith("; ∞ where some never arrived")
+    assert "∞" not in title["fast"]
