@@ -62,6 +62,16 @@ def test_an_outage_at_the_start_has_its_share_of_the_time_from_the_request_on(
         assert each.goodput_mbps == pytest.approx(flow["goodput_mbps"])
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_without_an_outage_frames_have_the_goodput_of_the_tables(seed: int) -> None:
+    draw = random.Random(seed)
+    changes = {"flows.0.workload": _FRAMES, "path.down.rate": f"{draw.uniform(1, 3):.1f}Mbit/s"}
+    changes["path.rtt"] = f"{draw.randint(20, 120)}ms"
+    result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
+    (each,) = ExplainedComparison(result).ccas
+    assert each.frames_goodput_mbps == each.goodput_mbps
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_frames_exceed_what_the_path_carries_with_its_outage_at_the_start(seed: int) -> None:
     """Frames of 2 Mbit/s pass 3 Mbit/s, but not within what an outage of half the run leaves."""

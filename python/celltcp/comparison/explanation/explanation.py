@@ -296,7 +296,7 @@ class ExplainedComparison:
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             min_frame_mbps(evidence.workload),
-            requested_goodput_mbps(evidence),
+            requested_goodput_mbps(evidence, goodput),
             standing_of(self.comparison, cca, application),
             dict(evidence.limit_shares),
             evidence.unit_key,

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
     from celltcp.comparison.explanation.outages import Outage
 
+#: Maximum difference of the goodput from the requests on to that from the first data on, as a share, at
+#: which both are alike.
+_MAX_LIKE = 0.02
+
 
 def requested_s(evidence: Evidence) -> dict[int, float]:
     """Returns for each run the time in which the flow had or requested a connection, s."""
@@ -24,15 +28,19 @@ def requested_s(evidence: Evidence) -> dict[int, float]:
     return {run: union_s(of_run) for run, of_run in intervals.items()}
 
 
-def requested_goodput_mbps(evidence: Evidence) -> float:
-    """Returns the goodput from the requests on, Mbit/s: the mean over the runs; NaN without any."""
+def requested_goodput_mbps(evidence: Evidence, goodput_mbps: float) -> float:
+    """Returns the goodput from the requests on, Mbit/s: the mean over the runs; NaN without any.
+
+    Where connections open soon, it is `goodput_mbps`, that of the tables from the first data on.
+    """
     received = evidence.connections.groupby("run")["bytes"].sum()
     rates = [
         8e-6 * float(received.get(run, 0.0)) / time_s
         for run, time_s in requested_s(evidence).items()
         if time_s > 0
     ]
-    return sum(rates) / len(rates) if rates else math.nan
+    rate = sum(rates) / len(rates) if rates else math.nan
+    return goodput_mbps if math.isclose(rate, goodput_mbps, rel_tol=_MAX_LIKE) else rate
 
 
 def opening_outage_s(evidence: Evidence) -> float:
