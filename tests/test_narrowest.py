@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
+
+import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.scenarios.changes import Value
 
 _WIDE: dict[str, Any] = {
     "path.rtt": "50ms",
@@ -45,6 +49,31 @@ def test_a_shaper_that_is_full_leaves_nothing_unused_and_slow_start_was_not_earl
     (cubic,) = _explained({**_WIDE, "path.wired": hops}, "cubic").ccas
     assert cubic.used_share > 0.85
     assert "early_exit" not in {cause.name for cause in cubic.causes}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sender_below_the_rate_of_a_policer_loses_next_to_nothing(seed: int) -> None:
+    draw = random.Random(seed)
+    mbps, rtt_ms = draw.choice([8, 10, 25]), draw.choice([30, 50, 80])
+    burst = 125 * mbps * rtt_ms * draw.uniform(0.3, 0.8)
+    policer = {"rate": f"{mbps}Mbit/s", "burst": f"{burst:.0f}B"}
+    changes: dict[str, Value] = {**_WIDE, "path.policer": policer, "path.rtt": f"{rtt_ms}ms"}
+    result = ct.compare("steady-100-68", ["cubic"], 1, duration="20s", set=changes)
+    explained = ExplainedComparison(result)
+    share = burst / (125 * mbps * rtt_ms)
+    assert f" is {share:.2f} of the bandwidth-delay product" in explained.ccas[0].causes[0].text
+    (change,) = (
+        change
+        for each in explained.remedies
+        for change in each.remedy.changes
+        if "max_pacing_rate" in change
+    )
+    field, _, rate = change.partition("=")
+    capped = ct.compare("steady-100-68", ["cubic"], 1, duration="20s", set={**changes, field: rate})
+    # The initial window may not fit into the burst.
+    lost = max(result.values("cubic", "retransmissions"))
+    assert max(capped.values("cubic", "retransmissions")) < 0.1 * lost
+    assert min(capped.values("cubic", "goodput_mbps")) > 0.9 * mbps
 
 
 def test_a_receive_window_that_fills_a_policer_is_no_limit() -> None:

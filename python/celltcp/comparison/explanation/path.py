@@ -229,11 +229,15 @@ def policer(evidence: Evidence) -> Cause | None:
 def _policer_text(evidence: Evidence) -> str:
     """Returns rate and burst of the only policer as text; empty if there are several."""
     policers = evidence.policers
-    if len(policers) != 1 or not evidence.bdp > 0:
+    if len(policers) != 1 or not evidence.mean("rtt_min_ms") > 0:
         return ""
     (policer,) = policers.values()
-    burst = in_unit(policer["burst"], "B") or 0.0
-    share = burst / evidence.bdp
+    burst, mbps = (
+        in_unit(policer["burst"], "B") or 0.0,
+        1e-6 * (in_unit(policer["rate"], "bit/s") or 0.0),
+    )
+    # Rate and burst are both of packets with headers.
+    share = burst / (125 * mbps * evidence.mean("rtt_min_ms"))
     return (
         f" of {policer['rate']}, whose burst of {size_text(burst)} is {share:.2f} of the "
         "bandwidth-delay product,"

@@ -193,12 +193,18 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """BBR, a burst of two BDPs, or pacing."""
-    yield Remedy("drops of a policer", cca="bbr")
+    """BBR, a cap of the sender's rate below that of the policer, a burst of two BDPs, or pacing."""
+    against = "drops of a policer"
+    yield Remedy(against, cca="bbr")
+    yield from capped_sender(evidence, against, "policer")
     for field, settings in evidence.policers.items():
         if (in_unit(settings["burst"], "B") or 0.0) < evidence.bdp:
             burst = rounded_size(WINDOW_BDPS * evidence.bdp)
-            yield Remedy("a burst of the policer below a BDP", (f"{field}.burst={burst}",))
+            yield Remedy(
+                "a burst of the policer below a BDP",
+                (f"{field}.burst={burst}",),
+                network=f"the network that polices: a burst of {burst}",
+            )
     yield _pacing("bursts that a policer drops")
 
 

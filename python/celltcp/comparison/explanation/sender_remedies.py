@@ -49,8 +49,8 @@ def connections_line(count: int) -> str:
     return f"sender: a program with {count} connections, as iperf3 -P {count}"
 
 
-def capped_sender(evidence: Evidence, against: str) -> Iterator[Remedy]:
-    """Yields a cap of the pacing rate below the rate of a steady link that no other flow shares."""
+def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iterator[Remedy]:
+    """Yields a cap of the pacing rate below that of a steady link or policer without other flows."""
     field = f"flows.{evidence.flow_index}.max_pacing_rate"
     rates = evidence.capacities_1s_mbps
     is_steady = len(rates) and rates.quantile(0.05) >= _MIN_STEADY_SHARE * evidence.capacity_mbps
@@ -65,13 +65,13 @@ def capped_sender(evidence: Evidence, against: str) -> Iterator[Remedy]:
     step = 10 ** max(len(str(kbps)) - 2, 0)
     rate = _with_prefix(kbps // step * step, ("kbit", "Mbit", "Gbit"))
     yield Remedy(
-        f"{against}: a cap of the rate below that of the link",
+        f"{against}: a cap of the rate below that of the {limit}",
         (f"{field}={rate}/s",),
         linux=(
             "sender: the socket option SO_MAX_PACING_RATE, or tc qdisc replace dev INTERFACE root fq "
             f"maxrate {rate.lower()}"
         ),
-        price="goodput if the link becomes faster",
+        price=f"goodput if the {limit} becomes faster",
     )
 
 
