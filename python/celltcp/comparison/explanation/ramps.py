@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 REACHED_SHARE = 0.8
 #: Window of the moving average of the goodput, RTTs.
 _GOODPUT_RTTS = 3
+#: Bytes of IPv4, TCP and its timestamps in each packet.
+_HEADERS_BYTES = 52
+#: Minimum packets of the slots that are judged together.
+_JUDGED_PACKETS = 4
 
 
 class Ramp(NamedTuple):
@@ -52,14 +56,34 @@ def ramp_from(evidence: Evidence, run: int, start_s: float, before_s: float = ma
     if has_reached:
         end_s = float(slots["t_s"].to_numpy(float)[is_reached.to_numpy().argmax()])
     end_s = max(min(end_s, before_s), start_s)
-    before = slots[slots["t_s"] < end_s]
-    unused, goodput_mbps = unused_mbps(before).sum(), before["goodput_mbps"].mean()
+    is_before = slots["t_s"] < end_s
+    unused = unused_mbps(evidence, slots)[is_before].sum()
+    goodput_mbps = slots.loc[is_before, "goodput_mbps"].mean()
     return Ramp(start_s, end_s, float(unused), float(goodput_mbps), has_reached)
 
 
-def unused_mbps(slots: pd.DataFrame) -> pd.Series:
-    """Returns the capacity that the flow did not use in each slot, Mbit/s."""
-    return (slots["capacity_mbps"] - slots["goodput_mbps"]).clip(lower=0)
+def unused_mbps(evidence: Evidence, slots: pd.DataFrame) -> pd.Series:
+    """Returns the capacity that the flow did not use in each slot of a run, Mbit/s.
+
+    A packet arrives in one slot, and may have used the link in those before: slots in which the link
+    carries only some packets have the mean around them.
+    """
+    unused = slots["capacity_mbps"] - slots["goodput_mbps"]
+    return unused.rolling(_judged_slots(evidence), min_periods=1, center=True).mean().clip(lower=0)
+
+
+def capacity_share(evidence: Evidence, unused: float) -> float:
+    """Returns a sum of unused capacity over slots as a share, at most what is unused in all."""
+    capacity = float(evidence.slots["capacity_mbps"].sum())
+    return min(unused / capacity, evidence.unused_share) if capacity > 0 else 0.0
+
+
+def _judged_slots(evidence: Evidence) -> int:
+    """Returns in how many slots the link carries enough packets of the flow to judge its goodput."""
+    if not evidence.capacity_mbps > 0:
+        return 1
+    packet_s = (evidence.mss + _HEADERS_BYTES) * 8 / evidence.capacity_mbps / 1e6
+    return max(math.ceil(_JUDGED_PACKETS * packet_s / evidence.slot_s), 1)
 
 
 def reaches_capacity(evidence: Evidence, slots: pd.DataFrame, rtts: float) -> pd.Series:
@@ -68,7 +92,8 @@ def reaches_capacity(evidence: Evidence, slots: pd.DataFrame, rtts: float) -> pd
     Within a round trip data comes in bursts. A moment in which other flows leave little capacity does
     not count.
     """
-    count = max(math.ceil(rtts * evidence.mean("rtt_min_ms") / 1e3 / evidence.slot_s), 1)
+    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    count = max(math.ceil(rtts * rtt_s / evidence.slot_s), _judged_slots(evidence))
     means = slots[["goodput_mbps", "capacity_mbps"]].rolling(count, min_periods=1).mean()
     capacity = means["capacity_mbps"].clip(lower=slots["capacity_mbps"].median())
     return (means["goodput_mbps"] >= REACHED_SHARE * capacity) & (capacity > 0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.openings import opening_outage_s
-from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, ramp_from
+from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, capacity_share, ramp_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +51,7 @@ def start_up(evidence: Evidence) -> Cause | None:
     {REACHED_SHARE:.0%} of the capacity. Slow start limits the flow for at least
     {_MIN_SLOW_START_SHARE:.0%} of that time.
     """
-    capacity = float(evidence.slots["capacity_mbps"].sum())
-    if not evidence.is_bulk or not capacity > 0:
+    if not evidence.is_bulk or not evidence.capacity_mbps > 0:
         return None
     ramps, has_resumed = [], False
     for run in evidence.runs:
@@ -69,7 +68,7 @@ def start_up(evidence: Evidence) -> Cause | None:
         # A connection that never leaves slow start ends it no earlier than the others.
         before_s = max((t_s for t_s in exits if math.isfinite(t_s)), default=math.inf)
         ramps.append(ramp_from(evidence, run, float(starts.min()), before_s))
-    share = sum(ramp.unused for ramp in ramps) / capacity
+    share = capacity_share(evidence, sum(ramp.unused for ramp in ramps))
     if share < max(_MIN_UNUSED_IN_STARTUP, _MIN_SHARE_OF_UNUSED * evidence.unused_share):
         return None
     total_s = sum(ramp.length_s for ramp in ramps)
@@ -119,9 +118,7 @@ def early_exit(evidence: Evidence) -> Cause | None:
     total_s, ramps_s = evidence.duration_s, sum(ramp.length_s for ramp in ramps)
     if ends_share * total_s - max(total_s - ramps_s, 0.0) >= _MAX_ENDS_SHARE * ramps_s:
         return None
-    # Sums over slots; their common length cancels out.
-    capacity = float(evidence.slots["capacity_mbps"].sum())
-    share = sum(ramp.unused for ramp in ramps) / capacity if capacity > 0 else 0.0
+    share = capacity_share(evidence, sum(ramp.unused for ramp in ramps))
     if share < _MIN_UNUSED_UNTIL_REACHED:
         return None
     until_text = ""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from celltcp.comparison.explanation.unused import PROBE_RTT_SEGMENTS, probe_fills_path
+
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 _MAX_WINDOW_SHARE = 0.7
 #: Maximum data in flight, as a share of the window, at which the pacing rate holds data back.
 _MAX_PACED_FLIGHT = 0.5
-#: Window of BBR in PROBE_RTT, segments.
-_PROBE_RTT_WINDOW = 4
 
 #: Reasons of slow units.
 IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
@@ -44,9 +44,9 @@ class UnitWindows:
 
     def meets_probe_rtt(self, run: int, start_s: float, end_s: float) -> bool:
         """Returns whether BBR's window was that of PROBE_RTT in a part of a run without losses."""
-        if not self._evidence.cca.startswith("bbr"):
+        if not self._evidence.cca.startswith("bbr") or probe_fills_path(self._evidence):
             return False
-        return bool(self._slots(run, start_s, end_s)["cwnd"].min() <= _PROBE_RTT_WINDOW)
+        return bool(self._slots(run, start_s, end_s)["cwnd"].min() <= PROBE_RTT_SEGMENTS)
 
     def _slots(self, run: int, start_s: float, end_s: float) -> pd.DataFrame:
         """Returns the slots of a part of a run in which data was in flight."""

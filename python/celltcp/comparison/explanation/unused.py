@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
-from celltcp.comparison.explanation.ramps import ramp_from, reaches_capacity, unused_mbps
+from celltcp.comparison.explanation.ramps import (
+    capacity_share,
+    ramp_from,
+    reaches_capacity,
+    unused_mbps,
+)
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Window of PROBE_RTT: at most so many segments under BBR v1, and so small a share of the median
 #: window of the seconds before under BBR v3, whose window is half a BDP then instead of two.
-_PROBE_RTT_SEGMENTS, _PROBE_RTT_SHARE = 4, 0.4
+PROBE_RTT_SEGMENTS, _PROBE_RTT_SHARE = 4, 0.4
 #: Time before a slot whose median window is compared, s.
 _MEDIAN_S = 2.0
 #: Maximum time that a flow needs to fill the path after PROBE_RTT, RTTs.
@@ -57,18 +62,19 @@ def probe_rtt(evidence: Evidence) -> Cause | None:
 
     At least {_MIN_PROBE_RTT_SHARE:.0%} of the capacity, and {_MIN_SHARE_OF_UNUSED:.0%} of what is
     unused, is so from then on until the path is full again, for at most {_MAX_REFILL_RTTS} RTTs. Other
-    flows get less than {_MAX_COMPETING_SHARE:.0%} of its goodput.
+    flows get less than {_MAX_COMPETING_SHARE:.0%} of its goodput. {PROBE_RTT_SEGMENTS} segments are
+    less than a BDP: otherwise they fill the path.
     """
     # Where others compete, they take what the flow leaves meanwhile.
     is_alone = sum(evidence.competing_mbps.values()) < _MAX_COMPETING_SHARE * evidence.goodput_mbps
     probes = list(probes_of(evidence)) if evidence.is_bulk and is_alone else []
-    if not probes or not evidence.capacity_mbps > 0:
+    if not probes or not evidence.capacity_mbps > 0 or probe_fills_path(evidence):
         return None
     share = _Phases(evidence, probes).unused_share(_PROBE_RTT)
     if share < max(_MIN_PROBE_RTT_SHARE, _MIN_SHARE_OF_UNUSED * evidence.unused_share):
         return None
     is_v1 = not evidence.cca.startswith("bbr3")
-    window_text = f"{_PROBE_RTT_SEGMENTS} segments" if is_v1 else "half a bandwidth-delay product"
+    window_text = f"{PROBE_RTT_SEGMENTS} segments" if is_v1 else "half a bandwidth-delay product"
     count = evidence.mean_count_text(len(probes))
     return Cause(
         "probe_rtt",
@@ -78,6 +84,11 @@ def probe_rtt(evidence: Evidence) -> Cause | None:
         "RTT costs less.",
         share,
     )
+
+
+def probe_fills_path(evidence: Evidence) -> bool:
+    """Returns whether the window of PROBE_RTT is a BDP or more, as on slow links."""
+    return PROBE_RTT_SEGMENTS * evidence.mss >= evidence.bdp
 
 
 def slow_growth(evidence: Evidence) -> Cause | None:
@@ -144,7 +155,7 @@ def climb_text(evidence: Evidence) -> str:
             if (rows.loc[is_within, "drops"] > 0).any():
                 return ""
             ramps.append(ramp)
-    share = sum(ramp.unused for ramp in ramps) / float(evidence.slots["capacity_mbps"].sum())
+    share = capacity_share(evidence, sum(ramp.unused for ramp in ramps))
     mean_s = sum(ramp.length_s for ramp in ramps) / max(len(ramps), 1)
     if mean_s < slow_start_s or share < _MIN_NAMED_SHARE * evidence.unused_share:
         return ""
@@ -199,7 +210,7 @@ def _has_probe_window(
     if evidence.cca.startswith("bbr3"):
         return np.asarray(windows < _PROBE_RTT_SHARE * before)
     largest = np.maximum.accumulate(windows) if len(windows) else windows
-    return np.asarray((windows <= _PROBE_RTT_SEGMENTS) & (largest > 2 * _PROBE_RTT_SEGMENTS))
+    return np.asarray((windows <= PROBE_RTT_SEGMENTS) & (largest > 2 * PROBE_RTT_SEGMENTS))
 
 
 def _is_reduced(
@@ -219,16 +230,16 @@ class _Phases:
     """Slots of a flow with their phases, and the unused capacity in each."""
 
     def __init__(self, evidence: Evidence, probes: list[ProbeRtt]) -> None:
-        self._capacity = float(evidence.slots["capacity_mbps"].sum())
+        self._evidence = evidence
         self._unused = np.zeros(5)
         for run in evidence.runs:
             slots = evidence.slots[evidence.slots["run"] == run]
             phases = _phases(evidence, run, slots, [each for each in probes if each.run == run])
-            np.add.at(self._unused, phases, unused_mbps(slots).to_numpy(float))
+            np.add.at(self._unused, phases, unused_mbps(evidence, slots).to_numpy(float))
 
     def unused_share(self, phase: int) -> float:
         """Returns the unused capacity in a phase as a share of all capacity."""
-        return float(self._unused[phase]) / self._capacity if self._capacity > 0 else 0.0
+        return capacity_share(self._evidence, float(self._unused[phase]))
 
 
 def _phases(
