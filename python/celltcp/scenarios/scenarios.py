@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
-from celltcp.scenarios.stored import stored_scenario
+from celltcp.scenarios.stored import read_stored, stored_metadata, stored_scenario
 
 if TYPE_CHECKING:
     from celltcp.scenarios.data_frames import ScenarioLike
@@ -142,8 +142,8 @@ def load_scenario(
         text = _built_in(built_in).read_text("utf-8")
         overrides = _variant_overrides(built_in, variant) + overrides if variant else overrides
         return read_scenario(text, name, Path(), overrides, library=_built_in(built_in).parent)
-    if Path(name).is_dir() and (stored := stored_scenario(name)) is not None:
-        return read_scenario(stored, name, Path(), overrides)
+    if Path(name).is_dir() and (stored := stored_metadata(name)) is not None:
+        return read_stored(stored, name, overrides)
     if name.endswith(".toml"):
         _must_exist(name)
         try:

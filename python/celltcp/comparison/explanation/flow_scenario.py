@@ -33,6 +33,8 @@ class FlowScenario:
         self.scenario: Mapping[str, Any] = tomllib.loads(metadata["scenario"])
         #: Scenario as TOML text.
         self.scenario_text = str(metadata["scenario"])
+        #: Metadata of the results.
+        self.metadata = metadata
         self._flows = list(FlowUnderTest.each(metadata))
         self._flow_names = [each.name for each in self._flows]
         #: Index of the flow in the scenario.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 import shlex
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +13,7 @@ from celltcp.comparison.explanation.remedies import REMEDIES, SPLIT_REMEDIES
 from celltcp.comparison.linux_lines import cca_line, host_text, linux_lines, other_system_lines
 from celltcp.comparison.socket_options import has_own_scale, socket_option_texts
 from celltcp.scenarios.cca_mix import has_several_flows
-from celltcp.scenarios.scenario_files import read_scenario
+from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -152,10 +150,13 @@ def remedies_of(
     scenario: Mapping[str, object] = {}
     first_of_variants: dict[tuple[object, ...], tuple[str, Remedy]] = {}
     # A scenario of a log takes long to read.
-    load = functools.cache(_loaded_scenario)
+    loaded: dict[str, Scenario | None] = {}
     for evidence, cause, leads in causes:
         rule = (SPLIT_REMEDIES if evidence.is_split else REMEDIES).get(cause.name)
-        base = load(evidence.scenario_text) if rule else None
+        text = evidence.scenario_text
+        if rule and text not in loaded:
+            loaded[text] = _loaded_scenario(evidence.metadata)
+        base = loaded[text] if rule else None
         has_other_boxes = evidence.has_middleboxes and not evidence.is_split
         is_skipped = cause.weight < _MIN_WEIGHT or has_other_boxes
         if rule is None or base is None or is_skipped:
@@ -250,10 +251,10 @@ def lines_of(text: str) -> list[str]:
     return [command, *(f"  # {part}" for part in re.split(r"; (?![^(]*\))", comment))]
 
 
-def _loaded_scenario(text: str) -> Scenario | None:
+def _loaded_scenario(about: Mapping[str, object]) -> Scenario | None:
     """Returns the scenario of results; None if it names a file that no longer exists."""
     try:
-        return read_scenario(text, "results", Path())
+        return read_stored(about)
     except CelltcpError:
         return None
 

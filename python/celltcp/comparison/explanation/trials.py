@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows, labels
-from celltcp.scenarios.scenario_files import read_scenario
+from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -309,7 +308,7 @@ class Trials:
     @functools.cached_property
     def _scenario(self) -> Scenario:
         """Scenario of the results."""
-        return read_scenario(self._comparison.results.about["scenario"], "results", Path())
+        return read_stored(self._comparison.results.about)
 
     def _compare(self, proposed: ProposedRemedy, run_count: int) -> Comparison:
         """Runs the scenario with a remedy, and returns the comparison."""
