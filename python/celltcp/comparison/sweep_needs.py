@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celltcp.comparison.stakes import Stake
-    from celltcp.comparison.sweep_sentences import TradeOff
+    from celltcp.comparison.sweep_trade_offs import TradeOff
 
 
 def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, list[str]]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_line
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
+from celltcp.comparison.metrics import APP_METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.comparison.sweep_needs import needs_by_choice
 from celltcp.comparison.sweep_prices import price_texts
 from celltcp.comparison.sweep_reversals import change_reversal_text
+from celltcp.comparison.sweep_trade_offs import TradeOff, trade_off_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
@@ -30,25 +30,6 @@ MAX_LISTED_VALUES = 4
 _MAX_FRONT = 5
 #: Maximum number of changes.
 _MAX_CHANGES = 4
-#: Minimum height of a knee above the line between the ends of the front, with both ranges scaled to 1.
-_MIN_KNEE_HEIGHT = 0.15
-#: Maximum tail of a knee, as a share of that of the choice with most goodput.
-_MAX_TAIL_SHARE = 0.7
-#: Ends of the names of metrics that are times.
-_TIMES = ("_s", "_ms")
-
-
-class TradeOff(NamedTuple):
-    """Pareto front of the choices in two metrics: goodput, and another one."""
-
-    other: Stake
-    goodput: Stake
-    #: Names of the choices, the best one by the other metric first.
-    front: list[str]
-    #: Knee of the front, or its only choice.
-    knee: str | None
-    #: Choices that are worse than one of the front.
-    dominated: list[str]
 
 
 class Sentences:
@@ -81,7 +62,6 @@ class Sentences:
         present_values = tuple(
             present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
         )
-        self._present = present
         #: Choice that changes start from, and whether the scenario itself has it.
         self._start = Choice(values.get(present_values, values[first]), ranking.usual_cca)
         self._is_present = bool(present) and present_values in values
@@ -197,96 +177,7 @@ class Sentences:
     @functools.cached_property
     def trade_off(self) -> TradeOff | None:
         """The trade-off of goodput and another metric; None if the choices have none."""
-        goodput = next((stake for stake in self._stakes if stake.metric == GOODPUT), None)
-        others = [
-            stake
-            for stake in self._stakes
-            if stake.metric in APP_METRICS or (stake.metric in METRICS and stake.is_less_better)
-        ]
-        if goodput is None or not others:
-            return None
-        other = others[0]
-        names = [
-            name
-            for name in self._ranking.choices
-            if all(math.isfinite(stake.signed_mean(name)) for stake in (other, goodput))
-        ]
-        both = (other, goodput)
-        front = [
-            name for name in names if not any(self._dominates(rival, name, both) for rival in names)
-        ]
-        front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
-        front = [
-            name
-            for index, name in enumerate(front)
-            if not any(all(stake.is_tied(name, rival) for stake in both) for rival in front[:index])
-        ]
-        front = list(dict.fromkeys(self._simplest(name, both) for name in front))
-        front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
-        dominated = [
-            name
-            for name in names
-            if name not in front
-            and any(self._dominates(rival, name, both) for rival in front)
-            and not any(all(stake.is_tied(name, rival) for stake in both) for rival in front)
-        ]
-        if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
-            front = front[:1]
-        if not dominated and len(front) < 2:
-            return None
-        knee = self._knee(front, both) if len(front) > 1 else front[0]
-        return TradeOff(other, goodput, front, knee, dominated)
-
-    def _dominates(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
-        """Returns whether a choice is better by one metric, and no worse by the other, by the means."""
-        gaps = [stake.signed_mean(name) - stake.signed_mean(other) for stake in stakes]
-        if all(gap >= 0 for gap in gaps):
-            return any(gap > 0 for gap in gaps)
-        # A mean that is lower, but tied, is no worse.
-        return any(stake.is_gain(name, other) for stake in stakes) and all(
-            gap >= 0 or stake.is_tied(name, other) for gap, stake in zip(gaps, stakes, strict=True)
-        )
-
-    def _knee(self, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
-        """Returns the choice that is farthest above the line between both ends of the front.
-
-        Times count by their ratios: they differ by orders of magnitude, of which a straight scale sees
-        the longest alone.
-        """
-        means = [[stake.signed_mean(name) for name in front] for stake in stakes]
-        means = [
-            [-math.log(-mean) for mean in each]
-            if stake.metric.endswith(_TIMES) and max(each) < 0 and min(each) > -math.inf
-            else each
-            for stake, each in zip(stakes, means, strict=True)
-        ]
-        scaled = [
-            [(value - min(values)) / (max(values) - min(values)) for value in values]
-            for values in means
-        ]
-        heights = dict(zip(front, (sum(pair) - 1 for pair in zip(*scaled, strict=True)), strict=True))
-        knee = max(self._with_short_tail(front, *stakes), key=heights.__getitem__, default=None)
-        if knee is None:
-            return None
-        other = stakes[0]
-        # A choice that only more runs would separate from the best is not recommended.
-        is_decided = other.is_gain(front[0], knee) or other.is_tied(front[0], knee)
-        return knee if heights[knee] >= _MIN_KNEE_HEIGHT and is_decided else None
-
-    def _with_short_tail(self, front: Sequence[str], other: Stake, goodput: Stake) -> list[str]:
-        """Returns the choices whose longest times are well below those with most goodput.
-
-        A shaper that is above the rate of its link for some of the time leaves the worst waits as they
-        are, whatever the percentile of the ranking.
-        """
-        most = self._best(goodput, front)
-        names = list(front)
-        for tails in self._ranking.tail_means(other):
-            limit = _MAX_TAIL_SHARE * tails[most]
-            # A tail that the best choice has as well is not that of the queue.
-            if tails[front[0]] <= limit:
-                names = [name for name in names if tails[name] <= limit]
-        return names
+        return trade_off_of(self._ranking, self._stakes, self._simplest)
 
     def _trade_off_texts(self, trade_off: TradeOff) -> list[str]:
         other, goodput, front, knee, dominated = trade_off
@@ -366,12 +257,17 @@ class Sentences:
         """Returns the Linux commands for some choices, with the needs that they serve."""
         texts = []
         # Nobody has a start that is not the scenario's: it may be the best of a flow.
-        with_need = [name for name in self._needs if name in names or not self._is_present]
+        is_unset = not self._is_present and len(self._ranking.fields) == 1
+        with_need = [name for name in self._needs if name in names or is_unset]
         names = list(dict.fromkeys((*with_need, *names)))
         for name in names:
             choice = self._ranking.choices[name]
-            pairs = zip(self._ranking.fields, self._ranking.coordinates(choice), strict=True)
-            changes = [f"{field}={new}" for field, new in pairs if new != self._present.get(field)]
+            is_start = choice == self._start
+            changes = [
+                f"{field}={new}"
+                for field, new, old in self._field_values(choice)
+                if new != old or is_start
+            ]
             lines = [*(linux_line(change, self._scenario) for change in changes)]
             lines += socket_option_texts(changes, self._scenario)
             lines += [cca_line(choice.cca, self._scenario)] if choice.cca != self._start.cca else []
