@@ -154,16 +154,14 @@ def _window_step(row: Mapping[Hashable, Any]) -> str:
     autotuning = [line for line in others if "autotuning" in line]
     rate_mbps = 2 * float(row["throughput_mbps"])
     scale, is_scaled = row[f"scale_{side}"], row["scale_client"] >= 0 <= row["scale_server"]
-    options = "an application that sets SO_RCVBUF (iperf3 -w) keeps to that"
+    change = f"Linux, {'; '.join(lines)}; an application that sets SO_RCVBUF (iperf3 -w) keeps to that"
     if is_scaled and scale <= MAX_OWN_SCALE:
         most_text = size_text(MAX_UNSCALED_WINDOW << int(scale))
-        options = (
+        change = (
             f"its SYN has a window scale of {scale:.0f}, for at most {most_text}: its program sets "
             "SO_RCVBUF (ss -m shows it), or its route a window: remove that, or set twice the value"
         )
-        lines = []
     return (
         f"# against the receive window of the {side}, under each CCA: twice the window gives up to "
-        f"{three_digits(rate_mbps)} Mbit/s; Linux, {'; '.join([*lines, options])}; "
-        f"{'; '.join(autotuning)}"
+        f"{three_digits(rate_mbps)} Mbit/s; {'; '.join([change, *autotuning])}"
     )

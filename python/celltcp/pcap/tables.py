@@ -67,7 +67,7 @@ _LIMITS = {
     "receive_window": "receive window",
     "recovery": "recovery",
     "wait": "wait",
-    "network": "other,\nsee below",
+    "network": "congestion window,\npacing, send buffer",
 }
 
 #: Columns that a narrow terminal does without, the least important first.
