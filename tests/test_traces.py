@@ -138,3 +138,23 @@ def test_settings_that_no_trace_has_are_said_to_be_assumed(
         lines = [line for line in done.stderr.splitlines() if line.startswith("assumed")]
         expected = [f"assumed, as the trace has none of it (--set): {assumed}"] if assumed else []
         assert lines == expected
+
+
+@pytest.mark.parametrize("with_rtt", [0, 1, 3])
+def test_a_folder_says_once_what_its_traces_assume(celltcp, tmp_path: Path, with_rtt: int) -> None:
+    for index in range(3):
+        head, rtt = (",rtt_ms", ",50") if index < with_rtt else ("", "")
+        rows = "".join(f"{second},{5 + second}{rtt}\n" for second in range(9))
+        (tmp_path / f"x{index}.csv").write_text(f"time_s,mbps{head}\n{rows}")
+    done = celltcp("compare", ".", "--runs", "1", "--cca", "cubic", "--duration", "2s")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("assumed")]
+    has_all = with_rtt in (0, 3)
+    expected = {
+        f"assumed, as {'the' if has_all else f'{count} of 3'} traces have none of it (--set): {fields}"
+        for count, fields in (
+            (with_rtt, "path.buffer=750packets"),
+            (3 - with_rtt, "path.rtt=40ms, path.buffer=750packets"),
+        )
+        if count
+    }
+    assert sorted(lines) == sorted(expected)

@@ -71,7 +71,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "run": {
         "metavar": "COLUMN=VALUE",
-        "help": "Rows to read of a log with several runs.  [default: all, one after another]",
+        "help": "Rows to read of a log: those of a run, or PINGAVG=- for those without a ping.  "
+        "[default: all, one after another]",
     },
     "dates": {
         "type": click.Choice(["dmy", "mdy", "ymd"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import shlex
 import tomllib
@@ -92,8 +93,17 @@ def print_assumptions(source: ScenarioSource) -> None:
     _print_left_out_uplink(source)
     if buffer := source.buffer_of_log:
         note(f"{buffer}, from the log's Cwnd (--set)")
-    if assumed := source.assumptions:
-        note(f"assumed, as the trace has none of it (--set): {assumed}")
+    _print_assumed([source])
+
+
+def _print_assumed(sources: Sequence[ScenarioSource]) -> None:
+    """Prints on stderr the settings that sources assume: those of several traces in one line."""
+    texts = [source.assumptions for source in sources]
+    for assumed, count in collections.Counter(filter(None, texts)).items():
+        traces = "the trace has" if len(texts) == 1 else "the traces have"
+        if count < len(texts):
+            traces = f"{count} of {len(texts)} traces have"
+        note(f"assumed, as {traces} none of it (--set): {assumed}")
 
 
 def _print_left_out_uplink(source: ScenarioSource, prefix: str = "") -> None:
@@ -162,6 +172,7 @@ def print_load_summary(scenarios: ScenarioList) -> None:
         is_only_scenario = len(scenarios.sources) == 1
         print_trace_summary(source.scenario, is_only_scenario=is_only_scenario)
         _print_left_out_uplink(source, "" if is_only_scenario else f"{source.scenario.name}: ")
+    _print_assumed(scenarios.sources)
     for reason in scenarios.left_out:
         click.echo(f"warning: left out: {reason}", err=True)
 

@@ -95,6 +95,11 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[kMG]?[bB]ps)")
 _AMOUNT_PER_SECOND = re.compile(r"[A-Za-z ](?:/|[ _]per[ _])s(?:ec|ecs|econd|econds)?\W*$")
 #: Names of amounts of a minute or longer, or of some seconds.
 _PER_LONGER = re.compile(r"(?:/|[ _]per[ _]) ?(?:\d|min|h\b|hour|day)", re.IGNORECASE)
+#: Names such as `PINGAVG` and `minrtt`, whose words nothing separates.
+_FUSED_RTT = re.compile(
+    r"\b(avg|mean|min|max)?(ping|rtt|latency)(avg|mean|min|max|time|ms|stdev|stddev|std|loss)?\b",
+    re.IGNORECASE,
+)
 #: Names of sysstat (sar, sadf) and ifstat, whose kB have 1024 bytes.
 _SYSSTAT = re.compile(r"[rt]xkB/s|KB/s (?:in|out)")
 
@@ -115,6 +120,7 @@ def parts_of(name: str) -> list[str]:
 
 def words_of(name: str) -> list[str]:
     """Returns the words of a name in small letters, and the parts of words such as `DLThroughput`."""
+    name = _FUSED_RTT.sub(lambda match: " ".join(filter(None, match.groups())), name)
     name = re.sub(r"\b([rt]x)(?=[kM]?B/s)", r"\1 ", name)
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return [word for word in re.split(r"[^\w%]+|_+", f"{name} {spaced}".lower()) if word]

@@ -9,7 +9,7 @@ import numpy as np
 
 from celltcp.logs.errors import quoted_names
 from celltcp.logs.table.times import are_compact_dates, looks_like_date, looks_like_time
-from celltcp.logs.table.values import numbers
+from celltcp.logs.table.values import MISSING, numbers
 from celltcp.logs.table.words import DELAY, DOWN, DURATION, OTHER, RATE, UP
 from celltcp.logs.units import rate_unit_in, time_unit_in, words_of
 
@@ -76,7 +76,8 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
         texts = sample.iloc[:, index].astype("string").str.strip()
         filled = texts.dropna()
         read = numbers(texts, has_decimal_comma=dialect.has_decimal_comma)
-        is_number = bool(np.isfinite(read.values).sum() > 0.5 * max(len(filled), 1))
+        is_missing = filled.str.lower().isin(MISSING)
+        is_number = bool(np.isfinite(read.values).sum() > 0.5 * max(int((~is_missing).sum()), 1))
         dates = filled.head(20).map(looks_like_date)
         clocks = filled.head(20).map(lambda text: looks_like_time(text) and not looks_like_date(text))
         result.append(

@@ -15,6 +15,7 @@ from celltcp.logs.table.columns import Column, columns_of, is_counter, short_dur
 from celltcp.logs.table.dialect import Dialect, dialect_of
 from celltcp.logs.table.frames import FrameTable, TextTable
 from celltcp.logs.table.pairs import blocks_in, pairs_in
+from celltcp.logs.table.pauses import may_mark_pauses, pause_reason, pauses_left_out, rows_with_value
 from celltcp.logs.table.roles import Roles, missing_unit_error, roles_of
 from celltcp.logs.table.runs import (
     check_counters,
@@ -102,7 +103,15 @@ def _interpret(
     """
     columns = columns_of(table.read(max_rows=_SAMPLE), dialect)
     roles = roles_of(columns, dialect, options, side)
-    positions = sorted(_needed(columns, roles, options, dialect))
+    needed = _needed(columns, roles, options, dialect)
+    marks = [
+        column
+        for column in columns
+        if column.position not in (roles.time, roles.clock, roles.duration, roles.rate)
+        and dialect.has_names
+        and may_mark_pauses(column)
+    ]
+    positions = sorted(needed | {column.position for column in marks})
     frame = table.read(positions, numeric=[column.position for column in columns if column.is_number])
     notes = (
         [f"{table.too_long_lines} lines with too many fields left out"] if table.too_long_lines else []
@@ -113,6 +122,7 @@ def _interpret(
         options = dataclasses.replace(options, run=with_condition(options.run, direction_run))
         notes.append(f"rows of {direction_run}")
     row_count = len(frame)
+    left_out, options = pauses_left_out(marks, options)
     frame = only_run(frame, options, dialect)
     if len(frame) < row_count:
         notes.append(
@@ -160,6 +170,10 @@ def _interpret(
     values = rates.values[timed] * used_unit.bits
     if idle is not None:
         values = _without_idle(values, frame, dialect, idle, timed, notes)
+    for column in left_out:
+        is_paused = rows_with_value(frame, column, dialect)[timed]
+        values = np.where(is_paused, np.nan, values)
+        notes.append(f"the rates of {is_paused.sum()} rows with a value of {column.name} left out")
     rate_text = f"rate {name} in {used_unit.name}"
     if used_unit.is_volume:
         rate_text = f"{'counter' if counter else 'amount of each row'} {name} in {used_unit.name}"
@@ -185,6 +199,7 @@ def _interpret(
         is_rate_guess=unit is None,
         is_time_guess=times.is_guess,
         notes=tuple(notes),
+        no_capacity=None if counter else pause_reason(frame, marks, dialect, values, timed),
     )
 
 

@@ -240,7 +240,7 @@ def _direction(column: Column) -> Direction | None:
 
 def _delay(columns: list[Column], taken: set[int]) -> int | None:
     """Returns the position of the column of RTTs; one with a unit of time in its name comes first."""
-    others = OTHER - DELAY - {"sent", "km"} | {"var", "std", "stddev", "mdev"}
+    others = OTHER - DELAY - {"sent", "km"} | {"var", "std", "stdev", "stddev", "mdev"}
     candidates = [column for column in columns if not column.name_has_any(others)]
     candidates.sort(key=lambda column: time_unit_in(column.name) is None)
     return _first(candidates, DELAY, taken)

@@ -170,7 +170,10 @@ def only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.
     names = [name.lower() for name in dialect.names]
     for column, value in options.wanted_runs():
         texts = frame[names.index(column.lower())].astype("string").str.strip().str.removesuffix(".0")
-        chosen = frame[(texts == value).to_numpy(dtype=bool, na_value=False)]
+        is_chosen = texts == value
+        if value.lower() in MISSING:
+            is_chosen = texts.isna() | texts.str.lower().isin(MISSING)
+        chosen = frame[is_chosen.to_numpy(dtype=bool, na_value=False)]
         if not len(chosen):
             known = [str(value) for value in texts.dropna().unique()[:12]]
             raise CelltcpError(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
