@@ -33,7 +33,7 @@ CAUSES = {
     "handshake": "for the handshake: 2 SYNs",
     "rewritten SACK": "rewrites sequence numbers but not SACK",
     "path MTU": "black hole of path MTU discovery",
-    "Nagle": "for delayed ACKs (50 times)",
+    "Nagle": "for delayed ACKs (50 times, ",
     "random": "lost at random",
     "dropped by the capture": "the capture dropped packets",
     "send buffer": "the send buffer of the server limits",

@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "a client that gives up": (given_up, ("the client gave up after 5 s", "3 SYNs")),
     "a client that opens by half": (half_open, ("answered the SYN-ACK by a RST",)),
     "a closed window": (closed_window, ("waited 4 s for the closed receive window of the client",)),
-    "Nagle and delayed ACKs": (nagle, ("for delayed ACKs (39 times)", "TCP_NODELAY")),
+    "Nagle and delayed ACKs": (nagle, ("for delayed ACKs (39 times, 40 ms each)", "TCP_NODELAY")),
     "rewritten sequence numbers": (rewritten, ("SACK blocks of 19 ACKs lie outside",)),
     "a black hole of path MTU discovery": (black_hole, ("path MTU", "up to 400 bytes")),
     "a capture that drops": (capture_drops, ("the capture dropped packets",)),
