@@ -75,10 +75,11 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
     is_pattern = row["delayed_acks"] >= max(_MIN_COUNT, _MIN_LOSS_RATIO * row["losses"])
     if is_pattern and not evidence.sends_full_segments(side):
         each_ms = 1e3 * row["delayed_ack_s"] / row["delayed_acks"]
+        count_text = f"{plural(row['delayed_acks'], 'time')}, {each_ms:.0f} ms each"
         text = (
-            f"waited {time_text(row['delayed_ack_s'])} for delayed ACKs "
-            f"({plural(row['delayed_acks'], 'time')}, {each_ms:.0f} ms each): the {side} sends on only when "
-            "its last segment is acknowledged (Nagle); set TCP_NODELAY, or write each message at once"
+            f"waited {time_text(row['delayed_ack_s'])} for delayed ACKs ({count_text}): the {side} "
+            "sends on only when its last segment is acknowledged (Nagle); set TCP_NODELAY, or write "
+            "each message at once"
         )
         yield Wait(row["delayed_ack_s"], text)
     if text := late_application(evidence, "server"):
