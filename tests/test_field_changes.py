@@ -138,15 +138,16 @@ def test_lines_of_a_shaper_name_the_need_that_each_rate_serves(seed: int) -> Non
 
 
 def test_lines_of_several_fields_are_those_that_change() -> None:
-    """A buffer that stays has no command, which would replace that of the queue discipline."""
-    delays = {"20, droptail": 60, "20, fq-codel": 20, "90, droptail": 90, "90, fq-codel": 25}
-    rates = {"20, droptail": 8, "20, fq-codel": 9, "90, droptail": 10, "90, fq-codel": 8}
+    """A buffer has no command of its own, which would replace that of the queue discipline."""
+    names = [f"{size}packets, {kind}" for size in (20, 90) for kind in ("droptail", "fq-codel")]
+    delays = dict(zip(names, (60, 20, 90, 25), strict=True))
+    rates = dict(zip(names, (8, 9, 10, 8), strict=True))
     game = _stake("game", "frame_delay_p95_ms", {name: _around(of) for name, of in delays.items()})
     download = _stake("download", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
     texts = _texts(["path.buffer", "path.queue"], ["cubic"], game, download)
-    lines = [text for text in texts if text.startswith("On Linux, 20, fq-codel for game: ")]
+    lines = [text for text in texts if text.startswith("On Linux, 20packets, fq-codel for ")]
     assert len(lines) == 1
-    assert "root fq_codel" in lines[0]
+    assert "root fq_codel limit 20;" in lines[0]
 
 
 @pytest.mark.parametrize("seed", range(3))

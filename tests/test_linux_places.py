@@ -152,7 +152,8 @@ def test_a_target_has_a_line_and_is_the_time_of_a_packet_at_least(kind: str, see
     assert f"{tc};" in linux_line(f"path.queue={kind}", fast)
     assert not linux_line("path.queue={ kind = 'red' }", fast)
     scenario["path"]["queue"] = {**queue, "ecn": not queue["ecn"]}
-    assert not linux_line("path.queue.target=9ms", scenario)
+    ecn = "noecn" if queue["ecn"] else "ecn"
+    assert f"{tc} interval 60ms target 9ms {ecn};" in linux_line("path.queue.target=9ms", scenario)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -24,8 +24,9 @@ _SYSCTL = re.compile(r"(net(?:\.\w+)+|kern(?:\.\w+)+)=(.+)")
 _VALUES = {
     "B": lambda draw: f"{draw.randint(10_000, 10**9)}B",
     "ms": lambda draw: f"{draw.randint(1_000, 120_000)}ms",
-    "segments": lambda draw: str(draw.randint(1, 64)),
-    "true": lambda _: "true",
+    "s": lambda draw: f"{draw.randint(1, 7_200)}s",
+    "number": lambda draw: str(draw.randint(1, 64)),
+    "none": lambda draw: draw.choice(["true", "false"]),
     "switch": lambda draw: draw.choice(["true", "false"]),
     "": lambda draw: draw.choice(["true", "false"]),
 }
@@ -53,7 +54,7 @@ def check_command(command: str) -> None:
         assert head == ["route", "change", "default", "via", "GATEWAY", "dev", "INTERFACE"], command
         for name, value in zip(options[::2], options[1::2], strict=True):
             pattern = {"congctl": r"[a-z]+", "rto_min": r"\d+ms"}.get(name, r"\d+")
-            assert name in ("initcwnd", "window", "rto_min", "congctl"), command
+            assert name in ("initcwnd", "window", "rto_min", "congctl", "advmss", "quickack"), command
             assert re.fullmatch(pattern, value), command
     elif tool == "ip":
         assert arguments[:4] == ["link", "set", "dev", "INTERFACE"], command
@@ -64,12 +65,14 @@ def check_command(command: str) -> None:
         name, *options = arguments[5:]
         assert name in ("fq", "fq_codel", "codel", "pie", "pfifo", "bfifo", "cake"), command
         if options:
-            option = {"cake": "bandwidth", "pfifo": "limit", "bfifo": "limit"}.get(name)
+            option = {"cake": "bandwidth", "pfifo": "limit", "bfifo": "limit", "fq": "maxrate"}.get(
+                name
+            )
             assert options[0] == option, command
-            unit = "kbit" if name == "cake" else ""
+            unit = "kbit" if name in ("cake", "fq") else ""
             assert re.fullmatch(rf"[1-9]\d*{unit}", options[1]), command
     else:
-        assert tool in ("netsh", "kldload", "echo"), command
+        assert tool in ("netsh", "kldload", "echo") or words[:2] == ["socket", "option"], command
 
 
 @pytest.mark.parametrize("field", [*systems()["linux"]["fields"]])

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celltcp._core import CelltcpError, in_unit
+from celltcp.comparison.hop_lines import mtu_line, policer_line
 from celltcp.comparison.queue_lines import (
     buffer_line,
     is_queue_field,
     queue_line,
+    queue_of,
     shaper_line,
 )
 from celltcp.comparison.report.settings_lines import (
@@ -23,9 +25,11 @@ from celltcp.results.first_window import INITIAL_BUFFER, LARGEST_BUFFER
 from celltcp.scenarios.requests import has_larger_requests
 
 #: Units of the values in commands, as named in `systems.toml`.
-_UNITS = ("B", "ms")
+_UNITS = ("B", "ms", "s")
 #: Values of sysctls that are switches; a shift of a window is none.
 _SWITCHES = {"true": "1", "false": "0"}
+#: Tables of links and hops.
+_NETWORK = ("path", "links")
 #: RTT below which hosts are in one subnet, ms.
 _MAX_LAN_RTT_MS = 2.0
 #: Maximum value of these sysctls and options, which are numbers of 32 bits with a sign.
@@ -54,22 +58,34 @@ def _line(
     """Returns the line of `linux_line` for a change beside others, by field."""
     field, value = _field_and_value(change)
     parts = field.split(".")
-    if parts[:2] == ["tcp", "sysctl"]:
+    if parts[:2] == ["kernel", "sysctl"]:
         name = ".".join(parts[2:]).strip("\"'")
         return f"hosts: sysctl -w {shlex.quote(f'{name}={value}')}" if name else ""
     if parts[0] == "flows" and parts[2:] == ["cca"]:
         return _flow_cca_line(parts[1], value, scenario or {})
-    if parts[0] == "path" and parts[-1] in ("buffer", "uplink_buffer"):
-        return buffer_line(parts, value, scenario or {})
+    if parts[0] in _NETWORK and parts[-1] in ("buffer", "uplink_buffer"):
+        queue = ".".join(queue_of(parts))
+        if others.get(queue, "droptail") != "droptail":
+            # The line of the queue discipline has the limit.
+            return _line(f"{queue}={others[queue]}", scenario, others, direction)
+        return buffer_line(parts, value, scenario or {}, is_droptail=queue in others)
+    if parts[0] in _NETWORK and parts[-1] == "mtu":
+        return mtu_line(value)
+    if parts[0] in _NETWORK and "policer" in parts:
+        return policer_line(parts, value, scenario or {}, others)
     if is_queue_field(parts):
-        return queue_line(parts, value, scenario, direction)
+        buffer = f"{field[: -len('queue')]}buffer"
+        if value == "droptail" and buffer in others:
+            return _line(f"{buffer}={others[buffer]}", scenario, others, direction)
+        return queue_line(parts, value, scenario, direction, limit=_packets(others.get(buffer, "")))
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
         is_managed = _has_aqm(parts[2], scenario or {})
         return shaper_line(value, scenario or {}) if is_managed else ""
     if field == "tcp.window_scale" and has_own_scale(scenario):
         return ""
     entry = systems()["linux"]["fields"].get(field)
-    text = None if entry is None else _value_text(value, entry.get("unit", ""))
+    texts = {} if entry is None else entry.get("values", {})
+    text = None if entry is None else texts.get(value) or _value_text(value, entry.get("unit", ""))
     if entry is None or text is None:
         return ""
     has_condition = scenario is not None and "condition" in entry and is_raised(field, value, scenario)
@@ -82,6 +98,11 @@ def _line(
     if _is_on_link(scenario or {}):
         line = line.replace("default via GATEWAY", "SUBNET")
     return f"{host}{condition}: {line}"
+
+
+def _packets(buffer: str) -> str:
+    """Returns a size of a buffer if it is in packets; else an empty text."""
+    return buffer if buffer.endswith("packets") else ""
 
 
 def _is_on_link(scenario: Mapping[str, Any]) -> bool:
@@ -106,11 +127,16 @@ def _receive_buffers(scenario: Mapping[str, Any], changes: Mapping[str, str]) ->
 
 
 def linux_lines(
-    changes: Iterable[str], scenario: Mapping[str, Any] | None = None, direction: str = ""
+    changes: Iterable[str],
+    scenario: Mapping[str, Any] | None = None,
+    direction: str = "",
+    *,
+    names_others: bool = False,
 ) -> list[str]:
     """Returns the lines of `linux_line` for changes that are made together.
 
-    A hop that gets a rate and a queue discipline is one shaper.
+    A hop that gets a rate and a queue discipline is one shaper. With `names_others`, a text names each
+    field without a line.
     """
     values = dict(_field_and_value(change) for change in changes)
     lines = []
@@ -123,8 +149,23 @@ def linux_lines(
         if is_shaper:
             lines.append(shaper_line(value, scenario or {}))
         else:
-            lines.append(_line(line, scenario, values, direction))
+            own = _line(line, scenario, values, direction)
+            lines.append(own or (_other_place_text(field, value, scenario) if names_others else ""))
     return [line for line in dict.fromkeys(lines) if line]
+
+
+def _other_place_text(field: str, value: str, scenario: Mapping[str, Any] | None) -> str:
+    """Returns where a field is set that no line of Linux sets; empty if a socket option sets it."""
+    parts = field.split(".")
+    if field == "tcp.window_scale" and has_own_scale(scenario):
+        return ""
+    if parts[0] == "radio" or (parts[0] in _NETWORK and (scenario or {}).get("radio")):
+        return f"{field} is set at the base station"
+    if "workload" in parts:
+        return f"{field} is set in the application"
+    if parts[0] == "tcp" and field not in systems()["linux"]["fields"]:
+        return f"{field} is not a setting of Linux"
+    return f"no line for {field}={value}" if parts[1:] else ""
 
 
 def other_system_lines(change: str) -> list[str]:
@@ -225,11 +266,10 @@ def _value_text(value: str, unit: str) -> str | None:
             number = in_unit(value, unit)
         except CelltcpError:
             return None
-        return None if number is None or number > _MAX_VALUE else f"{number:.0f}"
-    if unit == "segments":
+        is_number = number is not None and (number == 0 or 0.5 < number <= _MAX_VALUE)
+        return f"{number:.0f}" if is_number else None
+    if unit == "number":
         return value if value.isdigit() else None
-    if unit == "switch" and value not in _SWITCHES:
+    if unit == "none" or (unit == "switch" and value not in _SWITCHES):
         return None
-    if unit == "true":
-        return value if value == "true" else None
     return _SWITCHES.get(value, value)

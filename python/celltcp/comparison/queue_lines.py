@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celltcp._core import in_unit
+from celltcp.comparison.hop_lines import hop_at
 from celltcp.results.tested import THIN_WORKLOADS
 from celltcp.scenarios.narrow_hop import steady_rate
 
@@ -19,9 +20,17 @@ _SHAPER_SHARE = 0.9
 #: Interface of a router that a shaper belongs on, by the direction of the data.
 _INTERFACES = {"down": "INTERFACE to the LAN, or an ifb", "up": "INTERFACE to the WAN"}
 _DIRECTIONS = {"down": "downlink", "up": "uplink"}
-#: Queue disciplines by their kind, and parameters that tc has by the same name.
+#: Queue disciplines by their kind, and their parameters with the names that tc has for them.
 _NAMES = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}
-_OPTIONS = ("interval", "target")
+_CODEL_OPTIONS = {"interval": "interval", "target": "target", "ecn": "ecn"}
+_OPTIONS = {
+    "pfifo": {},
+    "codel": _CODEL_OPTIONS,
+    "fq_codel": {**_CODEL_OPTIONS, "quantum": "quantum", "flows": "flows"},
+    "pie": {"target": "target", "update": "tupdate", "alpha": "alpha", "beta": "beta", "ecn": "ecn"},
+}
+#: Steps of alpha and beta of PIE in tc for 1 Hz (tc-pie(8)).
+_PIE_STEPS = 16
 #: Parameters that are defaults in celltcp and in tc.
 _CODEL = {"target": "5ms", "interval": "100ms"}
 _USUAL = {
@@ -45,12 +54,16 @@ _REPLACE = "tc qdisc replace dev INTERFACE root"
 
 
 def is_queue_field(parts: list[str]) -> bool:
-    """Returns whether a field is a queue discipline of the path, or a parameter of one."""
-    return parts[0] == "path" and not {*_ACCESS_QUEUES}.isdisjoint(parts[1:4])
+    """Returns whether a field is a queue discipline of a hop, or a parameter of one."""
+    return parts[0] in ("path", "links") and not {*_ACCESS_QUEUES}.isdisjoint(parts[1:4])
 
 
 def queue_line(
-    parts: list[str], value: str, scenario: Mapping[str, Any] | None, direction: str = ""
+    parts: list[str],
+    value: str,
+    scenario: Mapping[str, Any] | None,
+    direction: str = "",
+    limit: str = "",
 ) -> str:
     """Returns the command for a queue discipline.
 
@@ -63,16 +76,24 @@ def queue_line(
         value: discipline, a table of it with target and interval, or a value of that field.
         scenario: scenario, parsed from its file; None leaves out what depends on it.
         direction: direction of the queue, `down` or `up`; empty for those that flows fill.
+        limit: buffer that the queue gets with it, in packets; empty for that of the discipline.
     """
     if (scenario or {}).get("radio") and parts[1] in _ACCESS_QUEUES:
         return ""
-    length = 4 if parts[1] == "wired" else 2
+    length = next(index for index, part in enumerate(parts) if part in _ACCESS_QUEUES) + 1
     field, inner = parts[:length], parts[length:]
     settings = _settings(inner, value, _queue_at(field, scenario or {}))
     name = _NAMES.get(settings.pop("kind", ""))
-    if name is None or not settings.keys() <= {*_OPTIONS}:
+    if name is None or not settings.keys() <= _OPTIONS[name].keys():
         return ""
-    options = "".join(f" {option} {settings[option]}" for option in _OPTIONS if option in settings)
+    texts = [
+        _option(_OPTIONS[name][each], settings[each]) for each in _OPTIONS[name] if each in settings
+    ]
+    if "" in texts:
+        return ""
+    packets = in_unit(limit, "packets") if limit else None
+    options = "".join(f" {text}" for text in texts)
+    options += "" if packets is None else f" limit {packets:.0f}"
     line = f"host before the bottleneck, INTERFACE towards it: {_REPLACE} {name}{options}"
     if scenario is None or name == "pfifo":
         return line
@@ -94,21 +115,67 @@ def queue_line(
     return f"{line}; where the queue is a modem's or the provider's: {shaper_text}"
 
 
-def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the command for a drop-tail buffer of packets or bytes; empty for one of a cell.
+def buffer_line(
+    parts: list[str], value: str, scenario: Mapping[str, Any], *, is_droptail: bool = False
+) -> str:
+    """Returns the command for a buffer; empty for one of a cell, or of a rate that varies.
 
-    A queue discipline has a limit of its own.
+    A queue discipline has a limit in packets.
+
+    Args:
+        parts: field of the buffer, such as `["path", "buffer"]`.
+        value: size of the buffer.
+        scenario: scenario, parsed from its file.
+        is_droptail: whether its link gets no other discipline with it, whatever the present one.
     """
-    queue = "uplink_queue" if parts[-1] == "uplink_buffer" else "queue"
-    kind = str(_queue_at([*parts[:-1], queue], scenario).get("kind"))
-    packets, size = in_unit(value, "packets"), in_unit(value, "B")
-    if scenario.get("radio") or kind != "droptail" or (packets is None and size is None):
+    field = queue_of(parts)
+    kind = "droptail" if is_droptail else str(_queue_at(field, scenario).get("kind"))
+    packets = None if value.endswith("bdp") else in_unit(value, "packets")
+    if scenario.get("radio"):
+        return ""
+    if kind != "droptail":
+        # The present kind as a new value of it leaves its parameters as they are.
+        has_limit = packets is not None
+        return queue_line([*field, "kind"], kind, scenario, limit=value) if has_limit else ""
+    size = _buffer_bytes(parts, value, scenario)
+    if packets is None and size is None:
         return ""
     limit = f"bfifo limit {size:.0f}" if packets is None else f"pfifo limit {packets:.0f}"
     return (
         f"host before the bottleneck, INTERFACE towards it: {_REPLACE} {limit}, or the limit of the "
         "shaper there (tbf, netem)"
     )
+
+
+def queue_of(parts: list[str]) -> list[str]:
+    """Returns the field of the queue discipline of a buffer."""
+    return [*parts[:-1], "uplink_queue" if parts[-1] == "uplink_buffer" else "queue"]
+
+
+def _buffer_bytes(parts: list[str], value: str, scenario: Mapping[str, Any]) -> float | None:
+    """Returns the size of a buffer in bytes, in time or in BDPs; None where the rate varies."""
+    is_bdp = value.endswith("bdp")
+    if not is_bdp and (size := in_unit(value, "B")) is not None:
+        return size
+    hop = hop_at(parts[:-1], scenario)
+    access = "up" if parts[-1] == "uplink_buffer" else "down"
+    rate = steady_rate(hop.get(access if parts[:-1] == ["path"] else "rate"))
+    if is_bdp:
+        rtt = in_unit(str(scenario.get("path", {}).get("rtt", "40ms")), "s")
+        time = None if rtt is None else float(value.removesuffix("bdp")) * rtt
+    else:
+        time = in_unit(value, "s")
+    return None if rate is None or time is None else rate * time / 8
+
+
+def _option(name: str, value: str) -> str:
+    """Returns an option of tc with its value; empty if tc does not have that value."""
+    if name == "ecn":
+        return "ecn" if value.lower() == "true" else "noecn"
+    if name in ("alpha", "beta"):
+        steps = _PIE_STEPS * float(value)
+        return f"{name} {steps:.0f}" if steps.is_integer() else ""
+    return f"{name} {in_unit(value, 'B'):.0f}" if name == "quantum" else f"{name} {value}"
 
 
 def _settings(inner: list[str], value: str, present: Mapping[str, Any]) -> dict[str, str]:
@@ -134,12 +201,8 @@ def _settings(inner: list[str], value: str, present: Mapping[str, Any]) -> dict[
 
 def _queue_at(field: list[str], scenario: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the parameters of a queue of a scenario, of which the kind is one."""
-    path = scenario.get("path", {})
-    hops = path.get("wired", ())
-    if field[1] == "wired":
-        queue = hops[int(field[2])].get("queue") if int(field[2]) < len(hops) else None
-    else:
-        queue = path.get(field[1], path.get("queue"))
+    hop = hop_at(field[:-1], scenario)
+    queue = hop.get(field[-1], hop.get("queue"))
     return queue if isinstance(queue, Mapping) else {"kind": queue or "droptail"}
 
 
@@ -196,9 +259,9 @@ def _link_rates(
 
     A link with a varying rate has none.
     """
-    path = scenario.get("path", {})
-    hop = path["wired"][int(field[2])].get("rate") if field[1] == "wired" else None
-    rates = {each: steady_rate(hop if hop is not None else path.get(each)) for each in directions}
+    hop = hop_at(field[:-1], scenario)
+    is_access = len(field) == len(("path", "queue"))
+    rates = {each: steady_rate(hop.get(each if is_access else "rate")) for each in directions}
     return {direction: rate for direction, rate in rates.items() if rate is not None}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
-from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.comparison.linux_lines import cca_line, linux_lines
 from celltcp.comparison.metrics import APP_METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.comparison.sweep_needs import needs_by_choice
@@ -62,6 +62,7 @@ class Sentences:
         present_values = tuple(
             present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
         )
+        self._present = present
         #: Choice that changes start from, and whether the scenario itself has it.
         self._start = Choice(values.get(present_values, values[first]), ranking.usual_cca)
         self._is_present = bool(present) and present_values in values
@@ -262,15 +263,14 @@ class Sentences:
         names = list(dict.fromkeys((*with_need, *names)))
         for name in names:
             choice = self._ranking.choices[name]
-            is_start = choice == self._start
-            changes = [
-                f"{field}={new}"
-                for field, new, old in self._field_values(choice)
-                if new != old or is_start
-            ]
-            lines = [*(linux_line(change, self._scenario) for change in changes)]
+            # A host need not have the first value given, so that it has a line as well.
+            pairs = zip(self._ranking.fields, self._ranking.coordinates(choice), strict=True)
+            changes = [f"{field}={new}" for field, new in pairs if new != self._present.get(field)]
+            lines = linux_lines(changes, self._scenario, names_others=True)
             lines += socket_option_texts(changes, self._scenario)
-            lines += [cca_line(choice.cca, self._scenario)] if choice.cca != self._start.cca else []
+            if choice.cca != self._start.cca:
+                has_line = cca_line(choice.cca, self._scenario)
+                lines.append(has_line or f"{self._labels[choice.cca]} is no CCA of Linux")
             # Commands of two choices cannot be run one after the other.
             head = f"On Linux for {name}," if len(names) > 1 else "On Linux,"
             if name in self._needs:
