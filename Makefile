@@ -181,13 +181,14 @@ $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST) $(PROFILED)
 		$(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
-# What the kernel engine needs beside a kernel. Whoever only looks at the demo does without.
+# What the kernel engine needs beside a kernel. Whoever only looks at the demo does without. The stamp has the digests of
+# the programs that belong together, by which celltcp refuses others.
 $(VENV)/engine: $(VENV)/built
 	$(RELEASE) cargo build --release --locked --quiet --package celltcp-kernel-network
 	$(RELEASE) cargo rustc --release --locked --quiet --package celltcp-kernel-guest -- -C target-feature=+crt-static
 	mkdir -p $(ENGINE)
 	cp "$(TARGET)/celltcp-guest" "$(TARGET)/libkernel_network.so" $(ENGINE)/
-	touch $@
+	cd $(ENGINE)/.. && sha256sum _core*.so engine/celltcp-guest engine/libkernel_network.so > "$(abspath $@)"
 
 ## Renew the lock files of the package and of the docs site
 lock: $(VENV)/installed

@@ -77,7 +77,9 @@ class Engine:
         """Files of the kernel, the guest program and the path library; None for the native engine."""
         if self.kernel is None:
             return None
-        return str(self.kernel.binary), _part("celltcp-guest"), _part("libkernel_network.so")
+        from celltcp.kernel.programs import program
+
+        return str(self.kernel.binary), program("celltcp-guest"), program("libkernel_network.so")
 
     def start(
         self,
@@ -113,7 +115,9 @@ def engine(name: str = NATIVE, kernel: str | None = None) -> Engine:
             )
         return Engine(name)
     from celltcp.kernel import find
+    from celltcp.kernel.programs import require_one_build
 
+    require_one_build()
     return Engine(name, find(kernel))
 
 
@@ -135,11 +139,3 @@ def _digest(file: Path, _changed: int) -> str:
     """Returns the digest of a file, cached until the file changes."""
     with file.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
-
-
-def _part(name: str) -> str:
-    """Returns the path of a file of the kernel engine that comes with celltcp."""
-    file = Path(__file__).parents[1] / "engine" / name
-    if not file.is_file():
-        raise CelltcpError(f"{file}: is missing; in a checkout, make setup builds it")
-    return str(file)

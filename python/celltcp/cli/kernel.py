@@ -73,6 +73,7 @@ def status(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(result, indent=1))
         return
+    from celltcp.kernel.programs import other_build_text
     from celltcp.present.kernel_table import kernels_table
     from celltcp.present.terminal import Terminal
 
@@ -81,6 +82,8 @@ def status(as_json: bool) -> None:
         console.print_table(kernels_table(result["kernels"]))
     else:
         console.print("No kernel is built; `celltcp kernel build` builds one.")
+    if result["other_builds"]:
+        console.print(other_build_text(result["other_builds"]), soft_wrap=True)
     for work in result["work"]:
         console.print(
             f"unfinished or kept: {work['path']}, {work['size_bytes'] / 1e9:.1f} GB", soft_wrap=True

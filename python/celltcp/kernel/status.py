@@ -7,6 +7,7 @@ from typing import Annotated, TypedDict
 
 from celltcp.kernel import cache
 from celltcp.kernel.cache import Kernel
+from celltcp.kernel.programs import other_builds
 from celltcp.kernel.side import fingerprint, kernel_side
 
 
@@ -35,6 +36,7 @@ class Status(TypedDict):
 
     folder: str
     kernels: list[KernelState]
+    other_builds: Annotated[list[str], "Programs of celltcp that are not of the build of the others."]
     work: Annotated[list[WorkState], "Folders of unfinished builds."]
 
 
@@ -49,6 +51,7 @@ def status() -> Status:
     return Status(
         folder=str(cache.root()),
         kernels=[_state(kernel, side_hash) for kernel in kernels],
+        other_builds=other_builds(),
         work=[WorkState(path=str(work), size_bytes=_size(work)) for work in cache.work_folders()],
     )
 
