@@ -114,7 +114,7 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
 
 def _cca_of(evidence: Evidence) -> str:
     """Returns the name of the congestion control of a flow."""
-    return parse_flow_cca(str(evidence.connections["cca"].iloc[0])).name
+    return parse_flow_cca(evidence.own_cca).name
 
 
 def _kept_window(evidence: Evidence) -> float:

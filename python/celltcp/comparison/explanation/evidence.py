@@ -261,6 +261,15 @@ class Evidence(FlowScenario):
             and bytes_per_rtt >= MIN_WINDOW_PER_RTT * window
         )
 
+    @functools.cached_property
+    def own_cca(self) -> str:
+        """Congestion control of the flow, with its parameters, without middleboxes.
+
+        Of a comparison of single congestion controls, only the first flow has `cca`.
+        """
+        names = self.connections["cca"]
+        return str(names.iloc[0]) if len(names) else self.cca.partition("@")[0]
+
     @property
     def jitter_ms(self) -> float:
         """Mean delay that jitter in the direction of the data adds to the lowest delay, ms."""

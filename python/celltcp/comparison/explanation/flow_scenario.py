@@ -47,12 +47,6 @@ class FlowScenario:
         """RTT of the path without queues, ms; the lowest RTT of a flow may have a standing one."""
         return in_unit(self.scenario.get("path", {}).get("rtt", _DEFAULT_RTT), "ms") or 0.0
 
-    @property
-    def own_cca(self) -> str:
-        """Congestion control of the flow, with its parameters, without middleboxes."""
-        flows = parse_mix(self.cca).flows
-        return flows[min(self.flow_index, len(flows) - 1)].text
-
     def index_of(self, name: str) -> int | None:
         """Returns the index of a flow in the scenario; None if the scenario has no such flow."""
         return self._flow_names.index(name) if name in self._flow_names else None

@@ -30,7 +30,7 @@ def law_text(evidence: Evidence) -> str:
     For BBR v1 it is the loss rate at which its estimate falls. The text is empty where no law holds:
     other CCAs, splits, many time-outs, loss rates above `MAX_LOSS_RATE`, and rates beyond the capacity.
     """
-    law = steady_state_of(evidence.cca)
+    law = steady_state_of(evidence.own_cca)
     if _is_above_bbr_limit(evidence, evidence.recoveries["random"].sum() / evidence.total("segments")):
         return (
             f" BBR probes for bandwidth with {_BBR_GAIN} times its rate: at a loss of "
@@ -64,7 +64,7 @@ def holds_bbr_back(evidence: Evidence, loss: float) -> bool:
 
 def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:
     """Returns whether so much is lost that probes of BBR v1 find no more than the present rate."""
-    is_default = evidence.cca.partition("@")[0] == "bbr"
+    is_default = evidence.own_cca == "bbr"
     return is_default and evidence.is_bulk and loss >= _MIN_BBR_LOSS_SHARE * (1 - 1 / _BBR_GAIN)
 
 

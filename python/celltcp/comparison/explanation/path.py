@@ -328,7 +328,7 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
         return None
     # A flow that sends little leaves most of the capacity unused, whatever is lost. BBR hardly reacts
     # to a recovery, so that the reason of most lost segments counts, where they hold it back.
-    is_bbr, drops = evidence.cca.startswith("bbr"), evidence.recoveries["drops"].sum()
+    is_bbr, drops = evidence.own_cca.startswith("bbr"), evidence.recoveries["drops"].sum()
     is_minor = not _are_most(evidence, losses)
     if is_bbr:
         is_minor = lost <= drops / 2 or not holds_bbr_back(evidence, lost / sent)

@@ -162,9 +162,10 @@ def remedies_of(
         if rule is None or base is None or is_skipped:
             continue
         scenario = evidence.scenario
+        of_flow = (_for_own_flow(each, evidence) for each in rule(evidence, cause))
         new_remedies = (
             remedy
-            for each in rule(evidence, cause)
+            for each in of_flow
             if _is_new(remedy := _without_boxes(each, evidence.cca), base, evidence, compared_ccas)
         )
         for index, remedy in enumerate(new_remedies):
@@ -257,6 +258,19 @@ def _loaded_scenario(about: Mapping[str, object]) -> Scenario | None:
         return read_stored(about)
     except CelltcpError:
         return None
+
+
+def _for_own_flow(remedy: Remedy, evidence: Evidence) -> Remedy:
+    """Returns a remedy by a CCA or parameter as a change of the flow that has the cause.
+
+    The option --cca sets the congestion control of the first flow alone, unless it has mixes.
+    """
+    cca = _with_parameter(evidence.own_cca, remedy.parameter) if remedy.parameter else remedy.cca
+    is_first = evidence.flow_index == 0 or remedy.is_for_first_flow
+    if not cca or is_first or has_several_flows(evidence.cca):
+        return remedy
+    changes = (*remedy.changes, f"flows.{evidence.flow_index}.cca={cca}")
+    return remedy._replace(cca="", parameter="", changes=changes)
 
 
 def _without_boxes(remedy: Remedy, cca: str) -> Remedy:

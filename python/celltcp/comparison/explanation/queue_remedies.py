@@ -92,7 +92,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         for each in _fq_codel(evidence, "a standing queue", is_upload=evidence.is_upload)
     ]
     if owner is None or evidence.is_bulk:
-        if "bbr" not in evidence.cca:
+        if "bbr" not in evidence.own_cca:
             yield Remedy("a standing queue", cca="bbr")
         if evidence.is_bulk:
             yield from fq_codel
@@ -146,7 +146,7 @@ def _bbr_for(evidence: Evidence, owner: str | None) -> Iterator[Remedy]:
         flow = {"flows": [evidence.scenario["flows"][index]]}
         yield Remedy(against, cca=mix, linux=cca_line("bbr", flow))
     elif index == 0:
-        yield Remedy(against, cca="bbr")
+        yield Remedy(against, cca="bbr", is_for_first_flow=True)
     else:
         yield Remedy(against, (f"flows.{index}.cca=bbr",))
 

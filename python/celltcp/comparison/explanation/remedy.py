@@ -30,6 +30,8 @@ class Remedy(NamedTuple):
     curve: str = ""
     #: Name of remedies with one purpose and several sets of fields, of which one is shown; or empty.
     family: str = ""
+    #: Whether `cca` is for the first flow, also if another flow has the cause.
+    is_for_first_flow: bool = False
     #: Direction of the queue that a queue discipline is for, `down` or `up`; empty for those of all
     #: flows that fill one.
     direction: str = ""

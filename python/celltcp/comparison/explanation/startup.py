@@ -128,7 +128,9 @@ def early_exit(evidence: Evidence) -> Cause | None:
         until_text = f", of which the flow never had {percent_text(REACHED_SHARE)}"
     # A configured ssthresh ends slow start.
     threshold_text = (
-        ", at the threshold that initial_ssthresh sets" if "initial_ssthresh=" in evidence.cca else ""
+        ", at the threshold that initial_ssthresh sets"
+        if "initial_ssthresh=" in evidence.own_cca
+        else ""
     )
     first_row, (t_s, cwnd) = early[0]
     return Cause(

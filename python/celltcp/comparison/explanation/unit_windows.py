@@ -44,7 +44,7 @@ class UnitWindows:
 
     def meets_probe_rtt(self, run: int, start_s: float, end_s: float) -> bool:
         """Returns whether BBR's window was that of PROBE_RTT in a part of a run without losses."""
-        if not self._evidence.cca.startswith("bbr") or probe_fills_path(self._evidence):
+        if not self._evidence.own_cca.startswith("bbr") or probe_fills_path(self._evidence):
             return False
         return bool(self._slots(run, start_s, end_s)["cwnd"].min() <= PROBE_RTT_SEGMENTS)
 

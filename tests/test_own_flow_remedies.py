@@ -1,0 +1,48 @@
+"""Explanations of flows after the first one: their own congestion control, and remedies for it."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+
+
+def _lossy(seed: int, own: str) -> ct.Comparison:
+    """Returns a comparison of BBR and Reno beside a long upload with a CCA of its own."""
+    draw = random.Random(f"own flow {seed}")
+    transfer = {"kind": "bulk", "bytes": "12MB"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(40, 80)}ms",
+        "path.up.rate": "60Mbit/s",
+        "path.uplink_buffer": "2bdp",
+        "path.uplink_loss": round(draw.uniform(0.003, 0.008), 4),
+        "flows": [
+            {"name": "down"},
+            {"name": "up", "from": "phone", "to": "server", "cca": own, "workload": transfer},
+        ],
+    }
+    return ct.compare("steady-20-68", ["bbr", "reno"], 1, duration="60s", set=changes)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_law_of_a_further_flow_is_that_of_its_own_cca(seed: int) -> None:
+    explained = ExplainedComparison(_lossy(seed, "cubic"))
+    texts = [each.cause_text("random_loss") for each in explained.ccas if each.flow == "up"]
+    assert len(texts) == 2
+    assert all("By CUBIC's law" in text for text in texts)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_further_flow_gets_another_cca_by_its_own_field(seed: int) -> None:
+    options = [each.options for each in ExplainedComparison(_lossy(seed, "cubic"))._all_remedies]
+    assert any("--set flows.1.cca=bbr" in each for each in options)
+    # BBR is compared in the first flow already, and that changes nothing for the other one.
+    assert not any("flows.1.cca" in each for each in _options_of_bbr(seed))
+
+
+def _options_of_bbr(seed: int) -> list[str]:
+    return [each.options for each in ExplainedComparison(_lossy(seed, "bbr"))._all_remedies]
