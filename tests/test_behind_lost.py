@@ -34,7 +34,7 @@ def test_frames_behind_a_lost_one_are_counted_apart(seed: int) -> None:
     result = ct.compare("steady-20-68", "cubic", 3, duration="120s", set=changes)
     (explained,) = ExplainedComparison(result).ccas
     (cause,) = (each for each in explained.causes if each.name == "slow_units")
-    # By construction: who arrives with an earlier frame, or just after it, stood behind it.
+    # By construction, a frame that arrives with an earlier one, or just after it, stood behind that.
     units = result.units.sort_values(["run", "start_s"])
     by_run = units.groupby("run")
     arrives_with = units["end_s"] - by_run["end_s"].transform(lambda ends: ends.shift().cummax()) < 1e-3

@@ -42,9 +42,9 @@ def test_the_window_that_stands_for_the_limit_of_a_sender_is_not_called_the_rece
     assert any("stands for the limit of the sender" in text for text in result.warnings)
     assert has_decided(result.results)
     options = ["--cca", "cubic,bbr", "--runs", "1", "--out", str(tmp_path / "o")]
-    told = CliRunner().invoke(commands, ["compare", str(file), *options]).stdout
-    assert "no CCA is best here" in told
-    assert "best for" not in told
+    printed = CliRunner().invoke(commands, ["compare", str(file), *options]).stdout
+    assert "no CCA is best here" in printed
+    assert "best for" not in printed
     free = ct.compare(str(file), ["cubic", "bbr"], 1, set={"tcp.receive_window_max": "6MB"})
     assert not has_decided(free.results)
     explained = ExplainedComparison(result)

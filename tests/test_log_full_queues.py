@@ -146,14 +146,14 @@ def test_compare_takes_the_buffer_from_the_window(tmp_path: Path, celltcp: Cellt
     file = tmp_path / "up.txt"
     file.write_text(_report("cubic", changes, 1))
     options = ["compare", str(file), "--cca", "cubic", "--runs", "1", "--duration", "2s"]
-    told = celltcp(*options, "--set", "path.rtt=4ms").stderr
-    found = re.search(r"^path\.buffer=(\d+)packets, from the log's Cwnd", told, re.M)
+    printed = celltcp(*options, "--set", "path.rtt=4ms").stderr
+    found = re.search(r"^path\.buffer=(\d+)packets, from the log's Cwnd", printed, re.M)
     assert found is not None
     assert int(found[1]) == pytest.approx(500, rel=0.1)
-    assert "does not show the capacity" not in told
-    assert f"path.uplink_buffer={found[1]}packets" in told
-    told = celltcp(*options, "--set", "path.buffer=90kB").stderr
-    assert "from the log's Cwnd" not in told
+    assert "does not show the capacity" not in printed
+    assert f"path.uplink_buffer={found[1]}packets" in printed
+    printed = celltcp(*options, "--set", "path.buffer=90kB").stderr
+    assert "from the log's Cwnd" not in printed
 
 
 def test_a_test_without_a_rate_shows_no_queue() -> None:

@@ -42,5 +42,5 @@ def _most_goodput(goodput: Stake, front: Sequence[str]) -> str:
     The last per cent of goodput is not worth the delay that it costs.
     """
     means = {name: estimate(goodput.values[name]).mean for name in front}
-    least = (1 - MARGIN) * max(means.values())
-    return next(name for name in front if means[name] >= least)
+    min_mbps = (1 - MARGIN) * max(means.values())
+    return next(name for name in front if means[name] >= min_mbps)

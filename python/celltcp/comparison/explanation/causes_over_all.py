@@ -51,6 +51,6 @@ def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
             *number_columns(*headings),
         ),
         rows=tuple(rows),
-        title=f"Causes by number of comparisons, of {comparisons}",
+        title=f"Number of the {comparisons} comparisons with each cause",
         cca_of_cell={texts[cca]: cca for cca in ccas},
     )
