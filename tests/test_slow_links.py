@@ -9,6 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.metrics import words_of
 
 #: Resolution of the shares in texts.
 _RESOLUTION = 0.006
@@ -46,3 +47,23 @@ def test_four_segments_that_fill_the_path_make_no_cost_of_probe_rtt(rate: int) -
     result = ct.compare("steady-20-68", ["bbr"], 2, duration=f"{1800 // rate}s", set=changes)
     (explained,) = ExplainedComparison(result).ccas
     assert "probe_rtt" not in {cause.name for cause in explained.causes}
+
+
+@pytest.mark.parametrize("rate", [2, 15, 60])
+def test_low_rates_and_long_delays_keep_their_digits_in_texts(rate: int) -> None:
+    changes = {"path.down.rate": f"{rate}kbit/s", "path.rtt": "400ms", "path.loss": "3%"}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration=f"{3000 // rate}s", set=changes)
+    explained = ExplainedComparison(result)
+    texts = " ".join(
+        [
+            *(cause.text for each in explained.ccas for cause in each.causes),
+            *(each.standing.behind_text("bbr") for each in explained.ccas if each.standing.differences),
+        ]
+    )
+    assert not re.search(r"\b0\.0\d* Mbit/s|\b\d{5,}(?:\.\d)? ms", texts), texts
+    words = words_of("goodput_mbps").suited(0.0018, 0.0017)
+    assert words.in_line(0.0018, 0.0017) == "1.80 to 1.70 kbit/s"
+    assert words.value_text(0.0018) == "1.80 kbit/s"
+    assert words_of("rtt_mean_ms").in_line(46875, 23545) == "46.9 to 23.5 s"
+    assert words_of("rtt_mean_ms").in_line(61.24, 73.1) == "61.2 to 73.1 ms"
+    assert words_of("goodput_mbps").suited(0.05, 5).own_text(0.05) == "0.0500 Mbit/s"

@@ -283,6 +283,28 @@ def test_an_outage_at_the_start_is_said_with_the_goodput_from_the_request_on() -
     assert not any("opened up to" in each for each in in_time.warnings)
 
 
+@pytest.mark.parametrize("late", [1, 8])
+def test_late_openings_are_said_where_they_cost_goodput(late: int) -> None:
+    """Connections whose SYN is lost open a second later than the others."""
+    changes = {
+        "flows.0.count": "10",
+        "variation.start_jitter": "0s",
+        "path.uplink_loss": f"{{ kind = 'list', packets = {list(range(1, late + 1))} }}",
+    }
+    result = ct.compare("steady-20-68", ["cubic", "reno"], 1, duration="20s", set=changes)
+    opened = [each for each in result.warnings if "opened up to" in each]
+    if late == 1:
+        assert not opened
+        return
+    (warning,) = opened
+    rates = [float(rate) for rate in re.findall(r"([\d.]+)(?: Mbit/s)? from the ", warning)]
+    (cca,) = re.findall(r"with (\w+), a connection has", warning)
+    flows = result.flows[result.flows["cca"] == cca]
+    megabits = flows["bytes"].sum() * 8e-6
+    assert rates[0] == pytest.approx(megabits / flows["duration_s"].sum(), rel=0.01)
+    assert rates[1] == pytest.approx(megabits / (10 * 20), rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("limit", "name"),
     [("tcp.send_buffer_max", "send buffer"), ("tcp.receive_window_max", "receive window")],

@@ -79,14 +79,14 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
     amounts = quantities(values)
     if amounts is not None:
         values = [value for _, value in sorted(zip(amounts, values, strict=True))]
-    words = words_of(stake.metric)
     are_few = len(values) <= _MAX_LISTED_VALUES
     listed = values if are_few else [values[0], values[len(values) // 2], values[-1]]
     numbers = [estimate(stake.values[value]).mean for value in listed]
+    words = words_of(stake.metric).suited(*numbers)
     # The last mean has the unit, unless nothing was complete there.
     last = max((index for index, mean in enumerate(numbers) if not math.isnan(mean)), default=-1)
     means = [
-        words.value_text(mean) if index == last else words.number(mean)
+        words.own_text(mean) if index == last else words.number(mean)
         for index, mean in enumerate(numbers)
     ]
     pairs = zip(means, listed, strict=True)

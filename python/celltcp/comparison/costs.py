@@ -62,8 +62,8 @@ def _time_cost(
     if means[leader] <= means[best] / (1 - MIN_COST) or gap.includes_zero:
         return None
     factor = f"{three_digits(means[leader] / means[best])}"
-    words = words_of(_COMPLETION_TIME)
-    replaced = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
+    words = words_of(_COMPLETION_TIME).suited(means[leader], means[best])
+    replaced = f"{words.number(means[leader])} instead of {words.own_text(means[best])}"
     text = f"{factor} times the completion time: {replaced} with {names[best]}"
     return Cost(f"{factor} x as long", text)
 
@@ -78,8 +78,8 @@ def _goodput_cost(
     if not means[leader] < (1 - MIN_COST) * means[best] or gap.includes_zero:
         return None
     share = f"{100 * (1 - means[leader] / means[best]):.0f} %"
-    words = words_of(GOODPUT)
-    replaced = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
+    words = words_of(GOODPUT).suited(means[leader], means[best])
+    replaced = f"{words.number(means[leader])} instead of {words.own_text(means[best])}"
     text = f"{share} of the goodput: {replaced} with {names[best]}"
     return Cost(f"-{share} goodput", text)
 
@@ -114,14 +114,15 @@ def with_delay_cost(
     mean_delays = {cca: estimate(delays[cca]).mean for cca in near}
     as_good = [cca for cca, share in near.items() if share <= MARGIN]
     other = min(as_good, key=mean_delays.__getitem__) if as_good else min(near, key=near.__getitem__)
-    names, words = labels(times), words_of(delay_metric)
+    names = labels(times)
+    words = words_of(delay_metric).suited(longest_ms, mean_delays[other])
     longer = 100 * (estimate(times[other]).mean / shortest_s - 1)
     is_alike = longer < _MIN_LONGER
     time_text = "as long" if is_alike else f"{longer:.1f} % longer"
     factor = f"{digits_text(longest_ms / mean_delays[other], 2)}"
     text = (
         f"{factor} times the delay: {words.name} {words.number(longest_ms)} instead of "
-        f"{words.value_text(mean_delays[other])} with {names[other]}, which takes {time_text}"
+        f"{words.own_text(mean_delays[other])} with {names[other]}, which takes {time_text}"
     )
     if not as_good:
         return replace(verdict, cost=Cost(f"{factor} x the delay", text, is_delay=True))

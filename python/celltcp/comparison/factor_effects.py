@@ -198,10 +198,10 @@ class FactorEffects:
         return max(among, key=lambda name: stake.signed_mean(name))
 
     def _number(self, stake: Stake, name: str) -> str:
-        return words_of(stake.metric).number(estimate(stake.values[name]).mean)
+        return stake.words.number(estimate(stake.values[name]).mean)
 
     def _mean_text(self, stake: Stake, name: str) -> str:
-        return words_of(stake.metric).value_text(estimate(stake.values[name]).mean)
+        return stake.words.own_text(estimate(stake.values[name]).mean)
 
     def _values(self, name: str) -> tuple[str, ...]:
         """Returns the values of the fields in a choice, and the label of its CCA if it is a factor."""

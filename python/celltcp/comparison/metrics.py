@@ -45,6 +45,8 @@ WINDOWS = {
 
 #: Digits after the point of times in s that may be short, and the time below which they are in ms, s.
 TIME_DIGITS, MAX_SHORT_S = 3, 0.01
+#: Rates below which texts have kbit/s, Mbit/s, and delays from which on they have s, ms.
+_MIN_MBPS, _MIN_LONG_MS = 0.1, 1e4
 
 
 class MetricText(NamedTuple):
@@ -53,6 +55,17 @@ class MetricText(NamedTuple):
     name: str
     unit: str
     digits: int
+    #: Factor from values to `unit`.
+    factor: float = 1.0
+
+    def suited(self, *values: float) -> MetricText:
+        """Returns the text with a unit that suits values: kbit/s for low rates, s for long delays."""
+        largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+        if self.unit == "Mbit/s" and 0 < largest < _MIN_MBPS:
+            return self._replace(unit="kbit/s", factor=1e3)
+        if self.unit == "ms" and largest >= _MIN_LONG_MS:
+            return self._replace(unit="s", factor=1e-3)
+        return self
 
     def with_unit(self, number: str) -> str:
         """Returns a number followed by the unit."""
@@ -60,10 +73,14 @@ class MetricText(NamedTuple):
 
     def number(self, value: float) -> str:
         """Returns a value with its digits; `no value` for NaN."""
-        return "no value" if math.isnan(value) else value_text(value, self.digits)
+        return "no value" if math.isnan(value) else value_text(self.factor * value, self.digits)
 
     def value_text(self, value: float) -> str:
-        """Returns a value with its digits and unit; `no value` for NaN."""
+        """Returns a value with its digits and a unit that suits it; `no value` for NaN."""
+        return self.suited(value).own_text(value)
+
+    def own_text(self, value: float) -> str:
+        """Returns a value with its digits and this unit; `no value` for NaN."""
         number = self.number(value)
         return number if math.isnan(value) else self.with_unit(number)
 
@@ -73,7 +90,8 @@ class MetricText(NamedTuple):
         is_short = is_time and 0 < min(values) < MAX_SHORT_S and max(values) < 1
         if is_short:
             return f"{' to '.join(three_digits(1e3 * value) for value in values)} ms"
-        return self.with_unit(" to ".join(map(self.number, values)))
+        words = self.suited(*values)
+        return words.with_unit(" to ".join(map(words.number, values)))
 
 
 _NETWORK_TEXTS = {

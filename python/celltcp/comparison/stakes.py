@@ -17,6 +17,7 @@ from celltcp.scenarios.cca_mix import has_several_flows, single_flow_mixes
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.metrics import MetricText
 
 
 #: Beginning of the names of metrics of completion times.
@@ -74,6 +75,11 @@ class Stake(NamedTuple):
         mean = estimate(self.values[cca]).mean
         return -math.inf if math.isnan(mean) else (-mean if self.is_less_better else mean)
 
+    @property
+    def words(self) -> MetricText:
+        """Name and digits of the metric, with a unit that suits its means under all CCAs."""
+        return words_of(self.metric).suited(*(estimate(each).mean for each in self.values.values()))
+
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
         words = words_of(self.metric)
@@ -82,13 +88,13 @@ class Stake(NamedTuple):
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the means of the metric under a CCA and under the one that it replaces."""
         new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
-        words = words_of(self.metric)
+        words = words_of(self.metric).suited(new, old)
         name = f"{self.flow} {words.name}{self._note_text}"
         if self.is_tied(cca, instead_of):
             return f"{name} unchanged"
         if self._gap(cca, instead_of)[0].includes_zero:
-            return f"{name} undecided ({words.number(new)} against {words.value_text(old)})"
-        text = f"{name} {words.value_text(new)} instead of {words.number(old)}"
+            return f"{name} undecided ({words.number(new)} against {words.own_text(old)})"
+        text = f"{name} {words.own_text(new)} instead of {words.number(old)}"
         has_share = self.metric == GOODPUT and old and not math.isnan(new / old)
         return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
 

@@ -42,7 +42,7 @@ def _change(ranking: FieldRanking, metric: str, name: str, start: str) -> tuple[
     gap = paired_gap(values[name], values[start])
     if not new - old >= _MIN_INCREASE * old or gap.includes_zero:
         return "", 0.0, 0.0
-    words = words_of(metric)
+    words = words_of(metric).suited(new, old)
     texts = (words.number(new), words.number(old))
     if metric == _RETRANSMISSIONS:
         texts = (

@@ -68,6 +68,6 @@ def _is_reversed(other: Stake, better: str, worse: str) -> bool:
 
 def _means_text(other: Stake, name: str, old: str) -> str:
     """Returns the mean of a choice, and that of the one that it is compared with."""
-    words = words_of(other.metric)
     new_mean, old_mean = (estimate(other.values[each]).mean for each in (name, old))
-    return f"{words.value_text(new_mean)} instead of {words.number(old_mean)}"
+    words = words_of(other.metric).suited(new_mean, old_mean)
+    return f"{words.own_text(new_mean)} instead of {words.number(old_mean)}"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+#: Delay from which on a text has s, ms, and rate below which it has kbit/s, Mbit/s.
+_MIN_LONG_MS, _MIN_MBPS = 1e4, 0.1
+
 
 def size_text(count: float) -> str:
     """Returns a size in bytes with three digits and its unit, such as `1.87 MB`."""
@@ -16,13 +19,18 @@ def size_text(count: float) -> str:
 
 def rate_text(mbps: float) -> str:
     """Returns a rate with its unit, in kbit/s below 0.1 Mbit/s."""
-    return f"{1e3 * mbps:.1f} kbit/s" if 0 < mbps < 0.1 else f"{mbps:.2f} Mbit/s"
+    return f"{1e3 * mbps:.1f} kbit/s" if 0 < mbps < _MIN_MBPS else f"{mbps:.2f} Mbit/s"
 
 
 def time_text(time_s: float) -> str:
     """Returns a time as text with three digits, in s, or in ms if it is short."""
     seconds = three_digits(time_s)
     return f"{seconds} s" if time_s >= 0.9995 else f"{three_digits(1e3 * time_s)} ms"
+
+
+def delay_text(time_ms: float, digits: int = 1) -> str:
+    """Returns a delay in ms with some decimals, and in s from 10 s on."""
+    return f"{time_ms / 1e3:.1f} s" if abs(time_ms) >= _MIN_LONG_MS else f"{time_ms:.{digits}f} ms"
 
 
 def ms_text(time_ms: float) -> str:

@@ -11,6 +11,7 @@ from celltcp.results.limits import flow_limits
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,8 +82,8 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
     rates = [each.goodput_mbps / count for each, count in zip((own, other), counts, strict=True)]
     if counts[1] > counts[0] and rates[1] < _MAX_ALIKE * rates[0]:
         yield (
-            f"{other.flow_name} has {counts[1]:.0f} connections with {rates[1]:.2f} Mbit/s each, "
-            f"this flow {counts[0]:.0f} with {rates[0]:.2f}: a queue shares by connections."
+            f"{other.flow_name} has {counts[1]:.0f} connections with {rate_text(rates[1])} each, "
+            f"this flow {counts[0]:.0f} with {rate_text(rates[0])}: a queue shares by connections."
         )
         return
     names = [_cca_of(each) for each in (own, other)]

@@ -39,7 +39,7 @@ from celltcp.results.warnings.late_openings import late_openings
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, has_capacity_bound
-from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
+from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
@@ -472,7 +472,7 @@ class ExplainedComparison:
             metric_texts.append(f"{rate_text(explained.goodput_mbps)}{share_text}")
         if not math.isnan(explained.rtt_mean_ms):
             delayed_text = explained.delayed_acks_text
-            metric_texts.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms{delayed_text}")
+            metric_texts.append(f"mean RTT {delay_text(explained.rtt_mean_ms)}{delayed_text}")
         return ", ".join(metric_texts)
 
     @functools.cached_property

@@ -18,7 +18,7 @@ from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 from celltcp.scenarios.lower_bounds import has_capacity_bound, has_sender_limit
-from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits
+from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -247,7 +247,7 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
         each_text = f" for each of {sessions} sessions" if sessions > 1 else ""
         detail = (
             f"; {size_text(window)} in flight{each_text} give at most {rate} at an RTT of "
-            f"{rtt_ms:.1f} ms"
+            f"{delay_text(rtt_ms)}"
         )
     first = initial_buffer(tcp, window) if limit == "receive_window" and not evidence.is_split else None
     if first:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.scenarios.quantity_texts import rate_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -81,4 +83,4 @@ def longest_in_flight(evidence: Evidence, names: Iterable[str]) -> str:
 
 
 def _with_rate(name: str, rates: Mapping[str, float]) -> str:
-    return f"{name} ({rates[name]:.2f} Mbit/s)"
+    return f"{name} ({rate_text(rates[name])})"

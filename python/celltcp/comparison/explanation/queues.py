@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.queue_owners import queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
-from celltcp.scenarios.quantity_texts import rate_text
+from celltcp.scenarios.quantity_texts import delay_text, rate_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -42,17 +42,17 @@ def queue(evidence: Evidence) -> Cause | None:
     if evidence.is_split:
         return Cause(
             "queue",
-            f"Data waited {wait_ms:.0f} ms on average, in queues and at the split host; without that, "
-            f"it takes {evidence.mean('owd_min_ms'):.0f} ms one way.",
+            f"Data waited {delay_text(wait_ms, 0)} on average, in queues and at the split host; "
+            f"without that, it takes {evidence.mean('owd_min_ms'):.0f} ms one way.",
             wait_ms / (wait_ms + min_rtt_ms),
         )
     # A bulk flow fills the queue itself.
     filled_by_text = "" if evidence.is_bulk else queue_owner_text(evidence)
     return Cause(
         "queue",
-        f"A queue stood on the way{filled_by_text}: packets waited {wait_ms:.0f} ms on average, "
-        f"{percent_text(_share_of_rtt(evidence, wait_ms))} of the mean RTT; the lowest RTT is "
-        f"{min_rtt_ms:.0f} ms{_waits_by_rate_text(evidence)}.",
+        f"A queue stood on the way{filled_by_text}: packets waited {delay_text(wait_ms, 0)} on "
+        f"average, {percent_text(_share_of_rtt(evidence, wait_ms))} of the mean RTT; the lowest RTT is "
+        f"{delay_text(min_rtt_ms, 0)}{_waits_by_rate_text(evidence)}.",
         min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
     )
 
@@ -97,8 +97,9 @@ def _waits_by_rate_text(evidence: Evidence) -> str:
     if not slow_ms >= _MIN_WAIT_RATIO * fast_ms > 0:
         return ""
     return (
-        f". Its length follows the rate of the link: {slow_ms:.0f} ms at {rate_text(slow_mbps)} or "
-        f"less, {fast_ms:.0f} ms at {rate_text(fast_mbps)} or more (quartiles)"
+        f". Its length follows the rate of the link: {delay_text(slow_ms, 0)} at "
+        f"{rate_text(slow_mbps)} or less, {delay_text(fast_ms, 0)} at "
+        f"{rate_text(fast_mbps)} or more (quartiles)"
     )
 
 
@@ -117,11 +118,13 @@ def held_queue(evidence: Evidence) -> Cause | None:
     median_owd_ms = float(evidence.slots["owd_mean_ms"].median())
     median_ms = median_owd_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
     in_flight_bdps = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
-    median_text = f" ({median_ms:.0f} ms or more for half of the time)" if median_ms >= 1 else ""
+    median_text = (
+        f" ({delay_text(median_ms, 0)} or more for half of the time)" if median_ms >= 1 else ""
+    )
     share = _share_of_rtt(evidence, wait_ms)
     return Cause(
         "held_queue",
-        f"It holds a queue: packets waited {wait_ms:.0f} ms on average{median_text}, "
+        f"It holds a queue: packets waited {delay_text(wait_ms, 0)} on average{median_text}, "
         f"{percent_text(share)} of the mean RTT, with {in_flight_bdps:.1f} bandwidth-delay products "
         "in flight.",
         share,

@@ -8,6 +8,7 @@ from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.cca_mix import has_several_flows
+from celltcp.scenarios.quantity_texts import delay_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -57,6 +58,8 @@ class Standing(NamedTuple):
     cut_share: float = 0.0
     #: That share under the leader.
     leader_cut_share: float = 0.0
+    #: Whether rates are so low that texts have them in kbit/s.
+    is_slow: bool = False
 
     @property
     def metric_text(self) -> str:
@@ -97,10 +100,12 @@ class Standing(NamedTuple):
         if self.differences is None:
             return ""
         delay = "" if self.delay_metric == MEAN_RTT else f" of {words_of(self.delay_metric).name}"
-        return (
-            f"{self.differences.goodput_mbps:+.2f} Mbit/s and {self.differences.delay_ms:+.1f} "
-            f"ms{delay}"
-        )
+        goodput_mbps, delay_ms = self.differences
+        goodput = f"{goodput_mbps:+.2f} Mbit/s"
+        if self.is_slow:
+            goodput = f"{1e3 * goodput_mbps:+.2f} kbit/s"
+        sign = "+" if delay_ms > 0 else ""
+        return f"{goodput} and {sign}{delay_text(delay_ms)}{delay}"
 
 
 def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
@@ -143,6 +148,7 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         _share(application, cca, _LATE_SHARE, 0.0) if metric != _LATE_SHARE else 0.0,
         1.0 - _share(application, cca, _COMPLETED_SHARE, 1.0),
         1.0 - _share(application, leader or cca, _COMPLETED_SHARE, 1.0),
+        words_of(GOODPUT).suited(estimate(comparison.values(cca, GOODPUT)).mean).unit == "kbit/s",
     )
 
 

@@ -201,7 +201,7 @@ def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
 def _gap_text(name: str, words: MetricText, new: Sequence[float], old: Sequence[float]) -> str:
     gap = paired_gap(new, old)
     new_number, old_number = (words.number(estimate(values).mean) for values in (new, old))
-    old_text = words.value_text(estimate(old).mean)
+    old_text = words.own_text(estimate(old).mean)
     if math.isnan(gap.mean):
         return f"{name} {new_number} instead of {old_text}"
     if new_number == old_number and not gap.ci95:
