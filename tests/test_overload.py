@@ -53,11 +53,50 @@ def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: i
     assert re.search(late + r", frame delay mean [\d.]+ to [\d.]+ ms \(1/\d\d\)", first.trial)
 
 
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_sessions_that_make_more_frames_together_than_the_link_carries_get_frames_that_fit(
+    seed: int,
+) -> None:
+    """The reason and the advice are the same under each CCA, and a smaller size leaves none late."""
+    draw = random.Random(seed)
+    count, size, load = draw.randint(4, 8), draw.randint(1_500, 4_000), draw.uniform(1.2, 1.6)
+    made = count * 8e-3 * size / 40
+    changes: dict[str, Any] = {
+        "path.down": f"{made / load:.3f}Mbit/s",
+        "path.buffer": "100packets",
+        "flows.0.name": "viewer",
+        "flows.0.count": count,
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": f"{size}B",
+            "interval": "40ms",
+            "deadline": "2s",
+        },
+    }
+    result = ct.compare("steady-5-18", ["cubic", "bbr"], 1, duration="30s", set=changes)
+    (warned,) = (each for each in result.warnings if "makes frames of" in each)
+    assert "each second adds 0." in warned
+    explained = ExplainedComparison(result)
+    for each in explained.ccas:
+        assert each.causes[0].name == "overload"
+        assert f"{count} sessions make frames of {made:.2f} Mbit/s" in each.causes[0].text
+        growth = re.search(r"each second adds ([\d.]+) s", each.causes[0].text)
+        assert growth is not None
+        # Headers and retransmissions take a part of the link.
+        assert load - 1 < float(growth[1]) < 1.15 * load - 1
+        assert not any(cause.name == "slow_link" for cause in each.causes)
+    explained.try_remedies(TrialBudget())
+    first = explained.remedies[0]
+    assert first.options.startswith("--cca cubic,bbr --set flows.0.workload.size=")
+    assert len(re.findall(r" to 0(?:\.\d+)? %", first.trial)) == 2, first.trial
+    assert not any("encoder=" in each.options for each in explained.remedies)
+
+
 def test_an_encoder_that_follows_the_rate_makes_frames_that_fit() -> None:
     """One that may not make them small enough is the cause, and a lower bound helps."""
     frames = {"size": "10kB", "interval": "33ms"}
     (change,) = _explained(0.655, **frames, encoder={"lowest": 0.6}).remedies[0].remedy.changes
-    assert change == "flows.0.workload.encoder={ lowest = 0.2 }"
+    assert change == "flows.0.workload.encoder={ lowest = 0.24 }"
     fitting = _explained(2.0, **frames, encoder={"lowest": 0.1})
     assert not any(cause.name == "overload" for each in fitting.ccas for cause in each.causes)
 

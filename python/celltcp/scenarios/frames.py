@@ -9,6 +9,19 @@ from celltcp._core import in_unit
 
 #: Maximum share of the capacity for frames; the remainder is for headers and retransmissions.
 MAX_FRAME_SHARE = 0.95
+#: Minimum growth of the delay that a text names, seconds per second.
+_MIN_GROWTH = 0.01
+
+
+def growth_text(workload: Mapping[str, Any], made_mbps: float, carried_mbps: float) -> str:
+    """Returns how the delay of frames grows that are more than the path carries; empty without growth.
+
+    Of a program that drops frames while newer ones wait, the delay does not grow.
+    """
+    growth = made_mbps / carried_mbps - 1.0
+    if growth < _MIN_GROWTH or workload.get("backlog") == "newest":
+        return ""
+    return f"each second adds {growth:.2g} s to their delay"
 
 
 def constant_frames(workload: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.scenarios.frames import constant_frames
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, constant_frames
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Maximum share of the capacity for frames, so that queues empty between them.
-_MAX_FRAME_CAPACITY_SHARE = 0.8
+#: Shares of the capacity for frames: the first leaves a little for retransmissions. With the second,
+#: which is tried where the first leaves late frames, queues empty between them.
+_FRAME_SHARES = (MAX_FRAME_SHARE, 0.8)
 
 #: Maximum interval of the frames of an encoder, s.
 _MAX_ENCODER_INTERVAL_S = 1.0
@@ -50,27 +51,43 @@ def newest_frame(evidence: Evidence) -> Remedy:
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Smaller frames, which the path can carry, or an encoder that may make such frames."""
-    yield from fitting_frames(evidence, evidence.capacity_mbps)
+    for remedy in fitting_frames(evidence, evidence.capacity_mbps):
+        # An encoder that follows the rate is shown where it is better than a fixed rate.
+        is_other = "encoder=" in remedy.changes[0] and "encoder" not in evidence.workload
+        yield remedy._replace(family="fitting frames", is_variant=is_other)
 
 
 def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
     low_mbps = float(evidence.link_rates_1s_mbps.quantile(0.1))
-    yield from reversed(list(fitting_frames(evidence, low_mbps)))
+    yield from reversed(list(fitting_frames(evidence, low_mbps, _FRAME_SHARES[1:])))
     yield newest_frame(evidence)
 
 
-def fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy]:
-    """Yields smaller frames, then an encoder that may make them, for a capacity.
+def fitting_frames(
+    evidence: Evidence, capacity_mbps: float, shares: Sequence[float] = _FRAME_SHARES
+) -> Iterator[Remedy]:
+    """Yields smaller frames, then an encoder that may make them, for a capacity of all sessions.
 
-    Data that come less than once a second are of no encoder, and their size is what has to be sent.
+    Lower values are tried where these leave late frames. Data that come less than once a second are of
+    no encoder, and their size is what has to be sent.
     """
     frames = constant_frames(evidence.workload)
     if frames is None or frames[1] > _MAX_ENCODER_INTERVAL_S:
         return
+    remedies = [
+        list(_fitting_frames(evidence, share * capacity_mbps / evidence.sessions, *frames))
+        for share in shares
+    ]
+    for index, each in enumerate(remedies):
+        yield from (remedy._replace(is_fallback=index > 0) for remedy in each)
+
+
+def _fitting_frames(
+    evidence: Evidence, max_mbps: float, size: float, interval_s: float
+) -> Iterator[Remedy]:
+    """Yields frames of a rate, then an encoder that may make them, for frames of a size, bytes."""
     workload = f"flows.{evidence.flow_index}.workload"
-    size, interval_s = frames
-    max_mbps = _MAX_FRAME_CAPACITY_SHARE * capacity_mbps
     # Encoders take their bitrate in kbit/s.
     against = (
         f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "

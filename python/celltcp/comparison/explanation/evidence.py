@@ -326,8 +326,11 @@ class Evidence(FlowScenario):
     def link_rates_1s_mbps(self) -> pd.Series:
         """Rate of the whole link, Mbit/s: for each slot the median of the second around it.
 
-        It is the largest capacity of any connection of the direction, since others use a part.
+        It is the largest capacity of any connection of the direction, since others use a part, or that
+        of several sessions together.
         """
+        if self.sessions > 1:
+            return self.capacities_1s_mbps
         connections = self.all_connections[_are_uploads(self.all_connections) == self.is_upload]
         slots = self.comparison.slots.merge(connections[["run", "flow"]], on=["run", "flow"])
         return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())

@@ -16,6 +16,7 @@ from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
+from celltcp.comparison.explanation.hosts import made_mbps
 from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.pairs import best_pair
@@ -37,7 +38,7 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
 from celltcp.scenarios.cca_mix import has_several_flows, labels
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, has_capacity_bound
 from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
@@ -196,11 +197,17 @@ class ExplainedComparison:
         """Tries the remedies in short runs; drops those that do not help. Untried ones stay."""
         trials = Trials(self.comparison, budget)
         remedies: list[ProposedRemedy] = []
+        are_enough: dict[tuple[object, ...], bool] = {}
         for proposed in self._all_remedies:
+            fields = proposed.remedy.changed_fields
+            if proposed.remedy.is_fallback and are_enough.get(fields, False):
+                continue
             trial = trials.run(proposed)
             if trial is None:
                 remedies.append(proposed)
-            elif trial.helped_ccas:
+                continue
+            are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
+            if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
         self.remedies = best_first(remedies)
 
@@ -295,7 +302,7 @@ class ExplainedComparison:
             delayed_acks_text(evidence),
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
-            min_frame_mbps(evidence.workload),
+            made_mbps(evidence),
             requested_goodput_mbps(evidence, goodput),
             standing_of(self.comparison, cca, application),
             dict(evidence.limit_shares),

@@ -47,6 +47,11 @@ class FlowScenario:
         """RTT of the path without queues, ms; the lowest RTT of a flow may have a standing one."""
         return in_unit(self.scenario.get("path", {}).get("rtt", _DEFAULT_RTT), "ms") or 0.0
 
+    @property
+    def sessions(self) -> int:
+        """Number of sessions of the flow that run at the same time (its `count`)."""
+        return int(self.scenario["flows"][self.flow_index].get("count", 1))
+
     def index_of(self, name: str) -> int | None:
         """Returns the index of a flow in the scenario; None if the scenario has no such flow."""
         return self._flow_names.index(name) if name in self._flow_names else None

@@ -10,13 +10,13 @@ from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.openings import requested_capacity_mbps
 from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
-from celltcp.comparison.explanation.window_demand import offer_text, sessions_of
+from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.first_window import initial_buffer
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text, min_frame_mbps
 from celltcp.scenarios.lower_bounds import has_capacity_bound, has_sender_limit
 from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
 
@@ -73,24 +73,34 @@ def application(evidence: Evidence) -> Cause | None:
 def overload(evidence: Evidence) -> Cause | None:
     """The application makes frames at over {MAX_FRAME_SHARE:.0%} of the capacity.
 
-    They then wait under every CCA. For an encoder that follows the rate, the size of the smallest
-    frames counts.
+    They then wait under every CCA. The frames of all sessions count, and what thin flows beside them
+    leave of the capacity. For an encoder that follows the rate, the size of the smallest frames counts.
     """
-    frames_mbps = min_frame_mbps(evidence.workload)
-    if frames_mbps is None or evidence.competing_mbps:
+    frames_mbps = made_mbps(evidence)
+    if frames_mbps is None or not all(map(evidence.is_thin_flow, evidence.competing_mbps)):
         return None
     capacity_mbps = requested_capacity_mbps(evidence)
     if not 0 < capacity_mbps < frames_mbps / MAX_FRAME_SHARE:
         return None
     load = frames_mbps / capacity_mbps
     bound_text = "at least " if "encoder" in evidence.workload else ""
+    count = evidence.sessions
+    subject = f"{count} sessions make" if count > 1 else "The application makes"
+    beside = " beside other flows" if evidence.competing_mbps else ""
+    growth = growth_text(evidence.workload, frames_mbps, capacity_mbps)
     return Cause(
         "overload",
-        f"The application makes frames of {bound_text}{rate_text(frames_mbps)}, {load:.1f} times what "
-        f"the path carries ({rate_text(capacity_mbps)}): they wait, or are dropped, under "
+        f"{subject} frames of {bound_text}{rate_text(frames_mbps)}, {load:.1f} times what the path "
+        f"carries ({rate_text(capacity_mbps)}){beside}: {growth or 'they wait, or are dropped'}, under "
         "every CCA.",
         1.0,
     )
+
+
+def made_mbps(evidence: Evidence) -> float | None:
+    """Returns the minimum rate of the frames of all sessions of a flow, Mbit/s; None for others."""
+    frames_mbps = min_frame_mbps(evidence.workload)
+    return None if frames_mbps is None else evidence.sessions * frames_mbps
 
 
 def slow_link(evidence: Evidence) -> Cause | None:
@@ -100,7 +110,7 @@ def slow_link(evidence: Evidence) -> Cause | None:
     {MAX_FRAME_SHARE:.0%} of its median rate of a second does not. For an encoder that follows the rate,
     the size of the smallest frames counts.
     """
-    frames_mbps = min_frame_mbps(evidence.workload)
+    frames_mbps = made_mbps(evidence)
     are_all_thin = all(map(evidence.is_thin_flow, evidence.competing_mbps))
     if frames_mbps is None or overload(evidence) or not are_all_thin:
         return None
@@ -233,7 +243,7 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     rtt_ms = evidence.mean("rtt_min_ms")
     # The maximum in flight of a send buffer lasts only for a moment, so that the text has the mean.
     mean_in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss
-    sessions = sessions_of(evidence)
+    sessions = evidence.sessions
     window = mean_in_flight / sessions if limit == "send_buffer" else _receive_window(evidence)
     result_text = offer_text(evidence, name.split()[-1], window)
     detail = ""
@@ -281,7 +291,7 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
 
 def _receive_window(evidence: Evidence) -> float:
     """Returns the window that limits a session, bytes: its cap, or else the maximum in flight."""
-    in_flight = evidence.max_window("receive_window") / sessions_of(evidence)
+    in_flight = evidence.max_window("receive_window") / evidence.sessions
     cap = in_unit(evidence.value_at("tcp.receive_window_max"), "B") or 0.0
     # The cap is no whole number of segments; a smaller buffer limits the window to less.
     return cap if in_flight >= _MIN_CAP_SHARE * cap > 0 else in_flight

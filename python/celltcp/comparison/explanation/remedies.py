@@ -21,6 +21,7 @@ from celltcp.comparison.explanation.application_remedies import (
     video,
 )
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
+from celltcp.comparison.explanation.hosts import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
 from celltcp.comparison.explanation.remedy import Remedy
@@ -52,7 +53,7 @@ from celltcp.comparison.linux_lines import host_text
 from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.requests import MSS, request_and_response
 
 if TYPE_CHECKING:
@@ -326,7 +327,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             yield from _nodelay(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
             yield newest_frame(evidence)
-            frames_mbps = min_frame_mbps(evidence.workload) or 0.0
+            frames_mbps = made_mbps(evidence) or 0.0
             # The remedies of `overload` are for a link that is too slow for the frames.
             if evidence.goodput_mbps < MAX_FRAME_SHARE * frames_mbps < evidence.capacity_mbps:
                 yield from itertools.islice(fitting_frames(evidence, evidence.goodput_mbps), 1)

@@ -69,6 +69,8 @@ _SHARING_CAUSES = ("receive_window", "send_buffer")
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metrics of frames: share after their deadline, mean and median delay.
 _LATE_SHARE, _MEAN_DELAY, _MEDIAN_DELAY = "late_share", "frame_delay_ms", "frame_delay_p50_ms"
+#: Maximum share of late frames that a trial leaves for no lower value to be tried.
+_MAX_FEW_LATE = 0.01
 #: Times of responses that rank by the share of late ones.
 _RESPONSE_P95 = "response_p95_s"
 #: Maximum ratio of two values of an application metric in a gain; larger ratios count as this one.
@@ -154,6 +156,8 @@ class Trial(NamedTuple):
     net_gains: Mapping[str, float]
     #: Text with the first metric and the goodput after it, under the first of `helped_ccas`.
     brief: str = ""
+    #: Whether hardly a frame is late, under each CCA.
+    leaves_few_late: bool = False
 
 
 class TrialBudget:
@@ -196,12 +200,14 @@ class Trials:
     def judged(self, proposed: ProposedRemedy, after: Comparison) -> Trial:
         """Returns what a remedy changed in the runs with it, by the metrics that suit its cause."""
         net_gains, texts, briefs, total_gains = {}, [], [], []
+        late_shares: list[float] = []
         names = labels([*proposed.ccas, *after.ccas])
         run_count = len(after.values(after.ccas[0], GOODPUT))
         has_range = run_count < int(self._comparison.results.about["runs"])
         for cca, replacement in zip(proposed.ccas, proposed.replacement_ccas, strict=True):
             metrics = list(self._metric_changes(proposed, cca, replacement, after))
             changed = [metric for metric in metrics if metric.before != metric.after]
+            late_shares += [estimate(each.after).mean for each in metrics if each.metric == _LATE_SHARE]
             # Metrics of applications decide if there are any; the others only show the price.
             app_metrics = [metric for metric in changed if metric.metric in APP_METRICS]
             gains = [
@@ -229,7 +235,9 @@ class Trials:
             briefs.append(f"{cca_text} {after_text}")
         gain = sum(total_gains) / max(len(total_gains), 1)
         text = f"in {runs_text(run_count)}, {'; '.join(texts)}"
-        return Trial(tuple(net_gains), text, gain, net_gains, *briefs[:1])
+        few_late = bool(late_shares) and max(late_shares) <= _MAX_FEW_LATE
+        brief = next(iter(briefs), "")
+        return Trial(tuple(net_gains), text, gain, net_gains, brief, leaves_few_late=few_late)
 
     def _costs_too_much(self, proposed: ProposedRemedy, metrics: Sequence[_MetricChange]) -> bool:
         """Returns whether what the flow under test is for gets worse by too much for any gain.

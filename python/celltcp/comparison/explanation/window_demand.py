@@ -23,11 +23,6 @@ def window_demand(evidence: Evidence) -> Demand | None:
     return needed if needed is not None and needed.bytes < evidence.bdp else None
 
 
-def sessions_of(evidence: Evidence) -> int:
-    """Returns the number of sessions of a flow that run at the same time (its `count`)."""
-    return int(evidence.scenario["flows"][evidence.flow_index].get("count", 1))
-
-
 def offer_text(evidence: Evidence, name: str, window: float) -> str:
     """Returns a part of a sentence: what the application offers, and what a window lets pass.
 

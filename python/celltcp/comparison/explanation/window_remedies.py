@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import connections_line
-from celltcp.comparison.explanation.window_demand import sessions_of, window_demand
+from celltcp.comparison.explanation.window_demand import window_demand
 from celltcp.results.first_window import initial_buffer
 from celltcp.results.tested import is_endless
 from celltcp.scenarios.lower_bounds import has_capacity_bound
@@ -64,7 +64,7 @@ def _windows(
             yield _of_capture(evidence)
         return
     needed = window_demand(evidence)
-    sessions = sessions_of(evidence)
+    sessions = evidence.sessions
     for factor in (WINDOW_BDPS, _SMALL_WINDOW_BDPS):
         window, amount = factor * evidence.bdp / sessions, f"{factor} BDP"
         if sessions > 1:
@@ -93,7 +93,7 @@ def _windows(
 
 def _of_capture(evidence: Evidence) -> Remedy:
     """Returns twice the window of a capture, on a path with twice the rate that it has let pass."""
-    window = 2 * evidence.max_window("receive_window") / sessions_of(evidence)
+    window = 2 * evidence.max_window("receive_window") / evidence.sessions
     changes = (*_receiver_changes(evidence, window), *_sender_changes(evidence, window))
     rate = math.ceil(2 * evidence.capacity_mbps)
     against = (
@@ -105,7 +105,7 @@ def _of_capture(evidence: Evidence) -> Remedy:
 def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
     """Yields the changes that the receiver needs for a window, bytes."""
     tcp = evidence.scenario.get("tcp", {})
-    in_flight = evidence.max_window("receive_window") / sessions_of(evidence)
+    in_flight = evidence.max_window("receive_window") / evidence.sessions
     if not evidence.is_split and (first := initial_buffer(tcp, in_flight)):
         size = _INITIAL_BUFFER_RATIO * window
         if (in_unit(first, "B") or 0.0) < size:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.results.columns import numbers
 from celltcp.results.openings import opening_outages_s
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text, min_frame_mbps
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def overload(results: Results) -> list[str]:
     capacity_mbps *= slots_s / (slots_s + sum(opening_outages_s(results).values()))
     if not 0 < capacity_mbps < frame_mbps / MAX_FRAME_SHARE:
         return []
+    effect = growth_text(workload, frame_mbps, capacity_mbps) or "they wait, or are dropped"
     return [
         f"{flow.name} makes frames of {rate_text(frame_mbps)}, and the path carries "
-        f"{rate_text(capacity_mbps)}: they wait the longer, the longer it sends, so that its figures "
-        "are those of this duration only"
+        f"{rate_text(capacity_mbps)}: {effect}, so that its figures are those of this duration only"
     ]
