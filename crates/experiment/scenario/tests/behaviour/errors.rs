@@ -276,8 +276,8 @@ fn values_must_make_sense() {
             "2: path.loss: NaN is out of range; allowed: 0 to 1",
         ),
         (
-            "[path]\nmtu = \"500B\"",
-            "2: path.mtu: 500B is out of range; allowed: 576B to 9kB",
+            "[path]\nmtu = \"100B\"",
+            "2: path.mtu: 100B is out of range; allowed: 128B to 9kB",
         ),
         (
             "[path]\ndown = \"0bit/s\"",
@@ -414,7 +414,7 @@ fn an_override_is_blamed_by_what_it_says() {
     );
     assert_eq!(
         complaint_about("path.mtu=100B"),
-        "override path.mtu=100B: path.mtu: 100B is out of range; allowed: 576B to 9kB"
+        "override path.mtu=100B: path.mtu: 100B is out of range; allowed: 128B to 9kB"
     );
 }
 
