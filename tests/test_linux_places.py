@@ -130,7 +130,7 @@ def test_the_queue_of_each_direction_has_its_line() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["codel", "fq-codel"])
-def test_a_target_has_a_line_and_is_the_time_of_a_packet_at_least(kind: str, seed: int) -> None:
+def test_a_target_has_a_line(kind: str, seed: int) -> None:
     draw = random.Random(seed)
     kbit, target = draw.randint(200, 2300), f"{draw.randint(6, 80)}ms"
     present = load_scenario(
@@ -140,9 +140,8 @@ def test_a_target_has_a_line_and_is_the_time_of_a_packet_at_least(kind: str, see
     scenario: dict[str, Any]
     scenario = {"path": {"down": f"{kbit}kbit/s", "queue": queue, "wired": [{"queue": queue}]}}
     tc = f"root {kind.replace('-', '_')}"
-    assert f"{tc} (target {-(-12000 // kbit)}ms on the downlink" in linux_line(
-        f"path.queue={kind}", scenario
-    )
+    # A line sets what was simulated, and no more.
+    assert f"{tc};" in linux_line(f"path.queue={kind}", scenario)
     for field in ("path.queue", "path.uplink_queue", "path.wired.0.queue"):
         line = linux_line(f"{field}.target={target}", scenario)
         assert f"{tc} interval 60ms target {target};" in line

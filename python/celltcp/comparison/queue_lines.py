@@ -5,7 +5,6 @@ A queue discipline at the root of an interface shapes what leaves there.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -46,8 +45,6 @@ _USUAL = {
         "estimator": "timestamps",
     },
 }
-#: Disciplines with CoDel's target, their default target, ms, and size of a packet, bytes.
-_CODELS, _DEFAULT_TARGET_MS, _PACKET_BYTES = ("fq_codel", "codel"), 5.0, 1500
 #: Fields of `path` with queue disciplines of the access link.
 _ACCESS_QUEUES = ("queue", "uplink_queue")
 _REPLACE = "tc qdisc replace dev INTERFACE root"
@@ -99,8 +96,6 @@ def queue_line(
         return line
     directions = [direction] if direction else _filled_directions(field, scenario)
     rates = _link_rates(field, scenario, directions)
-    if name in _CODELS and "target" not in settings:
-        line += _target_text(rates)
     # CAKE makes target and interval of an RTT.
     rtt = f" rtt {settings['interval']}" if "interval" in settings else ""
     shapers = [
@@ -204,20 +199,6 @@ def _queue_at(field: list[str], scenario: Mapping[str, Any]) -> Mapping[str, Any
     hop = hop_at(field[:-1], scenario)
     queue = hop.get(field[-1], hop.get("queue"))
     return queue if isinstance(queue, Mapping) else {"kind": queue or "droptail"}
-
-
-def _target_text(rates: Mapping[str, float]) -> str:
-    """Returns the targets for links on which a packet takes longer than the default; or an empty text.
-
-    RFC 8290 section 5.2.2 has the time of a packet as the lowest target.
-    """
-    times_ms = {direction: 8e3 * _PACKET_BYTES / rate for direction, rate in rates.items()}
-    texts = [
-        f"{math.ceil(time_ms)}ms on the {_DIRECTIONS[direction]}"
-        for direction, time_ms in times_ms.items()
-        if time_ms > _DEFAULT_TARGET_MS
-    ]
-    return f" (target {', '.join(texts)}: the time of a packet)" if texts else ""
 
 
 def shaper_line(rate: str, scenario: Mapping[str, Any]) -> str:

@@ -14,6 +14,50 @@ def steady_rate(capacity: object) -> float | None:
     return in_unit(value, "bit/s") if isinstance(value, str) else None
 
 
+def narrow_link(scenario: Mapping[str, Any], flow: Mapping[str, Any]) -> int | None:
+    """Returns the index in `links` of the bottleneck of a flow off the path; None if the path has it.
+
+    With a radio or a varying rate on the way, the path is assumed to have it.
+
+    Args:
+        scenario: as parsed from TOML.
+        flow: flow of the scenario.
+    """
+    if scenario.get("radio") or not scenario.get("links"):
+        return None
+    way = _way(scenario, str(flow.get("from", "server")), str(flow.get("to", "phone")))
+    rates = [(index, steady_rate(rate)) for index, rate in way]
+    if not rates or any(rate is None for _, rate in rates):
+        return None
+    return min(rates, key=lambda each: each[1] or 0.0)[0]
+
+
+def _way(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[int | None, object]]:
+    """Returns index in `links`, None for a hop of the path, and rate of each link between two nodes."""
+    path = scenario.get("path", {})
+    hops = path.get("wired", ())
+    nodes = ["server", *(f"node-{index}" for index in range(1, len(hops))), "gateway", "phone"]
+    neighbours: dict[str, list[tuple[str, int | None, object]]] = {}
+    rates = [*((hop.get("rate"), hop.get("rate")) for hop in hops), (path.get("down"), path.get("up"))]
+    for one, other, (down, up) in zip(nodes, nodes[1:], rates, strict=False):
+        neighbours.setdefault(one, []).append((other, None, down))
+        neighbours.setdefault(other, []).append((one, None, up))
+    for number, link in enumerate(scenario.get("links", ())):
+        one, other = str(link.get("from")), str(link.get("to"))
+        neighbours.setdefault(one, []).append((other, number, link.get("rate")))
+        neighbours.setdefault(other, []).append((one, number, link.get("rate")))
+    # The links form a tree, so that there is one way.
+    ways: dict[str, list[tuple[int | None, object]]] = {start: []}
+    pending = [start]
+    while pending:
+        node = pending.pop()
+        for neighbour, index, rate in neighbours.get(node, ()):
+            if neighbour not in ways:
+                ways[neighbour] = [*ways[node], (index, rate)]
+                pending.append(neighbour)
+    return ways.get(end, [])
+
+
 def narrow_hop(scenario: Mapping[str, Any], *, is_upload: bool) -> int | None:
     """Returns the index of the wired hop that is the bottleneck of a flow; None for the access link.
 

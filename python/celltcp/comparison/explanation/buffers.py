@@ -48,8 +48,8 @@ def buffer_field(evidence: Evidence) -> str:
     """Returns the field of the scenario that sets the buffer of the bottleneck."""
     if evidence.scenario.get("radio"):
         return "radio.rlc.uplink_buffer" if evidence.is_upload else "radio.rlc.buffer"
-    if evidence.bottleneck_hop is not None:
-        return f"path.wired.{evidence.bottleneck_hop}.buffer"
+    if evidence.bottleneck_field:
+        return f"{evidence.bottleneck_field}.buffer"
     return "path.uplink_buffer" if evidence.is_upload else "path.buffer"
 
 
@@ -58,12 +58,12 @@ def max_rtt_text(evidence: Evidence) -> str:
 
     Its rate is steady, and it drops packets only at its end.
     """
-    hop, is_full = evidence.bottleneck_hop, (evidence.recoveries["overflow"] > 0).any()
-    link = evidence.value_at(
-        f"path.wired.{hop}.rate"
-        if hop is not None
-        else f"path.{'up' if evidence.is_upload else 'down'}"
+    is_full, access = (
+        (evidence.recoveries["overflow"] > 0).any(),
+        "up" if evidence.is_upload else "down",
     )
+    field = evidence.bottleneck_field
+    link = evidence.value_at(f"{field}.rate" if field else f"path.{access}")
     rate = steady_rate(link)
     is_plain = evidence.is_bulk and not evidence.is_split and not evidence.jitter_ms
     if not is_full or not is_plain or evidence.scenario.get("radio") or not rate:

@@ -25,7 +25,7 @@ from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
-from celltcp.scenarios.narrow_hop import narrow_hop
+from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -383,16 +383,25 @@ class Evidence(FlowScenario):
         return {str(name): float(value) for name, value in sums.items() if value > 0}
 
     @functools.cached_property
-    def bottleneck_hop(self) -> int | None:
-        """Index of the wired hop that is the bottleneck; None if the access link is the bottleneck."""
-        return narrow_hop(self.scenario, is_upload=self.is_upload)
+    def bottleneck_field(self) -> str:
+        """Field of the hop or further link that is the bottleneck; empty for the access link."""
+        link = narrow_link(self.scenario, self.scenario["flows"][self.flow_index])
+        if link is not None:
+            return f"links.{link}"
+        hop = narrow_hop(self.scenario, is_upload=self.is_upload)
+        return "" if hop is None else f"path.wired.{hop}"
+
+    @property
+    def bottleneck_text(self) -> str:
+        """Text that names the bottleneck; empty for the access link."""
+        field = self.bottleneck_field
+        noun = "link" if field.startswith("links") else "hop"
+        return f"the {noun} {self.value_at(field)['name']}" if field else ""
 
     @property
     def buffer_text(self) -> str:
         """Text that names the buffer of the bottleneck."""
-        if self.bottleneck_hop is None:
-            return "the buffer"
-        return f"the buffer of the hop {self.scenario['path']['wired'][self.bottleneck_hop]['name']}"
+        return f"the buffer of {self.bottleneck_text}" if self.bottleneck_field else "the buffer"
 
     @property
     def _slot_waits_ms(self) -> pd.Series:
@@ -406,7 +415,7 @@ class Evidence(FlowScenario):
 
         At a wired hop, it is the largest mean wait of a slot's packets, as bytes at the link's rate.
         """
-        if self.bottleneck_hop is not None:
+        if self.bottleneck_field:
             return float(self._slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s
         return float(self.comparison.slots.merge(self._keys, on=["run", "flow"])["queue_bytes"].max())
 
@@ -420,7 +429,7 @@ class Evidence(FlowScenario):
         """
         if self.slots.empty or "queue_packets" not in self.slots:
             return 0.0
-        if self.bottleneck_hop is not None:
+        if self.bottleneck_field:
             is_queued = self._slot_waits_ms >= _MIN_QUEUE_WAIT_MS
         else:
             rtt_s = self.mean("rtt_min_ms") / 1e3

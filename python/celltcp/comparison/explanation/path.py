@@ -103,7 +103,7 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
 def _arrival_text(evidence: Evidence) -> str:
     """Returns the rate of the bursts of an unpaced sender, if the link is much slower; else empty."""
     hop = evidence.narrowest_hop
-    if hop is None or evidence.bottleneck_hop is not None or evidence.time_share("pacing") > 0:
+    if hop is None or evidence.bottleneck_field or evidence.time_share("pacing") > 0:
         return ""
     ratio = (in_unit(hop["rate"], "Mbit/s") or 0.0) / evidence.capacity_mbps
     if ratio < _MIN_ARRIVAL_RATIO:

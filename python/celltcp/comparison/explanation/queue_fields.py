@@ -20,6 +20,8 @@ def queue_field(evidence: Evidence, *, is_upload: bool) -> str:
     The uplink of the access link has a field of its own, which is set where the scenario does, or where
     only thin flows send towards the phone.
     """
+    if is_upload == evidence.is_upload and evidence.bottleneck_field:
+        return f"{evidence.bottleneck_field}.queue"
     hop = narrow_hop(evidence.scenario, is_upload=is_upload)
     if hop is not None:
         return f"path.wired.{hop}.queue"

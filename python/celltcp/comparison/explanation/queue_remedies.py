@@ -5,6 +5,7 @@ A queue may be that of the data, or that in which ACKs wait behind the data of o
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.buffers import size_of
@@ -30,6 +31,8 @@ _MAX_AQM_RTT_MS = 150.0
 #: Target of CoDel as a share of its interval (RFC 8289 section 4.3): of an AQM to add, which keeps the
 #: delay low, and of one that drops too early.
 _TARGET_SHARE, _HIGH_TARGET_SHARE = 0.05, 0.1
+#: Target of CoDel by default, ms.
+_DEFAULT_TARGET_MS = 5.0
 #: Minimum wait in a queue for a bound of the window, lowest RTTs.
 _MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Minimum sizes of a buffer to be reduced to one BDP: BDPs, and packets.
@@ -83,7 +86,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
     network = ""
-    if evidence.scenario.get("radio") and evidence.bottleneck_hop is None:
+    if evidence.scenario.get("radio") and not evidence.bottleneck_field:
         network = "base station: an AQM above RLC, if it has one"
     fq_codel = [
         # Units of work may have waited as requests, too.
@@ -110,16 +113,28 @@ def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[
     field, rtt_ms = queue_field(evidence, is_upload=is_upload), evidence.base_rtt_ms
     if queue_kind(evidence, field) == "fq-codel":
         return
+    link = field.removesuffix("uplink_queue").removesuffix("queue")
+    access = "up" if is_upload else "down"
+    rate = steady_rate(evidence.value_at(f"path.{access}" if link == "path." else f"{link}rate"))
+    packet_ms = 0.0 if rate is None else 8e3 * _PACKET_BYTES / rate
+    if evidence.scenario.get("radio"):
+        packet_ms = 0.0
+    value = "fq-codel"
     # With the default times, a link whose RTT is much longer has drops before its queue stands.
-    is_long = rtt_ms > _MAX_AQM_RTT_MS
-    value = _with_times("fq-codel", rtt_ms, _TARGET_SHARE) if is_long else "fq-codel"
+    if rtt_ms > _MAX_AQM_RTT_MS:
+        value = _with_times("fq-codel", rtt_ms, _TARGET_SHARE, packet_ms)
+    elif packet_ms > _DEFAULT_TARGET_MS:
+        value = f'{{ kind = "fq-codel", target = "{math.ceil(packet_ms)}ms" }}'
     yield Remedy(against, (f"{field}={value}",), direction="up" if is_upload else "down")
 
 
-def _with_times(kind: str, rtt_ms: float, target_share: float) -> str:
-    """Returns CoDel as a table, with the RTT as its interval, and a share of that as its target."""
+def _with_times(kind: str, rtt_ms: float, target_share: float, packet_ms: float = 0.0) -> str:
+    """Returns CoDel as a table, with the RTT as its interval, and a share of that as its target.
+
+    RFC 8290 section 5.2.2 has the time of a packet, `packet_ms`, as the lowest target.
+    """
     interval_ms = float(f"{rtt_ms:.2g}")
-    target_ms = target_share * interval_ms
+    target_ms = max(target_share * interval_ms, math.ceil(packet_ms))
     return f'{{ kind = "{kind}", target = "{target_ms:.0f}ms", interval = "{interval_ms:.0f}ms" }}'
 
 

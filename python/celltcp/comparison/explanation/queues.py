@@ -47,10 +47,11 @@ def queue(evidence: Evidence) -> Cause | None:
             wait_ms / (wait_ms + min_rtt_ms),
         )
     # A bulk flow fills the queue itself.
+    place = f"before {evidence.bottleneck_text}" if evidence.bottleneck_field else "on the way"
     filled_by_text = "" if evidence.is_bulk else queue_owner_text(evidence)
     return Cause(
         "queue",
-        f"A queue stood on the way{filled_by_text}: packets waited {delay_text(wait_ms, 0)} on "
+        f"A queue stood {place}{filled_by_text}: packets waited {delay_text(wait_ms, 0)} on "
         f"average, {percent_text(_share_of_rtt(evidence, wait_ms))} of the mean RTT; the lowest RTT is "
         f"{delay_text(min_rtt_ms, 0)}{_waits_by_rate_text(evidence)}.",
         min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,

@@ -32,7 +32,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     hops, is_steady = path.get("wired", ()), steady_rate(path.get("down", {})) is not None
     # The access link of a cell is that of the radio.
     is_steady = is_steady and not evidence.scenario.get("radio")
-    if evidence.is_upload or evidence.bottleneck_hop is not None or is_steady or not hops:
+    if evidence.is_upload or evidence.bottleneck_field or is_steady or not hops:
         return
     rates_mbps = evidence.link_rates_1s_mbps * _PACKET_BYTES / evidence.mss
     low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])

@@ -1,0 +1,58 @@
+"""Places of queues: further links are named and have the advice; slow links a target that is tried."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.scenarios.narrow_hop import narrow_link
+from drawn_causes import Changes
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_queue_of_a_further_link_is_named_and_has_the_advice(seed: int) -> None:
+    draw = random.Random(seed)
+    rate, access = draw.randint(3, 6), draw.randint(10, 20)
+    name = draw.choice(["limiter", "backhaul"])
+    link = {
+        "name": name,
+        "from": "gateway",
+        "to": "host",
+        "rate": f"{rate}Mbit/s",
+        "buffer": f"{draw.randint(60, 120)}packets",
+    }
+    changes: Changes = {"path.down": f"{access}Mbit/s", "links": [link], "flows": [{"from": "host"}]}
+    result = ct.compare("steady-20-68", "cubic", 2, duration="15s", set=changes)
+    explained = ExplainedComparison(result)
+    texts = [text for each in explained.ccas for text in explained.texts(each)]
+    assert any(f"A queue stood before the link {name}: " in text for text in texts)
+    options = [each.options for each in explained.remedies]
+    assert any("links.0.queue=fq-codel" in each for each in options)
+    assert not any("path.queue=" in each for each in options)
+    (remedy,) = [each for each in explained.remedies if "links.0.queue" in each.options]
+    assert f"cake bandwidth {900 * rate}kbit" in remedy.text
+    scenario = tomllib.loads(result.results.about["scenario"])
+    assert narrow_link(scenario, {"from": "server", "to": "phone"}) is None
+    scenario["links"][0]["rate"] = {"rate": f"{access + 1}Mbit/s"}
+    assert narrow_link(scenario, {"from": "host", "to": "phone"}) is None
+    assert narrow_link(scenario, {"from": "host", "to": "server"}) == 0
+
+
+@pytest.mark.parametrize("rtt", ["40ms", "300ms"])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_target_of_a_slow_link_is_the_time_of_a_packet_and_tried(seed: int, rtt: str) -> None:
+    kbit = random.Random(seed).randint(150, 700)
+    changes = {"path.down": f"{kbit}kbit/s", "path.rtt": rtt, "path.buffer": "100packets"}
+    result = ct.compare("steady-20-68", "cubic", 2, duration="30s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    (remedy,) = [each for each in explained.remedies if "fq-codel" in each.options]
+    target = f"{max(-(-12000 // kbit), 15 if rtt == '300ms' else 0)}ms"
+    assert f'target = "{target}"' in remedy.options
+    assert f"target {target};" in remedy.text
+    assert remedy.trial
