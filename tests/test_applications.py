@@ -13,7 +13,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.applications import shown_metrics
+from celltcp.comparison.applications import Application, shown_metrics
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.report.comparison import comparison_part
@@ -631,3 +631,19 @@ def test_a_report_on_a_file_has_one_answer_with_its_price() -> None:
     assert shares.max() > 0.05
     assert settings_section(result) is not None
     assert all(f"{cca} {100 * share:.0f} %" in answer for cca, share in shares.items())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_responses_of_which_one_cca_has_few_rank_by_the_longest_that_all_have(seed: int) -> None:
+    """Tables have no percentile of few values, so that no verdict names one."""
+    draw = random.Random(seed)
+
+    def metrics(count: int, slowest: float) -> dict[str, list[float]]:
+        values = {name: [slowest] * 3 for name in ("response_s", "response_p95_s", "response_max_s")}
+        return {**values, "responses": [float(count)] * 3}
+
+    many, few = metrics(draw.randint(20, 900), 1.0), metrics(draw.randint(1, 19), 9.0)
+    none = metrics(0, math.inf)
+    assert Application("ssh", {"bbr": many, "cubic": few}).ranking.metric == "response_max_s"
+    assert Application("ssh", {"bbr": few, "cubic": few}).ranking.metric == "response_max_s"
+    assert Application("ssh", {"bbr": many, "cubic": none}).ranking.metric == "response_p95_s"

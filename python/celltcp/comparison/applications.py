@@ -115,8 +115,11 @@ class Application(NamedTuple):
         if LATE_RESPONSES in self.names and any(mean > 0 for mean in self.means(LATE_RESPONSES)):
             return RankingMetric(LATE_RESPONSES, "share of late responses")
         if "response_p95_s" in self.names:
-            # With few responses, a percentile is the longest one and is named so.
-            if all(has_too_few("response_p95_s", metrics) for metrics in self.metrics.values()):
+            # Of few responses, a percentile is the longest one, and named so. Where one CCA has few,
+            # the longest of all are compared, as tables have no percentile of it.
+            every = self.metrics.values()
+            has_few = any(map(_has_few, every))
+            if has_few or all(has_too_few("response_p95_s", metrics) for metrics in every):
                 return RankingMetric("response_max_s", "longest response time")
             return RankingMetric("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
@@ -188,6 +191,12 @@ def _are_alike(applications: Sequence[Application], first: str, second: str) -> 
         for values in application.metrics.values()
         for one, other in zip(values.get(first, ()), values.get(second, ()), strict=True)
     )
+
+
+def _has_few(metrics: Mapping[str, Sequence[float]]) -> bool:
+    """Returns whether all runs have responses, but too few for the 95th percentile."""
+    are_there = all(map(math.isfinite, metrics["response_p95_s"]))
+    return are_there and has_too_few("response_p95_s", metrics)
 
 
 def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
