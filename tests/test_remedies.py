@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from types import SimpleNamespace
@@ -367,10 +368,12 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     assert texts["uplink"].startswith("The uplink, which photos (")
     explained.try_remedies(TrialBudget())
     apart, *others = explained.remedy_commands("o")
-    assert apart.startswith("celltcp compare o --cca cubic --set path.queue=fq-codel")
-    # ACKs wait on the uplink alone.
-    rate_kbps = 0.9 * (in_unit(up, "kbit/s") or 0.0)
-    shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {rate_kbps:.0f}"
+    # ACKs wait on the uplink alone, which takes longer for a packet than CoDel's default target.
+    rate_kbps = in_unit(up, "kbit/s") or 0.0
+    target = f'target = "{math.ceil(12_000 / rate_kbps)}ms"'
+    queue = f"'path.queue={{ kind = \"fq-codel\", {target} }}'"
+    assert apart.startswith(f"celltcp compare o --cca cubic --set {queue}")
+    shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {0.9 * rate_kbps:.0f}"
     assert f"router, INTERFACE to the WAN: {shaper}kbit" in apart
     assert "INTERFACE to the LAN" not in apart
     # What the download gains is taken from the photos.
