@@ -65,7 +65,7 @@ def test_no_discipline_drops_below_its_target(delay_ms: float, is_named: bool) -
 @pytest.mark.parametrize(
     ("rtt_ms", "handshake", "words"),
     [
-        (40.5, "whole", "lost at random, by a policer, or in a buffer as short as the queue"),
+        (40.5, "whole", "lost at random, by a policer, or in a very short buffer"),
         (40.5, "none", "1 segment was lost in 1 round trip, too few to tell why"),
         (55.0, "whole", "1 segment was lost in 1 round trip, too few to tell why"),
     ],
@@ -81,7 +81,7 @@ def test_one_event_that_lost_more_than_all_others_is_told() -> None:
     short = [each for t in range(2, 10) for each in loss(t, 40.5, 0.1)]
     sentence = limit(evidence([*loss(1, 80, 1.0, 60), *short]))
     assert sentence.startswith("8 segments were lost at random")
-    assert sentence.endswith("; 60 others beside a longer one")
+    assert sentence.endswith("; 60 others while the queue was longer")
 
 
 def test_many_losses_at_once_are_not_too_few() -> None:

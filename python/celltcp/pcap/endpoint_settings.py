@@ -19,8 +19,11 @@ _MIN_CONFIDENCE = 0.5
 #: Defaults of the maximum receive buffer and send buffer, bytes.
 _RECEIVE_BUFFER = 6 * 2**20
 _SEND_BUFFER = 4 * 2**20
-#: Maximum memory of a packet per byte of payload: Linux counts buffers by memory.
+#: Maximum memory of a packet per byte of payload: Linux counts receive buffers by memory.
 _MEMORY_RATIO = 3
+#: Ratio of a send buffer to the data of an RTT that it allows at least: Linux wakes an application that
+#: waits for room when a third is free.
+_WAKE_RATIO = 1.5
 #: IP and TCP headers without options, which are not part of the MSS, bytes.
 _HEADERS = 40
 #: Option of timestamps, which segments have beside their data, and the MSS where no SYN has one, bytes.
@@ -118,12 +121,13 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
     if not math.isnan(window):
         size = max(_MEMORY_RATIO * window, _RECEIVE_BUFFER)
         lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')
-    # A capture at the receiver does not show what is in flight.
-    most = row["in_flight_max"]
+    # A capture at the receiver shows the data of an RTT, not what is in flight.
+    most, ratio = row["in_flight_max"], 1.0
     if row["place"] == "receiver":
         most = round(max(bytes_per_rtt, 0.0 if math.isnan(flight.longest) else flight.longest))
-    size = max(_MEMORY_RATIO * most, _SEND_BUFFER)
-    lines.append(f'send_buffer_max = "{size:.0f}B" # for {most} B in flight and more')
+        ratio = _WAKE_RATIO
+    size = max(ratio * most, _SEND_BUFFER)
+    lines.append(f'send_buffer_max = "{size:.0f}B" # at least: {most} B were in flight')
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -114,7 +114,10 @@ def _limits_table(rows: list[Row], names_files: bool) -> Table | None:
     known = [row for row in rows if not math.isnan(row["limit_network"])]
     if not known:
         return None
-    columns = [Column("connection", is_number=True), *number_columns(*_LIMITS.values())]
+    headings = dict(_LIMITS)
+    if not all(row["diagnosis"] for row in known):
+        headings["network"] = "other"
+    columns = [Column("connection", is_number=True), *number_columns(*headings.values())]
     texts = [
         [str(row["connection"]), *whole_percents([row[f"limit_{name}"] for name in _LIMITS])]
         for row in known

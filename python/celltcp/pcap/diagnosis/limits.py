@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural
+from celltcp.pcap.diagnosis.loss_windows import with_window
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
 from celltcp.pcap.diagnosis.requests import requests_of, requests_text
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
@@ -399,8 +400,13 @@ def _losses_and_offload(evidence: Evidence) -> str:
     at the high RTTs of a queue that is not full. A full queue is that of a shallow buffer if its
     RTT is at most 25 % above the lowest.
     """
-    losses = loss_limit(evidence)
+    losses = with_window(evidence, loss_limit(evidence))
     return "; ".join(filter(None, (losses, losses and _offload(evidence))))
+
+
+def _unclear_losses(evidence: Evidence) -> str:
+    """Losses that show nothing of the path, and what limits the rate beside them."""
+    return with_window(evidence, unclear_losses(evidence))
 
 
 def _for_transfers(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
@@ -427,7 +433,7 @@ LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _for_transfers(_application),
     _for_transfers(_send_buffer),
     _for_transfers(standing_queue),
-    unclear_losses,
+    _unclear_losses,
     _duplicates,
     _offload,
 )

@@ -209,7 +209,7 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> str:
         if full_count <= sum(episode.count for episode in short):
             return text
         if evidence.is_at_sender:
-            return f"{text}; {full_count} others beside a longer one"
+            return f"{text}; {full_count} others while the queue was longer"
     return _unclear_text(episodes)
 
 
@@ -358,8 +358,8 @@ def _random_text(evidence: Evidence, episodes: list[Episode]) -> str:
     They may be those of a policer or of a short buffer, unless more passed at other times.
     """
     if are_below_rate(evidence, episodes):
-        return f"{_lost_text(episodes)} at random, beside a short queue"
-    return f"{_lost_text(episodes)} at random, by a policer, or in a buffer as short as the queue"
+        return f"{_lost_text(episodes)} at random, while the queue was short"
+    return f"{_lost_text(episodes)} at random, by a policer, or in a very short buffer"
 
 
 def _burst_text(evidence: Evidence, episodes: list[Episode]) -> str:
