@@ -109,9 +109,14 @@ def _window_text(evidence: Evidence) -> str:
         f"{name}'s {'law gives ' if not at else ''}{rate} Mbit/s"
         for at, (name, rate) in enumerate(mbps.items())
     )
+    # A sender whose CCA is not known may have one that losses do not slow down.
+    kept_text = ":"
+    if len(laws) == 1:
+        kept_text = (
+            f" keep the congestion window at about {window:.0f} segments, which limits the rate;"
+        )
     return (
-        f"losses ({events} times in {segments:.0f} segments) keep the congestion window at about "
-        f"{window:.0f} segments, which limits the rate; in the long run {rates} "
+        f"losses ({events} times in {segments:.0f} segments){kept_text} in the long run {rates} "
         f"at the RTT of {ms_text(rtt_ms)}"
     )
 
