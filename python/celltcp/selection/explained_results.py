@@ -80,10 +80,13 @@ class Explanations:
         folders |= {", ".join(point[1:]): Path(folder) / name for name, point in layout.folders.items()}
         groups: dict[tuple[object, ...], dict[str, ProposedRemedy]] = {}
         for name in filter(folders.__contains__, self.comparisons):
-            for candidate in self.comparisons[name].remedies:
-                # A sweep has tried changes of its own fields already, but not beside others.
+            remedies = self.comparisons[name].remedies
+            best = max(remedies, key=lambda each: each.gain, default=None)
+            for candidate in remedies:
+                # A sweep has tried changes of its own fields already, but not beside others. The best
+                # remedy is named all the same, as others would take its place.
                 fields = {change.partition("=")[0] for change in candidate.remedy.changes}
-                if not fields or not fields.issubset(layout.axes):
+                if candidate is best or not fields or not fields.issubset(layout.axes):
                     # Computed values and causes differ from comparison to comparison.
                     key = candidate.remedy.changed_fields
                     groups.setdefault(key, {}).setdefault(name, candidate)

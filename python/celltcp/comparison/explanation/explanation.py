@@ -71,7 +71,16 @@ _WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
 #: Causes and symptoms that leave the congestion window as it is, and minimum weight of other causes.
 _CAUSES_BESIDE_WINDOW = {
     *(*_HOST_CAUSES, "overload", "slow_link", "video", "given_up", "later_leg"),
-    *("slow_units", "round_trips", "sleep", "grants", "queue", "held_queue"),
+    *(
+        "slow_units",
+        "round_trips",
+        "response_round_trips",
+        "paced_responses",
+        "sleep",
+        "grants",
+        "queue",
+        "held_queue",
+    ),
     *("lost_requests", "lost_handshake", "delayed_acks"),
 }
 _MIN_WINDOW_CAUSE = 0.01

@@ -26,6 +26,7 @@ from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate
+from celltcp.comparison.explanation.response_remedies import response_round_trips
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
 from celltcp.comparison.explanation.split_hosts import split_buffer
 from celltcp.comparison.explanation.unit_reasons import (
@@ -396,7 +397,16 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
             slow_growth,
             outage,
         ),
-        *(overload, slow_link, round_trips, transfer_time, nagle, delayed_acks, video),
+        *(
+            overload,
+            slow_link,
+            round_trips,
+            response_round_trips,
+            transfer_time,
+            nagle,
+            delayed_acks,
+            video,
+        ),
     )
 }
 

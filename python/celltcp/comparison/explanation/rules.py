@@ -18,6 +18,7 @@ from celltcp.comparison.explanation import (
     path,
     queues,
     requests,
+    responses,
     sender,
     sleep,
     split_hosts,
@@ -68,6 +69,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
         ),
         sender.reordering,
         *(tail.slow_units, tail.round_trips, transfer.transfer_time),
+        *(responses.response_round_trips, responses.paced_responses),
     )
 }
 

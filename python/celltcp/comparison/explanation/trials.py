@@ -63,6 +63,8 @@ _DELAY_CAUSES = ("queue", "held_queue", "slow_units")
 _MAX_LOSS_FOR_DELAY_LOG, _MAX_LOSS_OF_OTHERS_LOG = -math.log1p(-0.3), math.log(2)
 #: Causes of a few slow units of work.
 _TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
+#: Cause of a low rate of units of work that none of their times shows.
+_RATE_CAUSE = "response_round_trips"
 #: Causes by which flows of a CCA mix may share the path, whoever gains by it.
 _SHARING_CAUSES = ("receive_window", "send_buffer")
 #: Metric of retransmissions, and their minimum number per run for a price.
@@ -210,6 +212,8 @@ class Trials:
             late_shares += [estimate(each.after).mean for each in metrics if each.metric == _LATE_SHARE]
             # Metrics of applications decide if there are any; the others only show the price.
             app_metrics = [metric for metric in changed if metric.metric in APP_METRICS]
+            if proposed.cause == _RATE_CAUSE:
+                app_metrics = []
             gains = [
                 metric.gain for metric in app_metrics or changed if metric.metric != _RETRANSMISSIONS
             ]
@@ -357,7 +361,7 @@ class Trials:
                         last = words_of(LAST_COMPLETION).name
                         changed = changed._replace(note=f", then {last},", metric_after=LAST_COMPLETION)
                     yield self._without_first(changed, cca, replacement, after)
-        if before.is_competing and not before.is_finite:
+        if proposed.cause == _RATE_CAUSE or (before.is_competing and not before.is_finite):
             yield change(flow, GOODPUT, before.values(cca, GOODPUT), after.values(replacement, GOODPUT))
         if before.is_competing:
             # RTTs end at a middlebox that splits connections.

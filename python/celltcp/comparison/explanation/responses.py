@@ -1,0 +1,112 @@
+"""Rules about responses: the round trip of each request, and BBR's pacing of small responses."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.tail import median_of_runs
+from celltcp.comparison.explanation.unit_reasons import MAJORITY, MIN_QUEUED_RTTS
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.quantity_texts import three_digits, time_text
+from celltcp.scenarios.requests import request_and_response
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Maximum median of responses that wait for a round trip, and of those that no CCA shortens, RTTs.
+_MAX_RTTS, _MAX_LEAST_RTTS = 2.0, 1.1
+#: Maximum share of the time in pauses of the application, and minimum share of unused capacity.
+_MAX_IDLE_SHARE, _MIN_UNUSED_SHARE = 0.05, 0.5
+#: Minimum ratio of the median to that under another CCA, and share of the time under BBR's pacing.
+_MIN_SLOWER_RATIO, _MIN_PACED_SHARE = 1.1, 0.2
+
+
+def response_round_trips(evidence: Evidence) -> Cause | None:
+    """Each response waits for a round trip, while the link is idle.
+
+    The median response takes at most {_MAX_RTTS} lowest RTTs. The application pauses for less than
+    {_MAX_IDLE_SHARE:.0%} of the time, all of its data are in flight for at least {MAJORITY:.0%} of it,
+    and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused.
+    """
+    responses = _idle_link_responses(evidence)
+    if responses is None or evidence.time_share("in_flight") < MAJORITY:
+        return None
+    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtts = median_of_runs(responses) / rtt_s
+    if evidence.time_share("idle") >= _MAX_IDLE_SHARE or not rtts <= _MAX_RTTS:
+        return None
+    count = evidence.sessions
+    subject = "The session" if count == 1 else f"{count} sessions"
+    verb = "gets" if count == 1 else "get"
+    rate = len(responses) / evidence.duration_s
+    advice = ""
+    if rtts <= _MAX_LEAST_RTTS:
+        advice = " No CCA takes less: more requests at once, or larger responses, use the path."
+    return Cause(
+        "response_round_trips",
+        f"Each response waits for a round trip of {1e3 * rtt_s:.0f} ms: {subject} with a request at a "
+        f"time {verb} {three_digits(rate)} responses a second{_completion_text(evidence, responses)}, "
+        f"{percent_text(1.0 - evidence.unused_share)} of the capacity.{advice}",
+        min(len(responses) * rtt_s / float(responses["duration_s"].sum()), 1.0),
+    )
+
+
+def paced_responses(evidence: Evidence) -> Cause | None:
+    """BBR paces responses slowly, as the application limited the rate that it measured.
+
+    The median is over {_MIN_SLOWER_RATIO} times that under another CCA. Pacing or slow start limit the
+    flow for at least {_MIN_PACED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the
+    capacity is unused.
+    """
+    responses = _idle_link_responses(evidence)
+    share = evidence.time_share("pacing", "startup")
+    if responses is None or not evidence.own_cca.startswith("bbr") or share < _MIN_PACED_SHARE:
+        return None
+    application = evidence.application
+    if application is None or has_several_flows(evidence.cca):
+        return None
+    medians_s = {
+        cca: estimate(metrics["response_p50_s"]).mean
+        for cca, metrics in application.metrics.items()
+        if "response_p50_s" in metrics
+    }
+    own_s = medians_s.pop(evidence.cca, math.nan)
+    best = min(medians_s, key=medians_s.__getitem__, default="")
+    if not best or not own_s > _MIN_SLOWER_RATIO * medians_s[best]:
+        return None
+    best_text = labels(evidence.comparison.ccas)[best]
+    return Cause(
+        "paced_responses",
+        f"The median response takes {time_text(own_s)}, and {time_text(medians_s[best])} under "
+        f"{best_text}: BBR paces each at the rate of earlier ones, which the application limited, not "
+        "the link.",
+        1.0 - medians_s[best] / own_s,
+    )
+
+
+def _idle_link_responses(evidence: Evidence) -> pd.DataFrame | None:
+    """Returns the responses of a flow that leaves most of its path idle; None for others."""
+    sizes, units = request_and_response(evidence.workload), evidence.units
+    if units is None or sizes is None or sizes[0] > sizes[1] or evidence.has_middleboxes:
+        return None
+    min_rtt_ms = evidence.mean("rtt_min_ms")
+    is_queued = evidence.mean("rtt_mean_ms") >= MIN_QUEUED_RTTS * min_rtt_ms
+    if evidence.is_held_by_nagle or is_queued or evidence.unused_share < _MIN_UNUSED_SHARE:
+        return None
+    responses = units[units["unit"] == "response"].dropna(subset=["duration_s"])
+    return responses if len(responses) and min_rtt_ms > 0 else None
+
+
+def _completion_text(evidence: Evidence, responses: pd.DataFrame) -> str:
+    """Returns the number of responses of a run and the time of its sessions; empty without an end."""
+    units = evidence.units
+    completions = None if units is None else units[units["unit"] == "completion"]
+    if completions is None or completions.empty or completions["duration_s"].isna().any():
+        return ""
+    time_s = float(completions.groupby("run")["duration_s"].max().mean())
+    return f" ({number_text(len(responses) / len(evidence.runs))} in {time_s:.1f} s)"

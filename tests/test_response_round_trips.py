@@ -1,0 +1,91 @@
+"""Responses that wait for round trips: the reason, the rate, what helps, and BBR's pacing of them."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+
+
+def _explained(
+    *ccas: str, rtt: str = "80ms", rate: str = "200Mbit/s", sessions: int = 4, **workload: Any
+) -> ExplainedComparison:
+    """Explains sessions of a workload with these settings."""
+    changes: dict[str, Any] = {
+        "path.rtt": rtt,
+        "path.down": rate,
+        "path.up": "100Mbit/s",
+        "variation.start_jitter": "0s",
+        "flows.0.count": sessions,
+        "flows.0.workload": {
+            "kind": "request-response",
+            "request": "200B",
+            "think": "0s",
+            "gap": "0s",
+            **workload,
+        },
+    }
+    result = ct.compare("steady-20-68", list(ccas), 1, duration="20s", set=changes)
+    return ExplainedComparison(result)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_small_responses_one_at_a_time_wait_for_round_trips_and_more_at_once_help(seed: int) -> None:
+    draw = random.Random(seed)
+    rtt_ms, count = draw.randint(40, 150), draw.randint(2, 12)
+    explained = _explained(
+        "cubic",
+        rtt=f"{rtt_ms}ms",
+        rate=f"{draw.randint(100, 400)}Mbit/s",
+        sessions=count,
+        response=f"{draw.randint(2, 9)}kB",
+    )
+    (cubic,) = explained.ccas
+    first = cubic.causes[0]
+    assert first.name == "response_round_trips"
+    assert f"a round trip of {rtt_ms} ms: {count} sessions with a request at a time" in first.text
+    rate = re.search(r"get ([\d.]+) responses a second", first.text)
+    assert rate is not None
+    assert float(rate[1]) == pytest.approx(count / (rtt_ms / 1e3), rel=0.05)
+    assert "No CCA takes less" in first.text
+    explained.try_remedies(TrialBudget())
+    (more,) = (each for each in explained.remedies if "count=" in each.options)
+    assert more.options == f"--cca cubic --set flows.0.count={2 * count}"
+    gain = re.search(r"cubic goodput .* \(\+(\d+) %\)", more.trial)
+    assert gain is not None
+    assert 90 <= int(gain[1]) <= 110
+    assert any("response=" in each.options for each in explained.remedies)
+
+
+def test_sessions_with_an_end_have_their_time() -> None:
+    first = _explained("cubic", response="5kB", count=200).ccas[0].causes[0]
+    time_s = re.search(r"\(800 in ([\d.]+) s\)", first.text)
+    assert time_s is not None
+    assert float(time_s[1]) == pytest.approx(200 * 0.08, rel=0.05)
+
+
+@pytest.mark.parametrize("changes", [{"gap": "1s"}, {"rate": "1Mbit/s"}, {"response": "2MB"}])
+def test_pauses_slow_links_and_large_responses_are_no_round_trips(changes: dict[str, Any]) -> None:
+    explained = _explained("cubic", **{"response": "5kB", **changes})
+    assert not any(each.name == "response_round_trips" for each in explained.ccas[0].causes)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_bbr_is_slow_where_it_paces_responses_and_no_other_cca_is(seed: int) -> None:
+    draw = random.Random(seed)
+    explained = _explained(
+        *("cubic", "bbr"),
+        rtt=f"{draw.randint(60, 120)}ms",
+        rate="400Mbit/s",
+        response=f"{draw.randint(18, 30)}kB",
+    )
+    cubic, bbr = ({each.name: each.text for each in cca.causes} for cca in explained.ccas)
+    assert "paced_responses" not in cubic
+    assert "BBR paces each at the rate of earlier ones" in bbr["paced_responses"]
+    assert "under cubic" in bbr["paced_responses"]
