@@ -47,6 +47,20 @@ def test_a_window_that_shrinks_in_pauses_is_the_cause_of_slow_responses_and_has_
     assert texts[1].endswith("ip route change default via GATEWAY dev INTERFACE initcwnd 32")
 
 
+def test_the_best_value_of_a_sweep_is_advised_before_worse_remedies(tmp_path: Path) -> None:
+    sweep = ct.sweep(
+        "steady-20-68",
+        {"tcp.slow_start_after_idle": [True, False]},
+        cca="cubic",
+        runs=1,
+        duration="20s",
+        set=_PATH,
+    )
+    sweep.save(tmp_path / "sweep")
+    first = ct.explain(sweep).remedy_commands(tmp_path / "sweep")[0]
+    assert "--set tcp.slow_start_after_idle=false" in first
+
+
 def test_a_window_that_stays_in_pauses_is_no_cause_and_the_advice_was_right() -> None:
     slow = _explained("cubic").comparison.applications[0].means("response_p50_s")[0]
     explained = _explained("cubic", **{"tcp.slow_start_after_idle": False})

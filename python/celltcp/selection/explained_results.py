@@ -78,15 +78,22 @@ class Explanations:
         folders = {", ".join(point): Path(folder) / name for name, point in layout.folders.items()}
         # The names of comparisons of a single scenario lack the scenario.
         folders |= {", ".join(point[1:]): Path(folder) / name for name, point in layout.folders.items()}
+        # A point may begin with the scenario, which is no axis.
+        swept = {
+            f"{axis}={value}"
+            for point in layout.folders.values()
+            for axis, value in zip(reversed(layout.axes), reversed(point), strict=False)
+        }
         groups: dict[tuple[object, ...], dict[str, ProposedRemedy]] = {}
         for name in filter(folders.__contains__, self.comparisons):
             remedies = self.comparisons[name].remedies
             best = max(remedies, key=lambda each: each.gain, default=None)
             for candidate in remedies:
-                # A sweep has tried changes of its own fields already, but not beside others. The best
-                # remedy is named all the same, as others would take its place.
+                # A sweep has tried changes of its own fields already, but not beside others. One of its
+                # values that is best is named all the same, as others would take its place.
                 fields = {change.partition("=")[0] for change in candidate.remedy.changes}
-                if candidate is best or not fields or not fields.issubset(layout.axes):
+                is_best_value = candidate is best and swept.issuperset(candidate.remedy.changes)
+                if is_best_value or not fields or not fields.issubset(layout.axes):
                     # Computed values and causes differ from comparison to comparison.
                     key = candidate.remedy.changed_fields
                     groups.setdefault(key, {}).setdefault(name, candidate)
