@@ -45,7 +45,8 @@ def test_an_aqm_on_a_long_path_has_times_by_its_rtt_and_costs_little(seed: int) 
     # The call gains, and the download loses little, if anything.
     assert re.search(r"call frame delay mean [^,]*\(-", aqm.trial)
     costs = re.findall(r"down goodput [^,]*\((-?\+?\d+) %", aqm.trial)
-    assert all(int(cost) > -15 for cost in costs)
+    # A trial without the figure lost less than a text mentions.
+    assert not costs or min(map(int, costs)) > -15, costs
 
 
 def test_an_aqm_on_a_short_path_has_its_defaults() -> None:
@@ -69,8 +70,9 @@ def test_what_costs_much_of_the_goodput_is_no_advice_however_short_the_delay(
     assert bool(trial.helped_ccas) == is_advised
 
 
-def test_queue_disciplines_with_other_parameters_have_no_line() -> None:
-    assert not linux_line('path.queue={ kind = "pie", max_burst = "9ms" }')
+def test_queue_disciplines_with_parameters_have_a_line_where_tc_has_them() -> None:
+    assert linux_line('path.queue={ kind = "fq-codel", flows = 4 }').endswith("root fq_codel flows 4")
+    assert not linux_line(\'path.queue={ kind = "pie", max_burst = "9ms" }\')
     assert not linux_line('path.queue={ kind = "codel", limit = 4 }')
     assert linux_line('path.queue={ kind = "codel", target = "9ms" }').endswith("root codel target 9ms")
 
@@ -88,5 +90,5 @@ def test_a_flow_of_a_mix_has_remedies_of_its_own_with_their_host() -> None:
     assert "against the queue that up fills; Linux, sender (client): sysctl " in other
     assert "tcp_congestion_control=bbr" in other
     assert "--cca cubic+cubic --set path.uplink_buffer=1bdp" in texts
-    early = texts.get("--cca cubic+cubic,cubic:hystart=off+cubic")
-    assert early is None or "Linux, sender (server): echo 0 > /sys/" in early
+    early = texts["--cca cubic+cubic,cubic:hystart=off+cubic"]
+    assert "Linux, sender (server): echo 0 > /sys/" in early
