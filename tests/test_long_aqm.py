@@ -72,7 +72,7 @@ def test_what_costs_much_of_the_goodput_is_no_advice_however_short_the_delay(
 
 def test_queue_disciplines_with_parameters_have_a_line_where_tc_has_them() -> None:
     assert linux_line('path.queue={ kind = "fq-codel", flows = 4 }').endswith("root fq_codel flows 4")
-    assert not linux_line(\'path.queue={ kind = "pie", max_burst = "9ms" }\')
+    assert not linux_line('path.queue={ kind = "pie", max_burst = "9ms" }')
     assert not linux_line('path.queue={ kind = "codel", limit = 4 }')
     assert linux_line('path.queue={ kind = "codel", target = "9ms" }').endswith("root codel target 9ms")
 

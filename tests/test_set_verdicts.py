@@ -130,7 +130,8 @@ def test_explain_counts_the_scenarios_of_each_cause(compared: ScenarioSet, tmp_p
     compared.save(tmp_path / "set")
     causes = ct.explain(compared).causes
     printed = CliRunner().invoke(commands, ["explain", str(tmp_path / "set")], env={"COLUMNS": "200"})
-    table = printed.stdout.partition("comparisons with each cause")[2]
+    # It is the last table.
+    table = printed.stdout.rpartition("\N{BOX DRAWINGS HEAVY DOWN AND RIGHT}")[2]
     heading = next(line for line in table.splitlines() if "CCA" in line)
     for cca in compared.ccas:
         line = next(line for line in table.splitlines() if line.startswith(f"│ {cca} "))
