@@ -92,6 +92,24 @@ def test_sessions_that_make_more_frames_together_than_the_link_carries_get_frame
     assert not any("encoder=" in each.options for each in explained.remedies)
 
 
+def test_flows_that_share_a_path_make_more_frames_together_than_it_carries() -> None:
+    """The CCA decides whose frames wait, so that the reason is the same for all."""
+    frames = {"kind": "frames", "size": "10kB", "interval": "40ms", "deadline": "300ms"}
+    changes: dict[str, Any] = {
+        "path.down": "3Mbit/s",
+        "flows": [{"name": name, "workload": frames} for name in ("a", "b")],
+    }
+    result = ct.compare("steady-5-18", ["cubic", "bbr"], 1, duration="20s", set=changes)
+    explained = ExplainedComparison(result)
+    for each in explained.ccas:
+        texts = {cause.name: cause.text for cause in each.causes}
+        assert "All flows together make frames of 4.00 Mbit/s, 1.4 times" in texts["overload"]
+        assert "slow_link" not in texts
+    sizes = [each.options for each in explained.remedies if "workload.size=" in each.options]
+    assert sizes
+    assert all(0.6 < int(each.split("=")[1].removesuffix("B")) / 1e4 / 0.95 < 0.8 for each in sizes)
+
+
 def test_an_encoder_that_follows_the_rate_makes_frames_that_fit() -> None:
     """One that may not make them small enough is the cause, and a lower bound helps."""
     frames = {"size": "10kB", "interval": "33ms"}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.frame_load import frame_load
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, constant_frames
 from celltcp.scenarios.quantity_texts import three_digits
@@ -51,10 +52,11 @@ def newest_frame(evidence: Evidence) -> Remedy:
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Smaller frames, which the path can carry, or an encoder that may make such frames."""
-    for remedy in fitting_frames(evidence, evidence.capacity_mbps):
+    load = frame_load(evidence)
+    for remedy in fitting_frames(evidence, load.fitting_mbps) if load else ():
         # An encoder that follows the rate is shown where it is better than a fixed rate.
         is_other = "encoder=" in remedy.changes[0] and "encoder" not in evidence.workload
-        yield remedy._replace(family="fitting frames", is_variant=is_other)
+        yield remedy._replace(family=f"frames {evidence.flow_index}", is_variant=is_other)
 
 
 def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

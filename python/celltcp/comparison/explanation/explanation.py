@@ -16,7 +16,7 @@ from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
-from celltcp.comparison.explanation.hosts import made_mbps
+from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.pairs import best_pair

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
-from celltcp.comparison.explanation.openings import requested_capacity_mbps
+from celltcp.comparison.explanation.frame_load import frame_load, made_mbps
 from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
@@ -16,7 +16,7 @@ from celltcp.results.first_window import initial_buffer
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text, min_frame_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text
 from celltcp.scenarios.lower_bounds import has_capacity_bound, has_sender_limit
 from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
 
@@ -73,34 +73,27 @@ def application(evidence: Evidence) -> Cause | None:
 def overload(evidence: Evidence) -> Cause | None:
     """The application makes frames at over {MAX_FRAME_SHARE:.0%} of the capacity.
 
-    They then wait under every CCA. The frames of all sessions count, and what thin flows beside them
-    leave of the capacity. For an encoder that follows the rate, the size of the smallest frames counts.
+    They then wait under every CCA. The frames of all sessions and flows that share the path count. For
+    an encoder that follows the rate, the size of the smallest frames counts.
     """
-    frames_mbps = made_mbps(evidence)
-    if frames_mbps is None or not all(map(evidence.is_thin_flow, evidence.competing_mbps)):
+    load = frame_load(evidence)
+    if load is None or not 0 < load.carried_mbps < load.made_mbps / MAX_FRAME_SHARE:
         return None
-    capacity_mbps = requested_capacity_mbps(evidence)
-    if not 0 < capacity_mbps < frames_mbps / MAX_FRAME_SHARE:
-        return None
-    load = frames_mbps / capacity_mbps
     bound_text = "at least " if "encoder" in evidence.workload else ""
-    count = evidence.sessions
+    count, growth = evidence.sessions, ""
     subject = f"{count} sessions make" if count > 1 else "The application makes"
-    beside = " beside other flows" if evidence.competing_mbps else ""
-    growth = growth_text(evidence.workload, frames_mbps, capacity_mbps)
+    if load.made_mbps > load.own_mbps:
+        # The CCAs decide whose frames wait.
+        subject = "All flows together make"
+    else:
+        growth = growth_text(evidence.workload, load.made_mbps, load.carried_mbps)
     return Cause(
         "overload",
-        f"{subject} frames of {bound_text}{rate_text(frames_mbps)}, {load:.1f} times what the path "
-        f"carries ({rate_text(capacity_mbps)}){beside}: {growth or 'they wait, or are dropped'}, under "
-        "every CCA.",
+        f"{subject} frames of {bound_text}{rate_text(load.made_mbps)}, "
+        f"{load.made_mbps / load.carried_mbps:.1f} times what the path carries "
+        f"({rate_text(load.carried_mbps)}): {growth or 'they wait, or are dropped'}, under every CCA.",
         1.0,
     )
-
-
-def made_mbps(evidence: Evidence) -> float | None:
-    """Returns the minimum rate of the frames of all sessions of a flow, Mbit/s; None for others."""
-    frames_mbps = min_frame_mbps(evidence.workload)
-    return None if frames_mbps is None else evidence.sessions * frames_mbps
 
 
 def slow_link(evidence: Evidence) -> Cause | None:

@@ -21,7 +21,7 @@ from celltcp.comparison.explanation.application_remedies import (
     video,
 )
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
-from celltcp.comparison.explanation.hosts import made_mbps
+from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
 from celltcp.comparison.explanation.remedy import Remedy
