@@ -88,3 +88,13 @@ def test_the_send_buffer_of_a_scenario_is_no_larger_than_the_capture_shows(tmp_p
     size = max(int(row["in_flight_max"]), 4 << 20)
     toml, _ = write_scenario(estimate_path(analyses), tmp_path / "path.toml")
     assert f'send_buffer_max = "{size}B"' in toml.read_text()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("cca", ["cubic", "reno"])
+def test_a_full_send_buffer_makes_no_bbr_of_another_cca(tmp_path: Path, cca: str, seed: int) -> None:
+    """After slow start, its window is twice the flight, so that losses leave the flight as it is."""
+    draw = random.Random(seed)
+    small = {"tcp.send_buffer_max": f"{draw.randint(300, 800)}kB", "path.loss": 3e-5}
+    row = captured(tmp_path / "full.pcap", cca, draw, **small).connections.iloc[0]
+    assert row["cca"] in (cca, "unknown")

@@ -4,6 +4,11 @@
 const MAX_RECOVERIES: usize = 64;
 /// Flights of fewer segments show rounding rather than a rule.
 const MIN_SEGMENTS: u64 = 10;
+/// Number of recoveries that show nothing of a CCA that keeps its flight, and minimum number of later ones that do: in
+/// slow start, the window of a sender with a full send buffer grows to twice its flight, which one reduction by half, or
+/// two by 0.7, leave as it is.
+const FIRST_RECOVERIES: usize = 2;
+const MIN_KEPT: usize = 2;
 /// Segments in flight during a probe of the RTT by BBR (draft-cardwell-ccwg-bbr: BBRMinPipeCwnd is 4).
 const PROBE_SEGMENTS: u64 = 5;
 
@@ -79,7 +84,9 @@ impl Reductions {
         }
         self.peak = self.peak.max(in_flight);
         let is_low = in_flight <= PROBE_SEGMENTS * mss;
-        if is_low && !self.in_dip && self.peak >= 4 * PROBE_SEGMENTS * mss {
+        // The end of a recovery frees a full send buffer at once, whichever the CCA.
+        let is_open = matches!(self.phase, Phase::Open);
+        if is_low && is_open && !self.in_dip && self.peak >= 4 * PROBE_SEGMENTS * mss {
             self.peak = 0;
             if self.dips_ns.len() < MAX_RECOVERIES {
                 self.dips_ns.push(at_ns);
@@ -100,10 +107,12 @@ impl Reductions {
         self.ratios.len()
     }
 
-    /// Returns the share of the ratios from `low` to `high`.
-    fn ratio_share(&self, low: f64, high: f64) -> f64 {
-        let within = self.ratios.iter().filter(|r| (low..high).contains(*r));
-        within.count() as f64 / self.ratios.len().max(1) as f64
+    /// Returns the share of the ratios that keep the flight; 0 if too few show it.
+    fn kept_share(&self) -> f64 {
+        match self.ratios.get(FIRST_RECOVERIES..) {
+            Some(later) if later.len() >= MIN_KEPT => share(later, 0.88, 1.5),
+            _ => 0.0,
+        }
     }
 
     /// Returns the congestion control that the sender is likely to have, and the confidence.
@@ -126,20 +135,26 @@ impl Reductions {
         };
         let sample_confidence = (self.ratios.len() as f64 / 5.0).min(1.0);
         let fits = [
-            ("reno", self.ratio_share(0.42, 0.60)),
-            ("cubic", self.ratio_share(0.62, 0.80)),
-            ("bbr", self.ratio_share(0.88, 1.5)),
+            ("reno", share(&self.ratios, 0.42, 0.60)),
+            ("cubic", share(&self.ratios, 0.62, 0.80)),
+            ("bbr", self.kept_share()),
         ];
         if has_probes && median > 0.8 {
             return ("bbr", 0.5 + 0.4 * sample_confidence);
         }
         let best = fits.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         match best {
-            Some((name, share)) if share >= 0.6 && self.ratios.len() >= 2 => {
+            Some((name, fit)) if fit >= 0.6 && self.ratios.len() >= 2 => {
                 let rule_confidence = if name == "bbr" { 0.6 } else { 0.9 };
-                (name, share * sample_confidence * rule_confidence)
+                (name, fit * sample_confidence * rule_confidence)
             }
             _ => ("unknown", 0.0),
         }
     }
+}
+
+/// Returns the share of the ratios from `low` to `high`.
+fn share(ratios: &[f64], low: f64, high: f64) -> f64 {
+    let within = ratios.iter().filter(|r| (low..high).contains(*r));
+    within.count() as f64 / ratios.len().max(1) as f64
 }
