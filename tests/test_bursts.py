@@ -57,5 +57,5 @@ def test_where_bursts_fit_nothing_is_said_of_them(buffer: str, tso: object) -> N
     assert not any("tcp.tso=1" in each.options for each in explained.remedies)
 
 
-def test_no_line_sets_bursts_of_linux() -> None:
-    assert not linux_line("tcp.tso=linux")
+def test_bursts_of_linux_are_the_largest_of_the_interface() -> None:
+    assert linux_line("tcp.tso=linux").endswith("ip link set dev INTERFACE gso_max_segs 65535")

@@ -142,7 +142,8 @@ workload = {GAME}
         *("--by", "response_max_s:game"),
     )
     assert done.returncode == 0, done.stderr
-    need = "game, by 95th percentile of the response time"
+    # CUBIC has too few responses in 5 s for a percentile.
+    need = "game, by longest response time"
     document = json.loads((tmp_path / "o.json").read_text())
     of_flows = document["leading_of_flows"]
     assert list(of_flows) == ["game, by response_max_s", need]

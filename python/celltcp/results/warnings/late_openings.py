@@ -52,6 +52,9 @@ def late_openings(results: Results) -> list[str]:
             (lineup, *_rates([row for row in openings if row[0] == lineup]))
             for lineup in dict.fromkeys(lineup for lineup, _ in late)
         ]
+        rates = [row for row in rates if row[1] > 0]
+        if not rates:
+            continue
         lineup, from_first_mbps, from_request_mbps = min(rates, key=lambda row: row[2] / row[1])
         if not has_frames and from_request_mbps > (1 - _MIN_COST) * from_first_mbps:
             continue
