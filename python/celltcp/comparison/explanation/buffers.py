@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.scenarios.narrow_hop import steady_rate
+from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.quantity_texts import time_text
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 #: Segmentation offload: time whose paced data make one burst, s, and maximum burst, bytes.
 _TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
-#: Size of a packet, bytes.
-_PACKET_BYTES = 1500
 #: Maximum 95th percentile of the RTT, as a ratio of the RTT with a full buffer: above it, packets or
 #: ACKs wait elsewhere, too.
 _MAX_RTT_RATIO = 1.05
@@ -92,7 +91,7 @@ def size_of(evidence: Evidence, field: str, bytes_per_s: float) -> float | None:
     text = str(evidence.value_at(field))
     if text.endswith("bdp"):
         return float(text.removesuffix("bdp")) * bytes_per_s * evidence.base_rtt_ms / 1e3
-    sizes = {"packets": _PACKET_BYTES, "B": 1.0, "s": bytes_per_s}
+    sizes = {"packets": PACKET_BYTES, "B": 1.0, "s": bytes_per_s}
     return next(
         (size * factor for unit, factor in sizes.items() if (size := in_unit(text, unit)) is not None),
         None,

@@ -26,6 +26,7 @@ from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link
+from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,8 +42,6 @@ MIN_LIMITED_SHARE = 0.2
 #: A window sets the pacing rate if it is full for at least the first share of the time, and at least
 #: the second share of it is sent per RTT.
 _MIN_FULL_SHARE, MIN_WINDOW_PER_RTT = 0.01, 0.75
-#: Size of a packet, bytes.
-_PACKET_BYTES = 1500
 #: Minimum number of recoveries of a connection for a mean interval between them.
 _MIN_RECOVERIES = 4
 #: Resolution of times of recoveries, s.
@@ -580,7 +579,7 @@ def _with_lowest_delays(
         capacity_mbps: mean capacity, Mbit/s, at which a full packet of the flow takes longer than a
             short one of another flow.
     """
-    packet_ms = 8e-3 * _PACKET_BYTES / capacity_mbps if capacity_mbps > 0 else math.inf
+    packet_ms = 8e-3 * PACKET_BYTES / capacity_mbps if capacity_mbps > 0 else math.inf
     names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in own]
     lowest = {}
     for name in names:

@@ -17,6 +17,7 @@ from celltcp.comparison.explanation.window_remedies import WINDOW_BDPS, rounded_
 from celltcp.comparison.linux_lines import cca_line
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
+from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +38,6 @@ _DEFAULT_TARGET_MS = 5.0
 _MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Minimum sizes of a buffer to be reduced to one BDP: BDPs, and packets.
 _MIN_LONG_BUFFER_BDPS, _MIN_BUFFER_PACKETS = 1.5, 20
-#: Size of a packet, bytes.
-_PACKET_BYTES = 1500
 
 
 def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -116,7 +115,7 @@ def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[
     link = field.removesuffix("uplink_queue").removesuffix("queue")
     access = "up" if is_upload else "down"
     rate = steady_rate(evidence.value_at(f"path.{access}" if link == "path." else f"{link}rate"))
-    packet_ms = 0.0 if rate is None else 8e3 * _PACKET_BYTES / rate
+    packet_ms = 0.0 if rate is None else 8e3 * PACKET_BYTES / rate
     if evidence.scenario.get("radio"):
         packet_ms = 0.0
     value = "fq-codel"
@@ -173,5 +172,5 @@ def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:
     if rate is None or narrow_hop(evidence.scenario, is_upload=not evidence.is_upload) is not None:
         return
     bdp, size = rate / 8 * evidence.base_rtt_ms / 1e3, size_of(evidence, field, rate / 8)
-    if size is not None and size > _MIN_LONG_BUFFER_BDPS * bdp >= _MIN_BUFFER_PACKETS * _PACKET_BYTES:
+    if size is not None and size > _MIN_LONG_BUFFER_BDPS * bdp >= _MIN_BUFFER_PACKETS * PACKET_BYTES:
         yield Remedy(f"{against} (a buffer of one BDP)", (f"{field}=1bdp",))

@@ -55,6 +55,7 @@ from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
+from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import MSS, request_and_response
 
 if TYPE_CHECKING:
@@ -87,8 +88,6 @@ _LARGE_INITIAL_WINDOW = 32
 _MIN_SAVED_SHARE = 0.05
 #: Minimum share of the time limited by the congestion window, or by pacing, that holds data back.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
-#: Size of a packet, bytes.
-_PACKET_BYTES = 1500
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -474,8 +473,8 @@ def _min_rto(evidence: Evidence) -> Remedy:
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:
     """Yields a deeper buffer at the bottleneck; nothing where it is as deep."""
-    packets = math.ceil(bdps * evidence.bdp / _PACKET_BYTES)
-    if packets * _PACKET_BYTES > buffer_bytes(evidence):
+    packets = math.ceil(bdps * evidence.bdp / PACKET_BYTES)
+    if packets * PACKET_BYTES > buffer_bytes(evidence):
         yield Remedy(against, (f"{buffer_field(evidence)}={packets}packets",))
 
 

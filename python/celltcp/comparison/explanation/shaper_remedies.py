@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.scenarios.narrow_hop import steady_rate
+from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 _LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
 #: Share of the low rate that a shaper has, so that the queue is before it.
 _LOW_SHARE = 0.95
-#: Size of a packet, bytes.
-_PACKET_BYTES = 1500
 
 
 def shaper(evidence: Evidence) -> Iterator[Remedy]:
@@ -34,7 +33,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     is_steady = is_steady and not evidence.scenario.get("radio")
     if evidence.is_upload or evidence.bottleneck_field or is_steady or not hops:
         return
-    rates_mbps = evidence.link_rates_1s_mbps * _PACKET_BYTES / evidence.mss
+    rates_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
     low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])
     if not 0 < middle < high:
         return

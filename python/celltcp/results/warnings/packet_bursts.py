@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 PACKET_BURSTS = "gilbert-elliott"
 #: Defaults of the losses in the good and in the bad state.
 _DEFAULTS = {"loss_good": 0.0, "loss_bad": 1.0}
-#: Size of a packet, bytes.
-_PACKET_BYTES = 1500
 #: Minimum number of time-outs in one recovery that show such a burst.
 _MIN_TIMEOUTS = 3
 
@@ -68,7 +67,7 @@ def _models(path: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], f
         if isinstance(loss, dict) and loss.get("kind") == PACKET_BURSTS:
             rate = link.get("rate") if isinstance(link, dict) else link
             bits_per_s = in_unit(rate, "bit/s") if isinstance(rate, str) else None
-            yield f"{where}.{name}", loss, (bits_per_s or math.nan) / 8 / _PACKET_BYTES
+            yield f"{where}.{name}", loss, (bits_per_s or math.nan) / 8 / PACKET_BYTES
 
 
 def _over_time_text(field: str, model: Mapping[str, Any], packets_per_s: float) -> str:
