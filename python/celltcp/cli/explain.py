@@ -75,7 +75,7 @@ def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None
     if (table := limits_table(result.results)) is not None:
         console.print_table(table)
     for note in result.notes:
-        console.print(f"note: {note}")
+        console.print(f"note: {note}", soft_wrap=not console.is_terminal)
     for block in result.blocks:
         for text in block:
             console.print(text, soft_wrap=not console.is_terminal, highlight=False)
