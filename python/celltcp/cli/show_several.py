@@ -109,10 +109,12 @@ def _draw(several: Several, plot: str, by: list[str], file: Path) -> None:
     pictures: dict[str, Callable[[], Figure]] = {
         name: partial(draw_grid, comparisons, names) for name, draw_grid in GRIDS.items()
     }
+    of_metrics: dict[str, Callable[[], Figure]] = {}
     if isinstance(several, Sweep):
-        pictures["sweep"] = partial(several.plot, by)
+        of_metrics["sweep"] = partial(several.plot, by)
     if isinstance(several, ScenarioSet):
-        pictures["ecdf"] = partial(several.plot, by)
+        of_metrics["ecdf"] = partial(several.plot, by)
+    pictures |= of_metrics
     if isinstance(several, VideoComparison):
         pictures["video"] = several.plot
         pictures["ecdf"] = several.plot_ecdf
@@ -122,7 +124,7 @@ def _draw(several: Several, plot: str, by: list[str], file: Path) -> None:
             f"--plot {plot} goes with the folder of one comparison, such as {example}; allowed here: "
             f"{', '.join(pictures)}"
         )
-    if by and plot not in ("sweep", *(["ecdf"] if isinstance(several, ScenarioSet) else [])):
+    if by and plot not in of_metrics:
         raise click.UsageError(f"--metric goes not with --plot {plot} of several comparisons")
     must_be_picture(file)
     click.echo(f"picture: {save(pictures[plot](), file)}")

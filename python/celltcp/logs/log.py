@@ -11,7 +11,7 @@ import numpy as np
 
 from celltcp._core import CelltcpError
 from celltcp.logs.blocks import map_blocks
-from celltcp.logs.full_queue import full_queue
+from celltcp.logs.full_queue import FullQueue, full_queue
 from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
@@ -121,7 +121,9 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     queue = full_queue(steady)
     shares = TimeShares.of(intervals)
     held_back, demand = None, None
+    no_capacity: list[str] = []
     if queue is None:
+        no_capacity = _no_capacity(steady)
         held_back = held_back_reason(steady)
         demand = (
             demand_reason(recording, intervals, shares)
@@ -130,7 +132,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
             or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
         )
     return Log(
-        summary=_summary(recording, intervals, options, shares, demand),
+        summary=_summary(recording, intervals, options, shares, demand, queue, no_capacity),
         lengths=intervals.lengths.view(np.uint64),
         bps=_round(intervals.bps),
         pieces=intervals.pieces.tolist(),
@@ -138,7 +140,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         has_both=recording.has_both,
         imputed_share=_imputed_share(intervals, is_mean=recording.is_volume),
         demand_reason=demand,
-        held_back_reason="; ".join(filter(None, (held_back, *_no_capacity(steady)))) or None,
+        held_back_reason="; ".join(filter(None, (held_back, *no_capacity))) or None,
         long_rtt_reason=_long_rtt_reason(recording),
         other_direction=_other_direction(recording, options, side),
         is_client_presumed=recording.is_load_test,
@@ -254,6 +256,8 @@ def _summary(
     options: ReadOptions,
     shares: TimeShares,
     demand: str | None,
+    queue: FullQueue | None,
+    no_capacity: list[str],
 ) -> str:
     """Returns the summary of how a log was read."""
     parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
@@ -299,17 +303,14 @@ def _summary(
     parts += timeouts_texts(recording)
     if demand:
         parts.append(f"{LIKE_DEMAND}{demand}")
-    steady = without_timeouts(recording)
-    if queue := full_queue(steady):
+    if queue:
         parts.append(queue.text)
-    parts += [f"{NO_CAPACITY}{reason}" for reason in _no_capacity(steady)]
+    parts += [f"{NO_CAPACITY}{reason}" for reason in no_capacity]
     return SEPARATOR.join([*parts, *recording.notes])
 
 
 def _no_capacity(recording: Recording) -> list[str]:
-    """Returns the reasons why a test shows that its rates are no capacity."""
-    if full_queue(recording):
-        return []
+    """Returns the reasons why a test without a full queue shows that its rates are no capacity."""
     again = None if held_back_reason(recording) else retransmissions_reason(recording)
     reasons = (recording.no_capacity, again, constant_window_reason(recording))
     return [reason for reason in reasons if reason]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -151,7 +152,7 @@ class VideoComparison:
             for metric in SCORES
         ]
 
-    @property
+    @functools.cached_property
     def over_all(self) -> list[SetVerdict]:
         """Verdicts over all scenarios, by their differences on each of them, by each score.
 
