@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from celltcp._core import in_unit
+from celltcp.scenarios.initial_window import initial_window
 
 #: Payload of a segment on a path without a smaller MSS, bytes.
 MSS = 1448
 #: Clause on the congestion control of large requests.
 REQUESTS_KEEP_CCA = "--cca sets that of the responses; large requests keep the default of the engine"
-#: Default of the initial window, segments (RFC 6928).
-_INITIAL_WINDOW = 10
 
 
 def request_and_response(workload: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -42,7 +41,7 @@ def has_large_requests(scenario: Mapping[str, Any]) -> bool:
 def rounds_of_request(workload: Mapping[str, Any], tcp: Mapping[str, Any]) -> int:
     """Returns the round trips of a request in slow start; 1 if it fits into the first window."""
     sizes = request_and_response(workload)
-    window = MSS * int(tcp.get("initial_window", _INITIAL_WINDOW))
+    window = MSS * initial_window(tcp)
     # The window doubles each round trip.
     return 1 if sizes is None else max(math.ceil(math.log2(sizes[0] / window + 1)), 1)
 

@@ -10,6 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.results.tested import divided_flows
+from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Initial window of Linux, and the smallest one of a remedy: a single segment waits for a delayed ACK.
-_USUAL_WINDOW, _MIN_WINDOW = 10, 2
+#: Smallest initial window of a remedy, segments: a single segment waits for a delayed ACK.
+_MIN_WINDOW = 2
 #: Largest buffer of a remedy, as ports of switches have it, bytes.
 _MAX_BUFFER = 4e6
 
@@ -42,7 +43,7 @@ def first_bursts(evidence: Evidence) -> FirstBursts | None:
     if evidence.flow_name not in divided_flows(evidence.comparison.results.about):
         return None
     count = int(evidence.value_at(f"flows.{evidence.flow_index}.count") or 1)
-    window = int(evidence.scenario.get("tcp", {}).get("initial_window", _USUAL_WINDOW))
+    window = initial_window(evidence.scenario.get("tcp", {}))
     size, room = count * window * evidence.mss, buffer_bytes(evidence) + evidence.bdp
     starts_s = evidence.connections.groupby("run")["start_s"]
     spread_s = float((starts_s.max() - starts_s.min()).mean())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from celltcp._core import in_unit
+from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
     from celltcp.comparison.explanation.outcome import LeastTimeRow
 
-#: Initial window of Linux (RFC 6928), segments.
-_INITIAL_WINDOW = 10
 #: Tolerance of the check that no transfer took less, as a share.
 _TOLERANCE = 0.01
 
@@ -127,7 +126,7 @@ def _least_time(evidence: Evidence, run: int, size: float, count: int) -> LeastT
         float(slots["t_s"].min()), evidence.slot_s, np.cumsum(rates) * 1e6 / 8 * evidence.slot_s
     )
     begin_s = t_s = start_s + first_byte_s
-    window = _initial_window(evidence.scenario) * evidence.mss * count
+    window = initial_window(evidence.scenario.get("tcp", {})) * evidence.mss * count
     rest = size
     while rest > window and (end_s := capacity.end_s(t_s, window)) < t_s + rtt_s:
         rest -= window
@@ -136,8 +135,3 @@ def _least_time(evidence: Evidence, run: int, size: float, count: int) -> LeastT
     # The last window of a short transfer fills the path for no longer than it takes.
     full_rate_s = capacity.end_s(t_s, rest) - t_s
     return LeastTime(size, first_byte_s, t_s - begin_s, full_rate_s, rest)
-
-
-def _initial_window(scenario: Any) -> int:
-    """Returns the initial window of the hosts, segments."""
-    return int(scenario.get("tcp", {}).get("initial_window", _INITIAL_WINDOW))

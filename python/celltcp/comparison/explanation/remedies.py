@@ -55,6 +55,7 @@ from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
+from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import MSS, request_and_response
 
@@ -346,8 +347,8 @@ def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window, unless the round trips that it saves are few beside the run."""
-    initial_window = float(evidence.scenario.get("tcp", {}).get("initial_window", 10))
-    saved_rtts = math.log2(max(_LARGE_INITIAL_WINDOW / initial_window, 1.0))
+    window = initial_window(evidence.scenario.get("tcp", {}))
+    saved_rtts = math.log2(max(_LARGE_INITIAL_WINDOW / window, 1.0))
     run_s = evidence.duration_s / len(evidence.runs)
     if saved_rtts * evidence.mean("rtt_min_ms") / 1e3 >= _MIN_SAVED_SHARE * run_s:
         yield _initial_window("a long slow start")

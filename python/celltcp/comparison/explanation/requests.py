@@ -8,6 +8,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.linux_lines import node_text, node_word
+from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 from celltcp.scenarios.requests import pause_s, request_and_response, rounds_of_request
@@ -47,7 +48,7 @@ def large_requests(evidence: Evidence) -> Cause | None:
     return Cause(
         "large_requests",
         f"Requests of {size_text(sizes[0])} took {rounds} round trips of {1e3 * rtt_s:.0f} ms: their "
-        f"{client} began each with {tcp.get('initial_window', 10)} segments, as its window "
+        f"{client} began each with {initial_window(tcp)} segments, as its window "
         "shrinks in pauses (slow start after idle).",
         min((rounds - 1) * rtt_s / median_s, 1.0),
     )

@@ -1,0 +1,14 @@
+"""Initial congestion window of the hosts of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Default, segments (RFC 6928).
+_DEFAULT = 10
+
+
+def initial_window(tcp: Mapping[str, Any]) -> int:
+    """Returns the initial window of the table `tcp` of a scenario, segments."""
+    return int(tcp.get("initial_window", _DEFAULT))
