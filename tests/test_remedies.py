@@ -104,7 +104,7 @@ _DIVIDED = [{"name": "internet", "delay": "28ms"}, {"name": "last"}]
 
 
 def test_frames_behind_earlier_ones_are_dropped_and_random_losses_are_repaired_nearby() -> None:
-    """Where no node divides the delay, a split host would promise a path without any."""
+    """Split hosts are advised where a node divides the delay; else one leg would have no delay."""
     frames = {**GAME, "size": "16kB", "interval": "33ms"}
     changes: dict[str, Any] = {"path.loss": 0.003, "path.rtt": "100ms", "flows.0.workload": frames}
     for hops, at in ((_DIVIDED, ["node-1"]), (_DIVIDED[1:], [])):

@@ -83,7 +83,7 @@ def test_one_run_of_a_random_scenario_has_no_trade_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_sweep_of_a_shaper_has_the_best_rate_beside_each_cca(seed: int) -> None:
-    """Who owns the line sets no CCA of servers: `no shaper, with bbr` is no answer."""
+    """The owner of a home line sets its shaper, and no CCA of servers."""
     draw = random.Random(seed)
     slow = draw.uniform(8, 15)
     steps = [{"at": f"{2 * n}s", "rate": f"{slow * (1 + n % 3):.1f}Mbit/s"} for n in range(16)]

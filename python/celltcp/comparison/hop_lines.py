@@ -60,7 +60,7 @@ def hop_at(parts: list[str], scenario: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _table(text: str) -> dict[str, Any]:
-    """Returns a table of TOML in one line; empty if it is none."""
+    """Returns the inline table of TOML in a text; empty for other texts."""
     try:
         table = tomllib.loads(f"table = {text}")["table"]
     except tomllib.TOMLDecodeError:

@@ -26,7 +26,7 @@ from celltcp.scenarios.requests import has_larger_requests
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms", "s")
-#: Values of sysctls that are switches; a shift of a window is none.
+#: Values of sysctls that are switches, unlike the shift of a window.
 _SWITCHES = {"true": "1", "false": "0"}
 #: Tables of links and hops.
 _NETWORK = ("path", "links")

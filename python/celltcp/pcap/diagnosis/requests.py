@@ -94,7 +94,7 @@ def one_request(row: Mapping[Hashable, Any]) -> Requests | None:
 def requests_text(evidence: Evidence, requests: Requests) -> str:
     """Returns the sentence about such requests, with the rate that they allow."""
     size, answer = size_text(requests.request_bytes), size_text(requests.answer_bytes)
-    # A capture does not tell short waits of one application from those of the other.
+    # A capture does not show which application has short waits.
     waited_ms = requests.think_ms + requests.gap_ms
     waited_text = f", applications {ms_text(waited_ms)}" if waited_ms else ""
     beginning = _CERTAIN if evidence.is_at_sender else _LIKELY
