@@ -14,6 +14,7 @@ import celltcp as ct
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.tables_of_several import set_table
+from celltcp.files.natural_order import in_natural_order
 from celltcp.results.statistics import mean_ratio
 from workloads import DEEP_BUFFER, GAME
 
@@ -24,6 +25,20 @@ def _traces(folder: Path) -> None:
     folder.mkdir()
     (folder / "slow.csv").write_text("time_s,mbps\n0,2\n1,3\n2,2\n")
     (folder / "fast.csv").write_text("time_s,mbps\n0,20\n1,30\n2,20\n")
+
+
+def test_files_of_a_folder_are_in_the_order_of_the_numbers_in_their_names() -> None:
+    names = ["d/t10.csv", "d/t2.csv", "d/t1.csv", "d/drive.csv", "d/10/a.csv", "d/9/a.csv", "d/t02.csv"]
+    expected = [
+        "d/9/a.csv",
+        "d/10/a.csv",
+        "d/drive.csv",
+        "d/t1.csv",
+        "d/t02.csv",
+        "d/t2.csv",
+        "d/t10.csv",
+    ]
+    assert in_natural_order(names) == expected
 
 
 def test_a_folder_of_traces_has_a_table_each_and_the_mean(celltcp, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from celltcp._core import CelltcpError, Trace
+from celltcp.files.natural_order import in_natural_order
 from celltcp.logs.units import rate_unit, time_unit
 from celltcp.scenarios.scenarios import TRACE_ENDINGS
 
@@ -135,7 +136,7 @@ def files_of(paths: Sequence[str]) -> list[str]:
         if not Path(path).is_dir():
             result.append(path)
             continue
-        files = (str(file) for file in sorted(Path(path).rglob("*")) if file.is_file())
+        files = in_natural_order(file for file in Path(path).rglob("*") if file.is_file())
         names = [file for file in files if file.removesuffix(".gz").endswith(TRACE_ENDINGS)]
         if not names:
             endings = ", ".join(TRACE_ENDINGS)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celltcp._core import CelltcpError
+from celltcp.files.natural_order import in_natural_order
 from celltcp.scenarios.scenarios import (
     SETS,
     TRACE_ENDINGS,
@@ -108,7 +109,7 @@ def _expand(item: str) -> list[tuple[str, bool]]:
             built_in = [variant for name in built_in for variant in all_variants(name)]
         names = [name for name in built_in if fnmatch.fnmatchcase(name, pattern)]
         # Unlike Path.glob, glob.glob accepts absolute patterns.
-        matches = sorted(glob.glob(pattern))  # noqa: PTH207
+        matches = in_natural_order(glob.glob(pattern))  # noqa: PTH207
         files = [file for file in matches if file.endswith(_ENDINGS)]
         if not names and not files:
             raise CelltcpError(
@@ -119,7 +120,7 @@ def _expand(item: str) -> list[tuple[str, bool]]:
     if item not in scenario_names() and Path(item).is_dir() and stored_scenario(item) is None:
         # Other compressed files are included, so that an error says why they are no scenarios.
         endings = (*_ENDINGS, ".gz")
-        matches = [str(file) for file in sorted(Path(item).rglob("*"))]
+        matches = in_natural_order(Path(item).rglob("*"))
         files = [file for file in matches if file.endswith(endings) and not file.endswith(".up.gz")]
         if not files:
             raise CelltcpError(
