@@ -97,6 +97,20 @@ def test_a_policer_keeps_what_does_not_change_of_it() -> None:
     assert "rate 6000kbit burst 15000 " in linux_lines(["path.policer.rate=6Mbit/s"], scenario)[0]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_options_of_the_sockets_of_a_flow_have_a_line_for_their_sender(seed: int) -> None:
+    draw = random.Random(seed)
+    rate, index = draw.randint(1, 90), draw.randint(0, 1)
+    flows = [{"from": "server"}, {"from": "phone"}]
+    scenario = {**_scenario(up={"trace": "a.csv"}), "flows": flows}
+    host = ("sender (server)", "sender (phone)")[index]
+    (line,) = linux_lines([f"flows.{index}.max_pacing_rate={rate}Mbit/s"], scenario)
+    assert line.startswith(f"{host}: the socket option SO_MAX_PACING_RATE={rate * 125_000} (bytes/s)")
+    assert line.endswith(f"fq maxrate {rate}000kbit, which caps each flow of this host")
+    (line,) = linux_lines([f"flows.{index}.nodelay=true"], scenario)
+    assert line == f"{host}: socket option TCP_NODELAY=1"
+
+
 @pytest.mark.parametrize(
     ("change", "option"),
     [

@@ -108,3 +108,37 @@ def test_transfers_with_an_end_have_no_warning_on_an_idle_application(window: in
     }
     result = ct.compare("steady-20-68", "cubic", 3, duration="60s", set=changes)
     assert not any("no more to send" in each for each in result.warnings)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_each_value_that_is_best_for_a_flow_has_its_line(seed: int) -> None:
+    """A cap of the window shortens the queue in front of a call, at little more time of an upload."""
+    draw = random.Random(seed)
+    caps = [f"{draw.randint(25, 35)}kB", "100kB", f"{draw.randint(800, 1200)}kB"]
+    draw.shuffle(caps)
+    changes: Changes = {
+        "path.rtt": "60ms",
+        "path.up": "4Mbit/s",
+        "path.uplink_buffer": "3000packets",
+        "flows": [
+            {"name": "backup", "from": "phone", "to": "server", "opens": "from"}
+            | {"workload": {"kind": "bulk", "bytes": "8MB"}},
+            {"name": "call", "from": "phone", "to": "server", "opens": "from"}
+            | {"workload": {"kind": "frames", "size": "4kB", "interval": "33ms", "deadline": "150ms"}},
+        ],
+    }
+    sweep = ct.sweep(
+        "steady-20-68",
+        cca="cubic",
+        runs=3,
+        duration="40s",
+        set=changes,
+        vary={"tcp.receive_window_max": caps},
+    )
+    short, long = sorted(caps, key=lambda cap: int(cap.removesuffix("kB")))[::2]
+    texts = field_texts(sweep, [])
+    assert texts[0].startswith(f"tcp.receive_window_max={short} instead of {long}: backup")
+    lines = [re.match(r"On Linux, (\w+) for (\w+): .* window (\d+)$", text) for text in texts[1:]]
+    needs = [line.groups() for line in lines if line]
+    assert [(short, "call"), (long, "backup")] == [need[:2] for need in needs]
+    assert all(int(size) == 1000 * int(cap.removesuffix("kB")) for cap, _, size in needs)

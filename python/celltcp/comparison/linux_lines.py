@@ -63,6 +63,8 @@ def _line(
         return f"hosts: sysctl -w {shlex.quote(f'{name}={value}')}" if name else ""
     if parts[0] == "flows" and parts[2:] == ["cca"]:
         return _flow_cca_line(parts[1], value, scenario or {})
+    if parts[0] == "flows" and parts[2:] in (["max_pacing_rate"], ["nodelay"]):
+        return _flow_option_line(parts[1], parts[2], value, scenario or {})
     if parts[0] in _NETWORK and parts[-1] in ("buffer", "uplink_buffer"):
         queue = ".".join(queue_of(parts))
         if others.get(queue, "droptail") != "droptail":
@@ -188,13 +190,39 @@ def cca_line(cca: str, scenario: Mapping[str, Any] | None = None) -> str:
 
 def _flow_cca_line(index: str, cca: str, scenario: Mapping[str, Any]) -> str:
     """Returns the command that sets the congestion control of one flow of several."""
-    flows = scenario.get("flows", ())
-    own = flows[int(index)] if index.isdigit() and int(index) < len(flows) else {}
+    own = _flow(index, scenario)
     line = cca_line(cca, {**scenario, "flows": [own]})
     node = own.get("from", "server")
-    if not line or sum(flow.get("from", "server") == node for flow in flows) < 2:
+    same = [flow for flow in scenario.get("flows", ()) if flow.get("from", "server") == node]
+    if not line or len(same) < 2:
         return line
     return f"{line}, or for this flow alone the socket option TCP_CONGESTION"
+
+
+def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str, Any]) -> str:
+    """Returns the host and socket option of a field of one flow; for a cap of its rate also that of tc.
+
+    `fq` caps each flow of its host alike.
+    """
+    own = with_node("sender", {**scenario, "flows": [_flow(index, scenario)]})
+    if field == "nodelay":
+        return f"{own}: socket option TCP_NODELAY={_SWITCHES.get(value, value)}"
+    rate = in_unit(value, "bit/s")
+    if not rate:
+        return ""
+    others = len(scenario.get("flows", ())) > 1
+    each = ", which caps each flow of this host" if others else ""
+    return (
+        f"{own}: the socket option SO_MAX_PACING_RATE={rate / 8:.0f} (bytes/s), or tc qdisc replace "
+        f"dev INTERFACE root fq maxrate {rate / 1e3:.0f}kbit{each}"
+    )
+
+
+def _flow(index: str, scenario: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a flow of a scenario by its number; empty without it."""
+    flows = scenario.get("flows", ())
+    flow: Mapping[str, Any] = flows[int(index)] if index.isdigit() and int(index) < len(flows) else {}
+    return flow
 
 
 def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:

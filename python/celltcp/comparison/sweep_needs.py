@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
@@ -34,6 +35,37 @@ def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, l
     elif knee not in needs:
         needs[knee] = [f"a balance with {goodput.flow}" if has_flows else "a balance"]
     return needs
+
+
+def needs_of_flows(stakes: Sequence[Stake]) -> dict[str, list[str]]:
+    """Returns the choices that are best for the applications of flows; empty if one is best for all.
+
+    The flow that loses most with what is best for another one comes first.
+    """
+    deciding = [
+        (stake, stake.verdict.leader)
+        for stake in stakes
+        if stake.metric in APP_METRICS
+        and stake.verdict.leader is not None
+        and set(stake.values) - set(stake.verdict.ranked)
+    ]
+    bests = {leader for _, leader in deciding}
+    losses = {
+        stake.flow: max(_loss_ratio(stake, leader, other) for other in bests)
+        for stake, leader in deciding
+    }
+    deciding.sort(key=lambda each: -losses[each[0].flow])
+    needs: dict[str, list[str]] = {}
+    for stake, leader in deciding:
+        best = next((name for name in needs if name in stake.verdict.tied), leader)
+        needs.setdefault(best, []).append(stake.flow)
+    return needs if len(needs) > 1 else {}
+
+
+def _loss_ratio(stake: Stake, best: str, other: str) -> float:
+    """Returns the ratio of the means of two choices, at least 1; infinity if one has no value."""
+    low, high = sorted(abs(stake.signed_mean(name)) for name in (best, other))
+    return high / low if low else math.inf
 
 
 def _most_goodput(goodput: Stake, front: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_lines
 from celltcp.comparison.metrics import APP_METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
-from celltcp.comparison.sweep_needs import needs_by_choice
+from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
 from celltcp.comparison.sweep_reversals import change_reversal_text
 from celltcp.comparison.sweep_trade_offs import TradeOff, trade_off_of
@@ -66,6 +66,15 @@ class Sentences:
         #: Choice that changes start from, and whether the scenario itself has it.
         self._start = Choice(values.get(present_values, values[first]), ranking.usual_cca)
         self._is_present = bool(present) and present_values in values
+        if self._is_unset and self.trade_off is None and self._needs:
+            # Nobody has the first value given: changes start from what costs another flow most.
+            start = ranking.choices[list(self._needs)[-1]]
+            self._start = start if start.cca == self._start.cca else self._start
+
+    @property
+    def _is_unset(self) -> bool:
+        """Whether nobody has the start: the scenario has none of the values of a single field."""
+        return not self._is_present and len(self._ranking.fields) == 1
 
     def all(self) -> list[str]:
         """Returns all sentences."""
@@ -232,9 +241,11 @@ class Sentences:
 
     @functools.cached_property
     def _needs(self) -> dict[str, list[str]]:
-        """Needs of the choices of a trade-off with several ones; empty without it."""
+        """Needs of the choices of a trade-off, or of flows; empty if one choice serves all."""
         trade_off = self.trade_off
-        if trade_off is None or len(trade_off.front) < 2:
+        if trade_off is None:
+            return needs_of_flows(self._stakes)
+        if len(trade_off.front) < 2:
             return {}
         return needs_by_choice(self._stakes, trade_off)
 
@@ -257,9 +268,8 @@ class Sentences:
     def _linux_texts(self, names: Sequence[str]) -> list[str]:
         """Returns the Linux commands for some choices, with the needs that they serve."""
         texts = []
-        # Nobody has a start that is not the scenario's: it may be the best of a flow.
-        is_unset = not self._is_present and len(self._ranking.fields) == 1
-        with_need = [name for name in self._needs if name in names or is_unset]
+        # A start that nobody has may be the best of a flow.
+        with_need = [name for name in self._needs if name in names or self._is_unset]
         names = list(dict.fromkeys((*with_need, *names)))
         for name in names:
             choice = self._ranking.choices[name]

@@ -459,8 +459,7 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
         against = "waits of Nagle's algorithm for ACKs"
         if len(evidence.recoveries):
             against += ", which leave no later segments that report a loss"
-        changes = (f"flows.{evidence.flow_index}.nodelay=true",)
-        yield Remedy(against, changes, linux="sender: the socket option TCP_NODELAY")
+        yield Remedy(against, (f"flows.{evidence.flow_index}.nodelay=true",))
 
 
 def _min_rto(evidence: Evidence) -> Remedy:

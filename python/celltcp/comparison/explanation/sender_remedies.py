@@ -67,10 +67,6 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
     yield Remedy(
         f"{against}: a cap of the rate below that of the {limit}",
         (f"{field}={rate}/s",),
-        linux=(
-            "sender: the socket option SO_MAX_PACING_RATE, or tc qdisc replace dev INTERFACE root fq "
-            f"maxrate {rate.lower()}"
-        ),
         price=f"goodput if the {limit} becomes faster",
     )
 
