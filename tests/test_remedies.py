@@ -217,6 +217,10 @@ def test_a_queue_at_a_hop_as_slow_as_the_access_link_is_that_hops() -> None:
     # The data of an upload meet the access link first.
     upload = {**changes, "path.up": "50Mbit/s", "flows.0.from": "phone", "flows.0.to": "server"}
     assert not ct.compare("steady-20-68", ["cubic"], 1, duration="1s", set=upload).warnings
+    # What a policer admits fills no faster link.
+    for place in ("path.policer", "path.wired.0.policer"):
+        policed = {**changes, f"{place}.rate": "20Mbit/s"}
+        assert not ct.compare("steady-20-68", ["cubic"], 1, duration="1s", set=policed).warnings
 
 
 def test_the_default_hop_that_binds_has_a_warning() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from celltcp._core import in_unit
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
 
 #: Name, rate and buffer of the hop that every path has by default.
@@ -15,6 +17,7 @@ def narrow_hops(scenario: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each direction whose bottleneck is a wired hop, not the access link.
 
     The hop must have the rate of the access link, or be the default one; others are slower on purpose.
+    No queue stands where a policer of the downlink admits less.
     """
     path = scenario.get("path", {})
     directions = {flow.get("from", "server") == "phone" for flow in scenario["flows"]}
@@ -27,6 +30,10 @@ def narrow_hops(scenario: Mapping[str, Any]) -> list[str]:
         access = steady_rate(path.get("up" if is_upload else "down", {}))
         is_default = all(hop.get(name) == value for name, value in _DEFAULT_HOP.items())
         if access != steady_rate(hop["rate"]) and not is_default:
+            continue
+        policers = [part["policer"] for part in (path, *path["wired"]) if "policer" in part]
+        admitted = [in_unit(policer["rate"], "bit/s") or 0.0 for policer in policers]
+        if not is_upload and min(admitted, default=math.inf) < (steady_rate(hop["rate"]) or 0.0):
             continue
         buffer = "path.uplink_buffer" if is_upload else "path.buffer"
         comparison = "as slow as" if access == steady_rate(hop["rate"]) else "slower than"
