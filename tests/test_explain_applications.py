@@ -119,6 +119,27 @@ def test_frames_in_probe_rtt_have_it_as_their_reason(seed: int) -> None:
     assert "PROBE_RTT" not in slow["cubic"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_probe_rtt_is_no_reason_of_frames_that_are_later_than_it_makes_them(seed: int) -> None:
+    """A link that is too slow for seconds makes a backlog of seconds, PROBE_RTT one of some 0.3 s."""
+    draw = random.Random(f"slow seconds {seed}")
+    steps = [
+        {"at": f"{start}s", "rate": f"{rate:.1f}Mbit/s"}
+        for index, start in enumerate(range(0, 60, 6))
+        for rate in [draw.uniform(1.0, 1.6) if index % 2 else draw.uniform(4, 6)]
+    ]
+    frames = {"kind": "frames", "size": "10kB", "interval": "33ms", "deadline": "1s"}
+    changes = {"path.down.steps": steps, "path.rtt": "60ms", "flows.0.workload": frames}
+    slow = _slow_units(changes, "60s")
+    met, behind = (
+        int(match[1].replace(" ", ""))
+        if (match := re.search(rf"([\d ]+) {reason}", slow["bbr"]))
+        else 0
+        for reason in ("met BBR's PROBE_RTT", "waited behind earlier ones")
+    )
+    assert met < 0.1 * behind, slow["bbr"]
+
+
 def test_responses_after_losses_have_a_small_window_or_a_low_pacing_rate() -> None:
     answers = {"kind": "request-response", "response": "20kB", "gap": "500ms"}
     changes = {

@@ -13,6 +13,7 @@ from celltcp.comparison.explanation.queue_owners import competitors, longest_in_
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     BEHIND_LOST,
+    DROPPED,
     IN_QUEUE,
     MAJORITY,
     MIN_QUEUED_RTTS,
@@ -75,17 +76,17 @@ def slow_units(evidence: Evidence) -> Cause | None:
                 1.0,
             )
         slow = units[units["duration_s"] > min_slow_s]
-        reasons = count_reasons(evidence, units, slow)
+        reasons = count_reasons(evidence, units, slow, min_slow_s)
         if not reasons:
             continue
         other_count = len(slow) - reasons.total()
+        if dropped_count:
+            reasons[DROPPED] = dropped_count
         parts = [
             f"{number_text(reasons[reason])} {reason}{_detail_text(evidence, reason)}"
             for reason in REASONS
             if reason in reasons
         ]
-        if dropped_count:
-            parts.insert(0, f"{number_text(dropped_count)} were dropped by the sender")
         if other_count:
             parts.append(f"{number_text(other_count)} had other reasons")
         slow_count, count = len(slow) + dropped_count, len(units) + dropped_count

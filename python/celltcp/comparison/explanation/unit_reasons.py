@@ -35,6 +35,7 @@ _BACKLOG_S = 1.0
 
 #: Reasons of slow units.
 REASONS = (
+    DROPPED,
     OUTAGE,
     TOO_LARGE,
     GIVEN_UP,
@@ -52,6 +53,7 @@ REASONS = (
     OPENS_CONNECTION,
     *_,
 ) = (
+    "were dropped by the sender",
     "met an outage",
     "were too large for it",
     "were sent after TCP had given their connection up",
@@ -74,7 +76,7 @@ REASONS = (
 
 
 def count_reasons(
-    evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame
+    evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame, min_slow_s: float
 ) -> collections.Counter[str]:
     """Returns the number of slow units by reason, without those that have none.
 
@@ -82,6 +84,7 @@ def count_reasons(
         evidence: evidence of the flow.
         units: all units of the kind.
         slow: slow units of the kind.
+        min_slow_s: duration above which they are slow, s.
     """
     # The objects of a page come over several connections.
     keys = ["run"] if (slow["unit"] == "page_load").any() else ["run", "flow"]
@@ -119,8 +122,10 @@ def count_reasons(
             reason = BEHIND
             since_s = start_s - _BACKLOG_S
             has_losses = _overlap(evidence, recoveries, run, since_s, end_s).reason
-            if windows and not has_losses and windows.meets_probe_rtt(run, since_s, end_s):
-                reason = IN_PROBE_RTT
+            # A unit that is later than PROBE_RTT made it would be late without it.
+            if windows and not has_losses:
+                cost_s = windows.probe_rtt_cost_s(run, since_s, end_s)
+                reason = IN_PROBE_RTT if end_s - start_s - min_slow_s < cost_s else BEHIND
         is_after_drop = start_s > recoveries.first_drop_s(start_s, end_s) if recoveries else False
         if reason == RECOVERY and is_behind[index] and is_after_drop:
             reason = BEHIND_LOST
@@ -144,7 +149,7 @@ def count_reasons(
             reason = PEER_TIME_OUT
             peer_timeouts[key] -= 1
         if reason is None and windows is not None:
-            reason = windows.reason(run, start_s, end_s)
+            reason = windows.reason(run, start_s, end_s, end_s - start_s - min_slow_s)
         if reason is not None:
             counts[reason] += 1
     return counts

@@ -42,22 +42,30 @@ class UnitWindows:
     def _median_window(self) -> float:
         return float(self._sending["cwnd"].median())
 
-    def meets_probe_rtt(self, run: int, start_s: float, end_s: float) -> bool:
-        """Returns whether BBR's window was that of PROBE_RTT in a part of a run without losses."""
-        if not self._evidence.own_cca.startswith("bbr") or probe_fills_path(self._evidence):
-            return False
-        return bool(self._slots(run, start_s, end_s)["cwnd"].min() <= PROBE_RTT_SEGMENTS)
+    def probe_rtt_cost_s(self, run: int, start_s: float, end_s: float) -> float:
+        """Returns the time that PROBE_RTT took from a part of a run without losses, s; 0 for none.
+
+        It is that in which BBR had the window of PROBE_RTT, and a round trip to fill the path again.
+        """
+        evidence = self._evidence
+        if not evidence.own_cca.startswith("bbr") or probe_fills_path(evidence):
+            return 0.0
+        count = int((self._slots(run, start_s, end_s)["cwnd"] <= PROBE_RTT_SEGMENTS).sum())
+        return count * evidence.slot_s + evidence.mean("rtt_mean_ms") / 1e3 if count else 0.0
 
     def _slots(self, run: int, start_s: float, end_s: float) -> pd.DataFrame:
         """Returns the slots of a part of a run in which data was in flight."""
         slots = self._sending[self._sending["run"] == run]
         return slots[(slots["t_s"] < end_s) & (slots["t_s"] + self._evidence.slot_s > start_s)]
 
-    def reason(self, run: int, start_s: float, end_s: float) -> str | None:
-        """Returns why a unit of a run was slow, one of the reasons above; None for another reason."""
+    def reason(self, run: int, start_s: float, end_s: float, excess_s: float) -> str | None:
+        """Returns why a unit of a run was slow, one of the reasons above; None for another reason.
+
+        `excess_s` is its time beyond that of slow units, s.
+        """
         evidence, slots = self._evidence, self._slots(run, start_s, end_s)
         window = float(slots["cwnd"].mean())
-        if self.meets_probe_rtt(run, start_s, end_s):
+        if excess_s < self.probe_rtt_cost_s(run, start_s, end_s):
             return IN_PROBE_RTT
         recoveries = evidence.recoveries
         if not ((recoveries["run"] == run) & (recoveries["t_s"] < end_s)).any():
