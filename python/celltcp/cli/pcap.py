@@ -167,10 +167,15 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     The scenario has the capacity, RTT, buffer and loss of the path. The capacity over time is a link
     trace next to it, of the same name with the ending .csv. Without --connection the transfer with most
     payload is used. `celltcp compare` runs the scenario: which CCA would have been best there?
+
+    One simulation has the CCA of the captured sender. A warning tells if it differs from the capture.
     """
+    from dataclasses import replace
+
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
-    from celltcp.pcap.estimate import estimate_path, files_of_scenario, write_scenario
+    from celltcp.pcap.estimate import estimate_path, files_of_scenario, transfer_row, write_scenario
+    from celltcp.pcap.rerun import rerun
     from celltcp.scenarios.quantity_texts import digits_text
 
     target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
@@ -178,7 +183,10 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
         check_output(output, overwrite=overwrite, inputs=[file])
     analyses = analyse(file)
     path = estimate_path(analyses, connection)
-    scenario, series = write_scenario(path, target)
+    write_scenario(path, target)
+    row = transfer_row(analyses, connection)
+    again = rerun(target, path.duration_s, path.mean_mbps, analyses, row)
+    scenario, series = write_scenario(replace(path, rerun=again), target)
     direction = "from the server" if path.direction == "down" else "from the client"
     click.echo(f"transfer     connection {path.connection}, {direction}")
     rtt = f"{path.rtt_ms:.1f}" if path.rtt_ms >= 1 else digits_text(path.rtt_ms, 2)
@@ -193,6 +201,10 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
         click.echo(f"policer      {rate:.2f} Mbit/s of payload, after a burst of {burst:.0f} kB")
     if path.left_out:
         click.echo(f"left out     {'; '.join(path.left_out)}")
+    click.echo(f"capture      {again.captured}")
+    click.echo(f"simulated    {again.simulated}, with {again.cca}")
+    if again.sentence:
+        click.echo(f"warning: {again.sentence}", err=True)
     click.echo(f"{scenario} and {series}: celltcp compare {scenario}")
     _exit_if_broken(analyses)
 

@@ -70,6 +70,12 @@ def endpoint_settings(
     return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{_flow(row, _workload(row, intervals))}"
 
 
+def likely_cca(row: Mapping[Hashable, Any]) -> str | None:
+    """Returns the CCA that a capture shows; None if it shows none with enough confidence."""
+    is_likely = row["cca"] != "unknown" and row["cca_confidence"] >= _MIN_CONFIDENCE
+    return str(row["cca"]) if is_likely else None
+
+
 def _mss(row: Mapping[Hashable, Any]) -> int | None:
     """Returns the MSS that both sides allow, bytes; None if neither is known."""
     sizes = [size for size in (row["mss_up"], row["mss_down"]) if not math.isnan(size)]
@@ -134,9 +140,9 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
 def _flow(row: Mapping[Hashable, Any], workload: str) -> str:
     """Returns the flow with the sender's CCA and application; none where the capture shows neither."""
     lines = []
-    if row["cca"] != "unknown" and row["cca_confidence"] >= _MIN_CONFIDENCE:
+    if (cca := likely_cca(row)) is not None:
         confidence_text = f"with confidence {row['cca_confidence']:.2f}"
-        lines.append(f'cca = "{row["cca"]}" # of the captured sender, {confidence_text}')
+        lines.append(f'cca = "{cca}" # of the captured sender, {confidence_text}')
     if workload:
         lines.append(workload)
     return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""

@@ -23,6 +23,7 @@ from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound,
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
+from celltcp.pcap.rerun import Rerun
 from celltcp.pcap.shared_queue import sharing_transfers
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, SENDER_LIMIT, UNSEEN_OVERFLOW
 from celltcp.scenarios.quantity_texts import digits_text
@@ -84,6 +85,8 @@ class PathEstimate:
     others_mbps: float = 0.0
     #: Connection that sends in the opposite direction, in whose queue the ACKs may wait; None without.
     opposite: int | None = None
+    #: Simulation of the scenario, beside the capture; None before it.
+    rerun: Rerun | None = None
 
     @property
     def mean_mbps(self) -> float:
@@ -94,6 +97,21 @@ class PathEstimate:
     def measured_share(self) -> float:
         """Share of the time in which the capacity could be measured."""
         return float(self.is_measured.mean())
+
+    @property
+    def transfer_s(self) -> float:
+        """Duration of the transfer, s; at least a second."""
+        return max(float(self.times_s[-1]), 1.0)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the capture has the end of the transfer."""
+        return "bytes = " in self.endpoints
+
+    @property
+    def duration_s(self) -> float:
+        """Duration of the scenario, s."""
+        return _DURATION_RATIO * self.transfer_s if self.is_finite else self.transfer_s
 
     @property
     def scenario_buffer_bytes(self) -> float:
@@ -153,6 +171,8 @@ class PathEstimate:
             texts.append(f"Its buffer {LOWER_BOUND}: {UNSEEN_OVERFLOW}.")
         if "# for the limit of the sender" in self.endpoints:
             texts.append(SENDER_LIMIT)
+        if self.rerun is not None and self.rerun.sentence:
+            texts.append(self.rerun.sentence)
         return " ".join(texts)
 
     @property
@@ -183,7 +203,7 @@ def estimate_path(
     Raises:
         CelltcpError: if there is no such transfer, or it is too small, or it has no RTT.
     """
-    row = _transfer(analyses, connection, file)
+    row = transfer_row(analyses, connection, file)
     up = int(row["direction"] == "up")
     name = f"{row['file']}: connection {row['connection']}"
     payload = row["bytes_up"] if up else row["bytes_down"]
@@ -263,10 +283,10 @@ def _random_losses(losses: pd.DataFrame, episodes: Sequence[Episode]) -> int:
     return 0 if are_leftovers(episodes) else int((losses["kind"] == "random").sum())
 
 
-def _transfer(
-    analyses: CaptureAnalyses, connection: int | None, file: str | None
+def transfer_row(
+    analyses: CaptureAnalyses, connection: int | None = None, file: str | None = None
 ) -> dict[Hashable, Any]:
-    """Returns the row of the connection whose path is estimated."""
+    """Returns the row of the connection whose path is estimated, as `estimate_path` does."""
     rows = analyses.connections
     if connection is not None or file is not None:
         rows = rows[rows["file"] == (file or analyses.summaries[0]["file"])]
@@ -428,15 +448,12 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         note = f"{path.buffer_bytes:.0f} B waited at most; {UNSEEN_OVERFLOW}"
         if path.has_overflow:
             note = "at least: by overflow, beside a capacity that is one"
-    is_finite = "bytes = " in path.endpoints
-    transfer_s = max(path.times_s[-1], 1.0)
-    duration_s = _DURATION_RATIO * transfer_s if is_finite else transfer_s
-    duration_note = f" # the transfer took {transfer_s:.1f}s" if is_finite else ""
+    duration_note = f" # the transfer took {path.transfer_s:.1f}s" if path.is_finite else ""
     left_out = "".join(f"# left out: {text}\n" for text in path.left_out)
     text = (
         f'name = "{file.stem}"\n'
         f'description = "{path.description}"\n'
-        f'duration = "{duration_s:.1f}s"{duration_note}\n\n'
+        f'duration = "{path.duration_s:.1f}s"{duration_note}\n\n'
         "[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'

@@ -13,6 +13,9 @@ _CAPACITY_BOUND = f"Its capacity {LOWER_BOUND}"
 #: Text of the sentence about a buffer whose overflow a capture does not have.
 UNSEEN_OVERFLOW = "no overflow was seen"
 
+#: End of the sentence about a path on which a simulation differs from the capture.
+OTHER_THAN_CAPTURED = "do not compare CCAs on this path"
+
 #: Sentence about a receive window that stands for the limit of a sender in a capture.
 SENDER_LIMIT = "Its receive window stands for the limit of the sender: its send buffer or application."
 
@@ -34,9 +37,20 @@ def _is_capacity_given(scenario: Mapping[str, Any]) -> bool:
     return isinstance(down, str) or "rate" in down
 
 
-def lower_bound_sentences(scenario: Mapping[str, Any]) -> list[str]:
-    """Returns the sentences about lower bounds, without full stops, of a scenario parsed as TOML."""
+def doubtful_sentences(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns the sentences about lower bounds, without full stops, of a scenario parsed as TOML.
+
+    Beside them is the one about a path on which a simulation differs from the capture.
+    """
     sentences = re.split(r"(?<=\.)\s+", str(scenario.get("description", "")))
-    bounds = [sentence.rstrip(". ") for sentence in sentences if LOWER_BOUND in sentence]
+    bounds = [sentence.rstrip(". ") for sentence in sentences if _is_doubt(sentence)]
     is_given = _is_capacity_given(scenario)
-    return [text for text in bounds if not (is_given and text.startswith(_CAPACITY_BOUND))]
+    return [text for text in bounds if not (is_given and _is_about_capacity(text))]
+
+
+def _is_doubt(sentence: str) -> bool:
+    return LOWER_BOUND in sentence or OTHER_THAN_CAPTURED in sentence
+
+
+def _is_about_capacity(sentence: str) -> bool:
+    return sentence.startswith(_CAPACITY_BOUND) or OTHER_THAN_CAPTURED in sentence

@@ -98,7 +98,7 @@ def all_warnings(results: Results) -> list[str]:
                 f"{about['name']}: {SENDER_LIMIT[0].lower()}{SENDER_LIMIT[1:].rstrip('.')}; another "
                 "congestion control changes nothing where that is the limit"
             )
-    if "lower bound" in about["scenario"]:
+    if any(words in about["scenario"] for words in ("lower bound", "do not compare CCAs")):
         from celltcp.results.warnings.lower_bounds import lower_bounds
 
         warnings += lower_bounds(results, scenario)

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.results.columns import rows_of
 from celltcp.scenarios.cca_mix import labels
-from celltcp.scenarios.lower_bounds import UNSEEN_OVERFLOW, lower_bound_sentences
+from celltcp.scenarios.lower_bounds import UNSEEN_OVERFLOW, doubtful_sentences
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
 def lower_bounds(results: Results, scenario: Mapping[str, Any]) -> list[str]:
-    """Returns a warning for each lower bound of a scenario that was estimated from a capture."""
+    """Returns a warning for each doubt about a path that was estimated from a capture."""
     name = results.about["name"]
     overflows_text = unseen_overflows(results, scenario)
     return [
         f"{name}: {text[0].lower()}{text[1:]}"
         + (f"; {overflows_text}" if overflows_text and UNSEEN_OVERFLOW in text else "")
-        for text in lower_bound_sentences(scenario)
+        for text in doubtful_sentences(scenario)
     ]
 
 
 def unseen_overflows(results: Results, scenario: Mapping[str, Any]) -> str:
     """Returns text on the overflows of a buffer that is a lower bound; empty without any."""
-    sentences = lower_bound_sentences(scenario)
+    sentences = doubtful_sentences(scenario)
     if "recoveries" not in results.tables or not any(UNSEEN_OVERFLOW in text for text in sentences):
         return ""
     losses: dict[str, float] = {}

@@ -1,0 +1,127 @@
+"""Rerun: a simulation of the scenario of a captured path, compared with the capture."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from celltcp.comparison.single_run import run
+from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S
+from celltcp.pcap.endpoint_settings import likely_cca
+from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
+from celltcp.scenarios.quantity_texts import ms_text, three_digits
+
+#: CCA where the capture does not show one: the default of Linux.
+_DEFAULT_CCA = "cubic"
+#: Maximum simulated time, s, and data, Mbit: some seconds of computation.
+_MAX_S = 60.0
+_MAX_MBIT = 8_000.0
+#: Maximum ratio of goodputs, and of mean RTTs: single runs beside random losses differ by less.
+_MAX_RATIO = 1.25
+#: Maximum ratio of the shares of lost segments, and share below which it tells nothing.
+_MAX_LOSS_RATIO, _MIN_LOST = 3, 0.01
+
+
+class Passage(NamedTuple):
+    """A transfer in a capture, from its start to the same time in each."""
+
+    goodput_mbps: float
+    #: Mean RTT, by bytes; NaN if it is not known.
+    rtt_ms: float
+    #: Share of the segments that were lost.
+    lost: float
+
+    def __str__(self) -> str:
+        rtt = "" if pd.isna(self.rtt_ms) else f", mean RTT {ms_text(self.rtt_ms)}"
+        return f"{three_digits(self.goodput_mbps)} Mbit/s{rtt}, {100 * self.lost:.2g} % lost"
+
+
+class Rerun(NamedTuple):
+    """A simulation with the CCA of the captured sender, or with the default one."""
+
+    cca: str
+    is_cca_known: bool
+    captured: Passage
+    simulated: Passage
+
+    @property
+    def sentence(self) -> str:
+        """Sentence of a description about a difference from the capture; empty without one."""
+        if not self.differs:
+            return ""
+        doubt = "" if self.is_cca_known else ", which the capture does not show,"
+        return (
+            f"Simulated with {self.cca}{doubt} it gives {self.simulated}; the capture has "
+            f"{self.captured}: {OTHER_THAN_CAPTURED}."
+        )
+
+    @property
+    def differs(self) -> bool:
+        """Whether goodput, mean RTT or losses differ from those of the capture."""
+        rates, rtts, losses = zip(self.captured, self.simulated, strict=True)
+        return (
+            max(rates) > _MAX_RATIO * min(rates)
+            or max(rtts) > _MAX_RATIO * min(rtts)
+            or max(losses) > max(_MAX_LOSS_RATIO * min(losses), _MIN_LOST)
+        )
+
+
+def rerun(
+    scenario: Path,
+    duration_s: float,
+    mean_mbps: float,
+    analyses: CaptureAnalyses,
+    row: dict[Hashable, Any],
+) -> Rerun:
+    """Simulates the scenario of a captured transfer, and analyses a capture of that at the same place.
+
+    Args:
+        scenario: file of the scenario.
+        duration_s: its duration.
+        mean_mbps: its mean capacity.
+        analyses: analyses of the capture.
+        row: connection of the transfer.
+
+    Raises:
+        CelltcpError: if the scenario cannot run.
+    """
+    cca = likely_cca(row)
+    until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps)
+    with tempfile.TemporaryDirectory(prefix="celltcp-rerun-") as folder:
+        file = Path(folder) / "rerun.pcap"
+        place = "phone" if row["place"] == "receiver" else "server"
+        name = cca or _DEFAULT_CCA
+        run(scenario, name, duration=f"{until_s:.1f}s", samples="off", pcap=file, pcap_at=place)
+        again = analyse(file)
+    (own,) = again.connections.to_dict("records")
+    captured, simulated = _passage(analyses, row, until_s), _passage(again, own, until_s)
+    return Rerun(name, cca is not None, captured, simulated)
+
+
+def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float) -> Passage:
+    """Returns what passed until a time, which both the capture and the simulation have."""
+    up = int(row["direction"] == "up")
+    rows = connection_rows(analyses.intervals, row, up)
+    rows = rows[rows["t_s"] < until_s]
+    acked = rows["acked_bytes"]
+    end_s = float(rows.loc[acked > 0, "t_s"].max()) + INTERVAL_S
+    losses = connection_rows(analyses.losses, row, up)
+    is_lost = ~losses["kind"].isin(["spurious", "reordering"]) & (losses["t_s"] < until_s)
+    sent = float((rows["bytes"] + rows["retransmitted_bytes"]).sum())
+    lost = float(losses.loc[is_lost, "len"].sum()) / max(sent, 1.0)
+    return Passage(8e-6 * float(acked.sum()) / end_s, _mean_rtt_ms(rows, row), lost)
+
+
+def _mean_rtt_ms(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> float:
+    """Returns the mean RTT over the path, from the sides of the capture that have one of their own."""
+    sides = {"sender": ["rtt_mean_ms"], "receiver": ["near_rtt_mean_ms"]}
+    rtts_ms = intervals[sides.get(row["place"], ["rtt_mean_ms", "near_rtt_mean_ms"])].sum(
+        axis=1, skipna=False
+    )
+    weights = intervals["bytes"].where(rtts_ms.notna(), 0)
+    return float((rtts_ms * weights).sum() / weights.sum()) if weights.sum() else float("nan")
