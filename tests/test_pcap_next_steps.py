@@ -94,9 +94,19 @@ def test_a_receive_window_has_the_same_step_on_either_side(
     assert "; Windows, receiver: netsh int tcp set global autotuninglevel=normal" in step
 
 
-def test_a_transfer_that_waits_for_its_application_has_none(tmp_path: Path) -> None:
-    frames = {"kind": "frames", "size": "20kB", "interval": "500ms"}
-    assert _steps(tmp_path, **{"flows.0.workload": frames}) == []
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize(
+    "workload",
+    [
+        {"kind": "frames", "size": "20kB", "interval": "500ms"},
+        {"kind": "on-off", "on": "0.3s", "off": "1s"},
+        {"kind": "window-paced", "video": "6MB", "burst": "400kB", "period": "2s"},
+    ],
+)
+def test_a_transfer_that_waits_for_its_applications_has_none(
+    tmp_path: Path, place: str, workload: dict[str, str]
+) -> None:
+    assert _steps(tmp_path, place, **{"flows.0.workload": workload}) == []
 
 
 def test_limits_of_a_sender_that_a_receiver_does_not_tell_apart_have_no_other_cca(

@@ -49,7 +49,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if not rows:
         return []
     row = max(rows, key=_payload)
-    if row["limit_idle"] >= _MIN_LIMITED_SHARE:
+    if _waits_for_applications(row):
         return []
     # Away from the sender, the window is seldom seen full.
     has_window = str(row["diagnosis"]).startswith(_RECEIVE_WINDOW)
@@ -64,6 +64,14 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if WINDOW_LIMIT in str(row["diagnosis"]):
         return [_pacing_step()]
     return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row)}")
+
+
+def _waits_for_applications(row: Mapping[Hashable, Any]) -> bool:
+    """Returns whether applications that do not write, or do not read, take half of the time."""
+    # A window that is closed, rather than full, is that of a receiver which does not read.
+    waited_s = max(row["zero_window_s"], row[f"pauses_{row['direction']}_s"])
+    is_waiting = waited_s >= _MIN_LIMITED_SHARE * row["duration_s"]
+    return bool(is_waiting or row["limit_idle"] >= _MIN_LIMITED_SHARE)
 
 
 def _simulated(row: Mapping[Hashable, Any], command: str) -> list[str]:
