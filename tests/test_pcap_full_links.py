@@ -12,6 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.next_steps import next_steps
 
 PLACES = ["server", "phone"]
 
@@ -88,3 +89,25 @@ def test_connections_that_share_a_full_link_are_named(place: str, tmp_path: Path
     path = estimate_path(analyses)
     assert path.others == 3
     assert "Its capacity is a lower bound, as is its buffer: 3 other connections" in path.description
+
+
+@pytest.mark.parametrize(
+    ("place", "shared"), [("server", "it shares that"), ("phone", "it shares the path")]
+)
+def test_connections_that_share_a_shallow_buffer_are_named(
+    place: str, shared: str, tmp_path: Path
+) -> None:
+    flows = [{"name": "iperf", "count": 3}]
+    changes = {
+        "path.down.rate": "80Mbit/s",
+        "path.rtt": "90ms",
+        "path.buffer": "0.16bdp",
+        "flows": flows,
+    }
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "cubic", 1, "15s", set=changes, samples="off", pcap=file, pcap_at=place)
+    analyses = analyse(file)
+    for sentence in analyses.connections["diagnosis"]:
+        assert f"; {shared} with 2 connections between the same hosts: " in sentence
+    if place == "server":
+        assert "a buffer of a BDP (--set path.buffer=1bdp)" in next_steps(analyses)[-1]

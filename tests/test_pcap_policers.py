@@ -15,6 +15,7 @@ from celltcp._core import in_unit
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path, write_scenario
+from celltcp.pcap.next_steps import next_steps
 
 
 def _captured(file: Path, cca: str, place: str, changes: dict[str, Any]) -> ct.Comparison:
@@ -52,6 +53,40 @@ def test_a_policer_stays_in_the_scenario(cca: str, seed: int, tmp_path: Path) ->
     again = ct.compare(scenario, [cca], 1)
     goodputs = [each.values(cca, "goodput_mbps")[0] for each in (run, again)]
     assert goodputs[1] == pytest.approx(goodputs[0], rel=0.12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_slow_policer_on_a_short_path_is_named(seed: int, tmp_path: Path) -> None:
+    """Ten segments take longer to pass than a round trip, so that no step is within an episode."""
+    draw = random.Random(f"slow policer {seed}")
+    rate = draw.uniform(2, 5)
+    changes = {
+        "path.down.rate": "50Mbit/s",
+        "path.rtt": f"{draw.uniform(8, 24):.0f}ms",
+        "path.buffer": "2bdp",
+        "path.policer": {"rate": f"{rate:.2f}Mbit/s", "burst": f"{draw.choice([100, 900])}kB"},
+    }
+    _captured(tmp_path / "x.pcap", draw.choice(["cubic", "reno"]), "server", changes)
+    analyses = analyse(tmp_path / "x.pcap")
+    sentence = analyses.connections["diagnosis"].iloc[0]
+    assert sentence.startswith("a policer on the path limits the rate to ")
+    assert float(sentence.split()[9]) == pytest.approx(rate * 1448 / 1500, rel=0.03)
+    assert "SO_MAX_PACING_RATE" in next_steps(analyses)[-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bursts_of_errors_under_a_constant_rate_are_no_policer(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(f"constant rate {seed}")
+    good, bad = f"{draw.uniform(150, 900):.0f}ms", f"{draw.uniform(5, 30):.0f}ms"
+    rate = f"{draw.uniform(2, 7):.1f}Mbit/s"
+    changes: dict[str, Any] = {
+        "path.down.rate": "50Mbit/s",
+        "path.rtt": f"{draw.uniform(8, 24):.0f}ms",
+        "path.loss": {"kind": "gilbert-elliott-time", "good": good, "bad": bad},
+        "flows.0.workload": {"kind": "on-off", "rate": rate, "on": "100s", "off": "1s"},
+    }
+    _captured(tmp_path / "x.pcap", "cubic", "server", changes)
+    assert "a policer on the path" not in analyse(tmp_path / "x.pcap").connections["diagnosis"].iloc[0]
 
 
 def test_what_a_policer_may_have_dropped_is_not_called_random_in_a_next_step(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
-from celltcp.pcap.diagnosis.losses import FULL_QUEUE
+from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
@@ -30,7 +30,8 @@ _BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
 #: Beginning of diagnoses of a receive window that limits the rate.
 _RECEIVE_WINDOW = "the receive window of the "
 #: Words of diagnoses of a policer, or of bursts that one may have dropped.
-_BURSTS = ("a policer on the path", "lost in bursts")
+_POLICER = "a policer on the path"
+_BURSTS = (_POLICER, "lost in bursts")
 
 #: Step that shows which limit of a sender holds.
 _WHICH_LIMIT = (
@@ -105,6 +106,14 @@ def _purpose(row: Mapping[Hashable, Any]) -> str:
         )
     if str(row["diagnosis"]).startswith((FULL_QUEUE, QUEUE)):
         return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
+    if _POLICER in str(row["diagnosis"]):
+        return (
+            "whether another CCA loses less; one paced below its rate (SO_MAX_PACING_RATE) loses none"
+        )
+    if str(row["diagnosis"]).startswith(SHALLOW_BUFFER):
+        return (
+            "whether another CCA, or a buffer of a BDP (--set path.buffer=1bdp), has a higher goodput"
+        )
     outages = "; without its outages, unless path.blackouts has them" if row["losses_outage"] else ""
     return f"whether another CCA would be better there{outages}"
 

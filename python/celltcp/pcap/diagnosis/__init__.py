@@ -14,7 +14,7 @@ import pandas as pd
 from celltcp.pcap.diagnosis.evidence import Evidence, plural, records
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
-from celltcp.pcap.diagnosis.losses import FULL_QUEUE
+from celltcp.pcap.diagnosis.losses import FULL_QUEUE, OVERFLOW, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.waits import Wait, waits
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import queue_filler, sharing_transfers
@@ -59,12 +59,14 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
 
 
 def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: str) -> str:
-    """Returns the connections that share a full queue with another one, as text; empty without any."""
-    if not text.startswith(FULL_QUEUE) or not (others := sharing_transfers(connections, row)):
+    """Returns the connections that share a queue with another one, as text; empty without any."""
+    is_limit = text.startswith((FULL_QUEUE, SHALLOW_BUFFER))
+    if not (is_limit or OVERFLOW in text) or not (others := sharing_transfers(connections, row)):
         return ""
     total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *others))
     return (
-        f"it shares that with {plural(len(others), 'connection')} between the same hosts: "
+        f"it shares {'that' if is_limit else 'the path'} with "
+        f"{plural(len(others), 'connection')} between the same hosts: "
         f"{three_digits(total_mbps)} Mbit/s together"
     )
 

@@ -24,6 +24,10 @@ from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
 #: Beginning of the sentence about a queue whose buffer overflows.
 FULL_QUEUE = "a full queue on the path"
+#: Beginning of that about a buffer which overflows at a short queue.
+SHALLOW_BUFFER = "a shallow buffer on the path"
+#: Words of sentences that have such a buffer among other causes.
+OVERFLOW = "a buffer that overflowed"
 #: Range of the time between two repairs without SACK, RTTs, and minimum share of the time in such
 #: steps.
 _REPAIR_RTTS = (0.7, 2.0)
@@ -256,7 +260,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         if not (is_queue and are_enough and _are_high(evidence, full)):
             return _unclear_text(full)
         return (
-            f"a shallow buffer on the path limits the rate: {lost_text} in a queue that was full "
+            f"{SHALLOW_BUFFER} limits the rate: {lost_text} in a queue that was full "
             f"at an RTT of {ms_text(rtts_ms.median())}, {ms_text(row['far_rtt_min_ms'])} at least"
         )
     if _may_be_aqm(evidence, full):
@@ -379,7 +383,7 @@ def _unclear_text(episodes: list[Episode]) -> str:
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
     burst_text = " in bursts" if _are_bursts(episodes) else ""
     return (
-        f"{_lost_text(episodes)}{burst_text}: either a buffer that overflowed, {_aqm_text(known)}a "
+        f"{_lost_text(episodes)}{burst_text}: either {OVERFLOW}, {_aqm_text(known)}a "
         f"policer, or errors of the path; {_rtt_text(known)}"
     )
 

@@ -46,6 +46,9 @@ _MAX_EPISODE_DEVIATION = 0.05
 _MAX_ABOVE_SHARE = 0.15
 #: Minimum number of steps within episodes that show a policer, however short the time of its drops.
 _MIN_EPISODE_STEPS = 16
+#: Maximum median step, RTTs, where few are within episodes: a window that grows to the rate again. In
+#: draws, policers had at most 13, and bursts of errors under a constant rate of the sender 20 or more.
+_MAX_CYCLE_RTTS = 15
 
 
 class Policing(NamedTuple):
@@ -97,14 +100,16 @@ def policing(evidence: Evidence) -> Policing | None:
     rates = np.diff(passed[ends]) / lengths
     if len(rates) < _MIN_STEPS or 1 - len(ends) / len(times) < _MIN_BURST_SHARE:
         return None
-    within = rates[lengths <= _MAX_EPISODE_RTTS * row["far_rtt_p50_ms"] / 1e3]
+    rtt_s = row["far_rtt_p50_ms"] / 1e3
+    within = rates[lengths <= _MAX_EPISODE_RTTS * rtt_s]
     is_long = spread_s >= _MIN_SPREAD_SHARE * row["download_s"]
     rate = _constant_rate(within, _MAX_EPISODE_DEVIATION) if len(within) >= _MIN_STEPS else 0.0
     if (rates > (1 + _MAX_STEP_DEVIATION) * rate).mean() > _MAX_ABOVE_SHARE:
         rate = 0.0
     if not rate or not (is_long or len(within) >= _MIN_EPISODE_STEPS):
-        # Without any step within an episode, the sender may have been below the rate all the time.
-        rate = _constant_rate(rates, _MAX_STEP_DEVIATION) if is_long and len(within) else 0.0
+        # A sender that never exceeds the rate of the path loses only what errors of the path drop.
+        has_cycles = len(within) >= _MIN_STEPS or np.median(lengths) <= _MAX_CYCLE_RTTS * rtt_s
+        rate = _constant_rate(rates, _MAX_STEP_DEVIATION) if is_long and has_cycles else 0.0
         rate = rate if abs(mean_rate - rate) <= _MAX_MEAN_DEVIATION * rate else 0.0
     if not rate:
         return None
