@@ -21,6 +21,7 @@ from celltcp.comparison.explanation.later_responses import later_maxima
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.short_times import shown_columns
+from celltcp.comparison.trade_off import trade_off_texts
 from celltcp.present.section import estimate_text
 from celltcp.results.statistics import Estimate
 
@@ -202,3 +203,27 @@ def test_first_bursts_are_those_of_a_divided_flow_alone() -> None:
     comparison = SimpleNamespace(tested=SimpleNamespace(name="parts"), results=results)
     other = cast("Evidence", SimpleNamespace(flow_name="one", comparison=comparison))
     assert first_bursts(other) is None
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_lines_on_a_metric_have_one_unit(seed: int) -> None:
+    """The median under one CCA is a few ms, and over 10 ms under the other."""
+    draw = random.Random(seed)
+    calls = _calls(1, 20)["flows.0.workload"]
+    changes = {
+        "path.rtt": "1ms",
+        "path.down.rate": f"{draw.choice([300, 400])}Mbit/s",
+        "path.up": "400Mbit/s",
+        "path.buffer": "700packets",
+        "flows": [{"name": "sync"}, {"name": "calls", "cca": "cubic", "workload": calls}],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="4s", set=changes)
+    (application,) = result.applications
+    bbr, cubic = (1e3 * application.means("response_p95_s")[index] for index in (1, 0))
+    assert bbr < 10 < cubic
+    (text,) = trade_off_texts(result)
+    assert f"calls response p95 {bbr:.3g} ms instead of {cubic:.3g}" in text
+    explained = ExplainedComparison(result)
+    texts = {each.cca: each for each in explained.ccas if each.flow == "calls"}
+    assert texts["cubic"].standing.metric_text == f"response p95 {cubic:.3g} ms"
+    assert texts["cubic"].standing.behind_text("bbr").startswith(f"response p95 {bbr:.3g} ms")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.condition_texts import condition_texts
-from celltcp.comparison.metrics import words_of
 from celltcp.comparison.sweep_reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
@@ -169,7 +168,8 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     next_worse = "-"
     if worse:
         pairs = zip(stake.values[worse[0]], stake.values[leader], strict=True)
-        gap = mean_text([value - best for value, best in pairs], words_of(stake.metric).digits)
+        words = stake.words
+        gap = mean_text([words.factor * (value - best) for value, best in pairs], words.digits)
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
     return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse

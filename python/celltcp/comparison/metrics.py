@@ -49,6 +49,11 @@ TIME_DIGITS, MAX_SHORT_S = 3, 0.01
 _MIN_MBPS, _MIN_LONG_MS = 0.1, 1e4
 
 
+def short_digits(smallest_s: float) -> int:
+    """Returns the decimals of short times in ms: three significant ones of the smallest, in s."""
+    return min(max(2 - math.floor(math.log10(1e3 * smallest_s)), 1), 3)
+
+
 class MetricText(NamedTuple):
     """Name of a metric for a line of text, its unit (may be empty), and its decimals."""
 
@@ -57,10 +62,21 @@ class MetricText(NamedTuple):
     digits: int
     #: Factor from values to `unit`.
     factor: float = 1.0
+    #: Whether numbers have three significant digits.
+    is_short: bool = False
 
     def suited(self, *values: float) -> MetricText:
-        """Returns the text with a unit that suits values: kbit/s for low rates, s for long delays."""
-        largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+        """Returns the text with a unit that suits all values.
+
+        That is kbit/s for low rates, s for long delays, and ms for times in s of which one is short.
+        """
+        sizes = [abs(value) for value in values if not math.isnan(value)]
+        largest = max((size for size in sizes if math.isfinite(size)), default=0.0)
+        smallest = min((size for size in sizes if size > 0), default=math.inf)
+        is_time = self.unit == "s" and self.digits == TIME_DIGITS
+        if is_time and smallest < MAX_SHORT_S and max(sizes) < 1:
+            digits = short_digits(smallest)
+            return self._replace(unit="ms", digits=digits, factor=1e3, is_short=True)
         if self.unit == "Mbit/s" and 0 < largest < _MIN_MBPS:
             return self._replace(unit="kbit/s", factor=1e3)
         if self.unit == "ms" and largest >= _MIN_LONG_MS:
@@ -73,6 +89,8 @@ class MetricText(NamedTuple):
 
     def number(self, value: float) -> str:
         """Returns a value with its digits; `no value` for NaN."""
+        if self.is_short and math.isfinite(value):
+            return three_digits(self.factor * value)
         return "no value" if math.isnan(value) else value_text(self.factor * value, self.digits)
 
     def value_text(self, value: float) -> str:
@@ -85,11 +103,7 @@ class MetricText(NamedTuple):
         return number if math.isnan(value) else self.with_unit(number)
 
     def in_line(self, *values: float) -> str:
-        """Returns values with a unit that suits all, as `0.198 to 0.031 s`; short times are in ms."""
-        is_time = self.unit == "s" and self.digits == TIME_DIGITS
-        is_short = is_time and 0 < min(values) < MAX_SHORT_S and max(values) < 1
-        if is_short:
-            return f"{' to '.join(three_digits(1e3 * value) for value in values)} ms"
+        """Returns values with a unit that suits all, as `0.198 to 0.031 s`."""
         words = self.suited(*values)
         return words.with_unit(" to ".join(map(words.number, values)))
 
@@ -147,11 +161,15 @@ class AppMetric(NamedTuple):
         last = self.heading.split()[-1]
         return last if last in _UNITS else ""
 
-    def text(self, value: float) -> str:
-        """Returns a value with its name and unit in a line, as `response p95 0.198 s`; a share in %."""
+    def text(self, value: float, *others: float) -> str:
+        """Returns a value with its name and unit in a line, as `response p95 0.198 s`; a share in %.
+
+        The unit suits `others`, too, which stand in the same lines.
+        """
         if "share" in self.heading and math.isfinite(value):
             return f"{self.name} {100 * value:.3g} %"
-        return f"{self.name} {MetricText(self.name, self.unit, self.digits).in_line(value)}"
+        words = MetricText(self.name, self.unit, self.digits).suited(value, *others)
+        return f"{self.name} {words.own_text(value)}"
 
 
 #: Units that headings end with.

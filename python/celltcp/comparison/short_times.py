@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metrics import APP_METRICS, MAX_SHORT_S, TIME_DIGITS
+from celltcp.comparison.metrics import APP_METRICS, MAX_SHORT_S, TIME_DIGITS, short_digits
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -
         headings = {each.heading(name) for each in applications} - {metric.heading}
         text = next(iter(headings), metric.heading)
         if is_short and name in means:
-            # Three significant digits of the smallest mean, from a microsecond to a tenth of a ms.
-            smallest_ms = 1e3 * min(means[name], default=1.0)
-            digits = min(max(2 - math.floor(math.log10(smallest_ms)), 1), 3)
+            digits = short_digits(min(means[name], default=MAX_SHORT_S))
             heading = f"{text.removesuffix('s')}ms"
             columns.append(ShownColumn(name, heading, digits, 1e3))
         else:

@@ -82,8 +82,10 @@ class Stake(NamedTuple):
 
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
-        words = words_of(self.metric)
-        return words.with_unit(mean_text(self.values[cca], words.digits))
+        words = self.words
+        return words.with_unit(
+            mean_text([words.factor * value for value in self.values[cca]], words.digits)
+        )
 
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the means of the metric under a CCA and under the one that it replaces."""

@@ -179,7 +179,7 @@ class Sentences:
         return max(among, key=lambda name: stake.signed_mean(name))
 
     def _mean_text(self, stake: Stake, name: str) -> str:
-        return words_of(stake.metric).value_text(estimate(stake.values[name]).mean)
+        return stake.words.own_text(estimate(stake.values[name]).mean)
 
     def _metric_name(self, stake: Stake) -> str:
         return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")

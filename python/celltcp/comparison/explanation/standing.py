@@ -73,7 +73,7 @@ class Standing(NamedTuple):
         metric = _COMPLETION if self.metric == _CUT_COMPLETION and not self.cut_share else self.metric
         is_cut = self.cut_share and metric != _COMPLETED_SHARE
         cut_text = f" ({percent_text(self.cut_share)} of the transfers not complete)" if is_cut else ""
-        return f"{late_text}{APP_METRICS[metric].text(self.value)}{cut_text}"
+        return f"{late_text}{APP_METRICS[metric].text(self.value, self.leader_value)}{cut_text}"
 
     def behind_text(self, leader: str) -> str:
         """Returns the difference to the leader as text.
@@ -91,7 +91,7 @@ class Standing(NamedTuple):
         if self.metric in APP_METRICS:
             is_cut = bool(self.leader_cut_share)
             metric = _COMPLETION if self.metric == _CUT_COMPLETION and not is_cut else self.metric
-            return f"{APP_METRICS[metric].text(self.leader_value)} of {leader}{verdict}"
+            return f"{APP_METRICS[metric].text(self.leader_value, self.value)} of {leader}{verdict}"
         return f"{self._differences_text} against {leader}{verdict}"
 
     @property

@@ -95,7 +95,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
         if missing_count:
             missing_text = f"; {number_text(missing_count)} more had not arrived at the end"
         ended = slow[np.isfinite(slow["duration_s"])]
-        longest_text = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
+        longest_text = f", up to {time_text(ended['duration_s'].max())}" if len(ended) else ""
         excess_s = float((ended["duration_s"] - min(median_s, min_slow_s)).sum())
         total_s = units["duration_s"][np.isfinite(units["duration_s"])].sum()
         return Cause(

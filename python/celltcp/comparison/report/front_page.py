@@ -199,7 +199,8 @@ def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
 
 
 def _gap_text(name: str, words: MetricText, new: Sequence[float], old: Sequence[float]) -> str:
-    gap = paired_gap(new, old)
+    words = words.suited(estimate(new).mean, estimate(old).mean)
+    gap = paired_gap(*([words.factor * value for value in values] for values in (new, old)))
     new_number, old_number = (words.number(estimate(values).mean) for values in (new, old))
     old_text = words.own_text(estimate(old).mean)
     if math.isnan(gap.mean):
