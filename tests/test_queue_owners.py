@@ -10,7 +10,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
-_PING = {
+_PING: dict[str, Any] = {
     "name": "ping",
     "cca": "reno",
     "workload": {
@@ -87,3 +87,26 @@ def test_a_little_data_beside_acks_does_not_fill_their_link(upload: bool) -> Non
     explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 1, duration="20s", set=changes))
     text = {cause.name: cause.text for cause in explained.ccas[0].causes}["uplink"]
     assert ("which up (" in text) == upload, text
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_short_answers_wait_behind_a_queue_that_stands_all_the_time(seed: int) -> None:
+    """On a path of a few ms, a wait below 20 ms is most of an answer; an idle link has none."""
+    draw = random.Random(seed)
+    calls = {**_PING["workload"], "response": "1kB", "gap": "20ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.choice([1, 2])}ms",
+        "path.down.rate": f"{draw.choice([200, 400])}Mbit/s",
+        "path.up": "400Mbit/s",
+        "path.buffer": f"{draw.choice([300, 500])}packets",
+        "flows": [{"name": "sync"}, {"name": "calls", "cca": "cubic", "workload": calls}],
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 1, duration="4s", set=changes))
+    (answers,) = [each for each in explained.ccas if each.flow == "calls"]
+    text = {cause.name: cause.text for cause in answers.causes}["queue"]
+    assert "A queue stood on the way, which sync (" in text
+    assert "; the shortest response took " in text
+    assert "path.queue=fq-codel" in " ".join(remedy.options for remedy in explained.remedies)
+    alone = {**changes, "flows": changes["flows"][1:]}
+    (idle,) = ExplainedComparison(ct.compare("steady-20-18", "cubic", 1, duration="4s", set=alone)).ccas
+    assert "queue" not in {cause.name for cause in idle.causes}

@@ -133,3 +133,18 @@ def test_a_link_whose_rate_varies_has_no_cap() -> None:
     result = ct.compare("steady-20-68", "reno", 1, duration="20s", set=changes)
     fields = [change for each in ExplainedComparison(result).remedies for change in each.remedy.changes]
     assert not any("max_pacing_rate" in field for field in fields)
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+def test_a_cap_of_the_rate_is_the_cause_where_it_binds(cca: str) -> None:
+    """A cap above what the path carries is none."""
+    for cap, is_cause in ((5, True), (18, True), (60, False)):
+        changes: Changes = {"flows.0.max_pacing_rate": f"{cap}Mbit/s", "path.buffer": "1bdp"}
+        result = ct.compare("steady-20-68", cca, 1, duration="8s", set=changes)
+        (explained,) = ExplainedComparison(result).ccas
+        texts = {cause.name: cause.text for cause in explained.causes}
+        assert ("rate_cap" in texts) == is_cause
+        assert "slow_growth" not in texts
+        if is_cause:
+            text = f"The cap of the sender's rate (flows.0.max_pacing_rate = {cap}Mbit/s) held it back"
+            assert text in texts["rate_cap"]

@@ -63,7 +63,7 @@ _PLOTS = {
 
 #: Windows as causes, and all causes at the hosts, with which the path is not what decides.
 _WINDOW_CAUSES = {"receive_window", "send_buffer"}
-_HOST_CAUSES = {"application", *_WINDOW_CAUSES}
+_HOST_CAUSES = {"application", "rate_cap", *_WINDOW_CAUSES}
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
 #: Limits in which the congestion window holds data back.

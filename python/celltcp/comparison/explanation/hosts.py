@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _MIN_UNUSED_SHARE = 0.1
 #: Minimum share of the time without data to send or in flight at which a text names it.
 _MIN_IDLE_SHARE = 0.005
-#: Minimum share of a cap of the receive window that is in flight if the cap limits the flow.
+#: Minimum share of a cap, of the receive window or of the pacing rate, that a flow reaches if the cap
+#: limits it.
 _MIN_CAP_SHARE = 0.9
 #: Minimum share of the time in which the capacity is below the bitrate of a video, for a cause.
 _MIN_SLOW_LINK_SHARE = 0.05
@@ -210,6 +211,27 @@ def send_buffer(evidence: Evidence) -> Cause | None:
     for {MIN_PEAK_SHARE:.0%} if they have another CCA.
     """
     return _window_cause(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
+
+
+def rate_cap(evidence: Evidence) -> Cause | None:
+    """The cap of the sender's pacing rate was the limit.
+
+    Pacing limits the flow for at least {MIN_LIMITED_SHARE:.0%} of the time, and its goodput reaches
+    {_MIN_CAP_SHARE:.0%} of the cap in a tenth of the slots.
+    """
+    field = f"flows.{evidence.flow_index}.max_pacing_rate"
+    value, paced_share = evidence.value_at(field), evidence.time_share("pacing")
+    cap_mbps = 0.0 if value is None else in_unit(value, "Mbit/s") or 0.0
+    highest_mbps = float(evidence.slots["goodput_mbps"].quantile(0.9)) / evidence.sessions
+    if paced_share < MIN_LIMITED_SHARE or not highest_mbps >= _MIN_CAP_SHARE * cap_mbps > 0:
+        return None
+    return Cause(
+        "rate_cap",
+        f"The cap of the sender's rate ({field} = {value}) held it back for "
+        f"{percent_text(paced_share)} of the time; {percent_text(evidence.unused_share)} of the "
+        "capacity stayed unused.",
+        evidence.unused_share,
+    )
 
 
 def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) -> Cause | None:

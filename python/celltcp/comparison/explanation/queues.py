@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from celltcp.comparison.explanation.cause import Cause, percent_text
-from celltcp.comparison.explanation.queue_owners import queue_owner_text
+from celltcp.comparison.explanation.queue_owners import queue_owner, queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
-from celltcp.scenarios.quantity_texts import delay_text, rate_text
+from celltcp.comparison.explanation.tail import median_of_runs
+from celltcp.comparison.explanation.unit_reasons import MAJORITY
+from celltcp.scenarios.quantity_texts import delay_text, ms_text, rate_text, time_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -29,12 +34,15 @@ def queue(evidence: Evidence) -> Cause | None:
     """The flow, or other flows, kept a standing queue.
 
     The mean wait of packets is at least {_MIN_QUEUE_WAIT_MS:.0f} ms and {_MIN_QUEUE_WAIT_RTTS:.0%} of
-    the lowest RTT. The delay by the jitter of the path does not count.
+    the lowest RTT. Behind another flow, {MAJORITY:.0%} of the median response is enough instead of the
+    former. The delay by the jitter of the path does not count.
     """
     min_rtt_ms = evidence.mean("rtt_min_ms")
     excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
     wait_ms = _wait_beside_outages_ms(evidence)
-    if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
+    responses = _responses_behind_others(evidence)
+    enough_ms = min(_MIN_QUEUE_WAIT_MS, MAJORITY * 1e3 * median_of_runs(responses) or math.inf)
+    if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, enough_ms):
         return None
     # The data of a phone that sleeps waits without a queue, unless other flows fill one.
     if sleep(evidence) and all(map(evidence.is_thin_flow, evidence.competing_mbps)):
@@ -49,13 +57,29 @@ def queue(evidence: Evidence) -> Cause | None:
     # A bulk flow fills the queue itself.
     place = f"before {evidence.bottleneck_text}" if evidence.bottleneck_field else "on the way"
     filled_by_text = "" if evidence.is_bulk else queue_owner_text(evidence)
+    share_text = (
+        f"{delay_text(wait_ms, 0)} on average, {percent_text(_share_of_rtt(evidence, wait_ms))} of the "
+        f"mean RTT; the lowest RTT is {delay_text(min_rtt_ms, 0)}"
+    )
+    if len(responses):
+        # Their RTTs have the delays of ACKs, too.
+        shortest = time_text(float(responses["duration_s"].min()))
+        share_text = f"{ms_text(wait_ms)} on average; the shortest response took {shortest}"
     return Cause(
         "queue",
-        f"A queue stood {place}{filled_by_text}: packets waited {delay_text(wait_ms, 0)} on "
-        f"average, {percent_text(_share_of_rtt(evidence, wait_ms))} of the mean RTT; the lowest RTT is "
-        f"{delay_text(min_rtt_ms, 0)}{_waits_by_rate_text(evidence)}.",
+        f"A queue stood {place}{filled_by_text}: packets waited {share_text}"
+        f"{_waits_by_rate_text(evidence)}.",
         min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
     )
+
+
+def _responses_behind_others(evidence: Evidence) -> pd.DataFrame:
+    """Returns the complete responses that have no deadline, if another flow fills their queue."""
+    if evidence.units is None:
+        return pd.DataFrame(columns=["run", "duration_s"])
+    is_response = (evidence.units["unit"] == "response") & evidence.units["duration_s"].notna()
+    is_own = queue_owner(evidence) in (None, evidence.flow_name)
+    return evidence.units[is_response & (evidence.deadline_s is None) & (not is_own)]
 
 
 def _wait_beside_outages_ms(evidence: Evidence) -> float:

@@ -45,6 +45,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
             split_hosts.later_leg,
             hosts.receive_window,
             hosts.send_buffer,
+            hosts.rate_cap,
         ),
         *(
             path.shallow_buffer,
