@@ -210,3 +210,12 @@ def test_changes_start_from_the_value_of_the_scenario(home: Path, tmp_path: Path
     loaded = ct.load(tmp_path / "r")
     assert isinstance(loaded, Sweep)
     assert loaded.field_changes == texts
+
+
+def test_one_run_of_what_is_random_has_the_means_of_the_values_beside_the_hint(home: Path) -> None:
+    sweep = ct.sweep(home, "path.queue=droptail,fq-codel", ["cubic"], 1)
+    (text,) = (each for each in best_values_texts(sweep) if "for game" in each)
+    p95 = {value: 1e3 * _p95(sweep, value, "cubic")[0] for value in ("fq-codel", "droptail")}
+    assert p95["fq-codel"] < p95["droptail"]
+    assert text.startswith("path.queue for game (95th percentile of the response time) in one run")
+    assert re.search(r"conclusive: fq-codel \(.* s\), then droptail \(.* s\) \(try --runs 10", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import is_condition
@@ -92,6 +92,9 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             # Undecided values are not called equal: the hint has the largest number of runs needed.
             verdict = max(verdicts, key=lambda each: each.runs_needed or math.inf, default=None)
             hint = f" ({hint_text(verdict)})" if verdict else ""
+            if verdict and not ranking.decides:
+                texts.append(f"{_single_run_text(field, rows, labels(sweep.ccas))}{hint}")
+                continue
             by_field = undecided if verdict else alike
             by_field.setdefault((field, hint), []).append(ranking.question(stake))
         elif len(rows) == 1:
@@ -112,6 +115,19 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
         for (field, hint), questions in undecided.items()
     ]
     return texts
+
+
+def _single_run_text(field: str, rows: Sequence[_Row], names: Mapping[str, str]) -> str:
+    """Returns the best value and the next one under each CCA, in one run of what is random."""
+    texts = []
+    for ranking, stake in rows:
+        if ranking.cca is None:
+            continue
+        ordered = sorted(stake.values, key=stake.signed_mean, reverse=True)[:2]
+        values = ", then ".join(f"{name} ({stake.value_text(name)})" for name in ordered)
+        texts.append(f"{names[ranking.cca]} {values}" if len(rows) > 1 else values)
+    question = rows[0][0].question(rows[0][1])
+    return f"{field} for {question} in one run, which is not conclusive: {'; '.join(texts)}"
 
 
 def _by_metric(sweep: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
