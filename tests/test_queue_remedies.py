@@ -155,3 +155,55 @@ def test_a_long_buffer_of_acks_is_shortened_whatever_its_unit(size: str) -> None
     result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set={**changes, "flows": flows})
     options = [each.options for each in ExplainedComparison(result)._all_remedies]
     assert any("path.uplink_buffer=1bdp" in each for each in options)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_transfer_that_makes_a_call_late_has_a_smaller_window_as_a_remedy(seed: int) -> None:
+    """A window of two BDPs still leaves a queue of one: where frames are late with it, one is tried."""
+    draw = random.Random(seed)
+    rate, rtt_ms = draw.uniform(3.5, 5), draw.choice([50, 60, 70])
+    ends = {"from": "phone", "to": "server", "opens": "from"}
+    frames = {"kind": "frames", "size": "4kB", "interval": "33ms", "deadline": "120ms"}
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.up": f"{rate:.1f}Mbit/s",
+        "path.uplink_buffer": "2000packets",
+        "flows": [
+            {"name": "backup", **ends, "workload": {"kind": "bulk", "bytes": "6MB"}},
+            {"name": "call", **ends, "workload": frames},
+        ],
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 2, duration="20s", set=changes))
+    explained.try_remedies(TrialBudget())
+    (window,) = [each for each in explained.remedies if "receive_window_max=" in each.options]
+    (size,) = re.findall(r"receive_window_max=(\d+)kB", window.options)
+    bdp_kb = rate * rtt_ms / 8
+    assert 0.9 * bdp_kb < int(size) < 1.4 * bdp_kb
+    (late,) = re.findall(r"call share of late frames \S+ to (\S+) %", window.trial)
+    assert float(late) < 6
+    assert window.trial.count("backup completion mean") < 2
+    # The program that has the queue sets its own window.
+    assert "SO_RCVBUF of the receiving program" in window.text
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_that_fill_a_queue_themselves_have_a_shorter_one_as_a_remedy(seed: int) -> None:
+    draw = random.Random(seed)
+    slow, fast = draw.uniform(1.2, 1.8), draw.uniform(4, 6)
+    steps = [{"at": f"{6 * n}s", "rate": f"{(fast, slow)[n % 2]:.1f}Mbit/s"} for n in range(8)]
+    frames = {"kind": "frames", "size": "10kB", "interval": "33ms", "deadline": "1s"}
+    changes = {
+        "path.rtt": "60ms",
+        "path.down.steps": steps,
+        "path.buffer": "2000packets",
+        "tcp.notsent_lowat": "16kB",
+        "flows.0.workload": {**frames, "backlog": "newest"},
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 2, duration="48s", set=changes))
+    explained.try_remedies(TrialBudget())
+    fields = " ".join(each.options for each in explained.remedies)
+    assert "path.queue=fq-codel" in fields
+    assert "tcp.receive_window_max=" in fields
+    for remedy in explained.remedies:
+        for old, new in re.findall(r"share of late frames (\S+) to (\S+) %", remedy.trial):
+            assert float(new) <= 1.05 * float(old) + 0.25, remedy.trial

@@ -6,21 +6,25 @@ A queue may be that of the data, or that in which ACKs wait behind the data of o
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.explanation.buffers import size_of
 from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.shaper_remedies import shaper
-from celltcp.comparison.explanation.window_remedies import WINDOW_BDPS, rounded_size
+from celltcp.comparison.explanation.window_remedies import (
+    SMALL_WINDOW_BDPS,
+    WINDOW_BDPS,
+    rounded_size,
+)
 from celltcp.comparison.linux_lines import cca_line
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
@@ -79,7 +83,7 @@ def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     """An AQM at the bottleneck, or BBR for the flow that fills the queue.
 
-    A window of two BDPs bounds a queue of many BDPs, if no other flow shares it.
+    A window of two BDPs bounds a queue of many BDPs, if no other bulk flow shares it.
     """
     owner = queue_owner(evidence)
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
@@ -96,9 +100,8 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     if owner is None or evidence.is_bulk:
         if "bbr" not in evidence.own_cca:
             yield Remedy("a standing queue", cca="bbr")
-        if evidence.is_bulk:
+        if evidence.is_bulk or _has_frames(evidence.workload):
             yield from fq_codel
-        if not competitors(evidence) and evidence.is_bulk:
             yield from _window_for_queue(evidence)
         yield from shaper(evidence)
         return
@@ -138,15 +141,30 @@ def _with_times(kind: str, rtt_ms: float, target_share: float, packet_ms: float 
 
 
 def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
-    """Yields a window of two BDPs against a queue of many; nothing for a shorter queue."""
-    if evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.mean("rtt_min_ms"):
+    """Yields a window of two BDPs against a queue of many; nothing for a shorter queue.
+
+    A window of one BDP is tried where the first one leaves late frames.
+    """
+    rivals = competitors(evidence)
+    is_short = evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.mean("rtt_min_ms")
+    if is_short or not all(map(evidence.is_thin_flow, rivals)):
         return
-    yield Remedy(
-        f"a standing queue (a window of {WINDOW_BDPS} BDP leaves one of a BDP at most)",
-        (f"tcp.receive_window_max={rounded_size(WINDOW_BDPS * evidence.bdp)}",),
-        linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
-        price="goodput where rate or RTT grow",
-    )
+    indices = [evidence.index_of(name) for name in rivals]
+    workloads = [evidence.scenario["flows"][i].get("workload", {}) for i in indices if i is not None]
+    has_frames = any(map(_has_frames, [evidence.workload, *workloads]))
+    for bdps in (WINDOW_BDPS, *([SMALL_WINDOW_BDPS] if has_frames else [])):
+        left = "leaves one of a BDP at most" if bdps > 1 else "leaves none at a steady rate"
+        yield Remedy(
+            f"a standing queue (a window of {bdps} BDP {left})",
+            (f"tcp.receive_window_max={rounded_size(bdps * evidence.bdp)}",),
+            linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
+            price="goodput where rate or RTT grow",
+            is_fallback=bdps != WINDOW_BDPS,
+        )
+
+
+def _has_frames(workload: Mapping[str, Any]) -> bool:
+    return bool(workload.get("kind") == "frames")
 
 
 def _bbr_for(evidence: Evidence, owner: str | None) -> Iterator[Remedy]:

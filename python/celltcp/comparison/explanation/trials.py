@@ -247,15 +247,18 @@ class Trials:
         """Returns whether what the flow under test is for gets worse by too much for any gain.
 
         That is the ranking metric of its application. Without any application it is its goodput. It may
-        get worse for a shorter delay, if a delay is the cause. The goodput of other flows may fall by
-        more, as they may have had too much.
+        get worse for a shorter delay, if a delay is the cause, but no more frames may be late. The
+        goodput of other flows may fall by more, as they may have had too much.
         """
         tested, applications = self._comparison.tested.name, self._comparison.applications
         max_loss = _MAX_LOSS_FOR_DELAY_LOG if proposed.cause in _DELAY_CAUSES else _MIN_HELP_LOG
         if applications:
             asked = {(each.flow, each.ranking.metric) for each in applications if each.flow == tested}
-            losses = [each.gain for each in metrics if (each.flow, each.metric) in asked]
-            return min(losses, default=0.0) < -max_loss
+            return any(
+                each.gain < -(_MIN_HELP_LOG if each.metric == _LATE_SHARE else max_loss)
+                for each in metrics
+                if (each.flow, each.metric) in asked
+            )
         max_losses = {tested: max_loss}
         return any(
             each.gain < -max_losses.get(each.flow, _MAX_LOSS_OF_OTHERS_LOG)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
 #: Windows that fill a path, BDPs. Two BDPs still fill it right after a loss; one BDP leaves no queue.
-WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
+WINDOW_BDPS, SMALL_WINDOW_BDPS = 2, 1
 #: Maximum number of parallel connections that a text advises.
 _MAX_SESSIONS = 32
 #: Ratios of receive and send buffer to the window, as Linux counts the memory of packets.
@@ -65,7 +65,7 @@ def _windows(
         return
     needed = window_demand(evidence)
     sessions = evidence.sessions
-    for factor in (WINDOW_BDPS, _SMALL_WINDOW_BDPS):
+    for factor in (WINDOW_BDPS, SMALL_WINDOW_BDPS):
         window, amount = factor * evidence.bdp / sessions, f"{factor} BDP"
         if sessions > 1:
             amount += f" of {sessions} sessions"
