@@ -22,7 +22,7 @@ def _tried(changes: Changes, ccas: list[str], duration: str = "30s") -> list[Pro
     explained = ExplainedComparison(result)
     budget = TrialBudget()
     explained.try_remedies(budget)
-    explained.try_pair(budget)
+    explained.try_together(budget)
     return explained.remedies
 
 

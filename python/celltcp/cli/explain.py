@@ -49,6 +49,9 @@ def explain(folder: str, json_file: str | None) -> None:
             click.echo("Try next:")
             for line in itertools.chain.from_iterable(map(lines_of, tries)):
                 click.echo(f"  {line}")
+        best = explained.comparisons[""].best_tried if explained.is_single else None
+        if best is not None:
+            click.echo(best.text)
         for line in explained.over_all:
             click.echo(line)
         for setting in explained.comparisons[""].settings if explained.is_single else []:
@@ -58,7 +61,10 @@ def explain(folder: str, json_file: str | None) -> None:
                 )
                 continue
             sender = explained.comparisons[""].sender
-            click.echo(f"On Linux, the {sender} sets {setting['cca']}, best for {setting['need']}:")
+            without = " without it" if best is not None and best.replaces_setting else ""
+            click.echo(
+                f"On Linux, the {sender} sets {setting['cca']}, best{without} for {setting['need']}:"
+            )
             for line in setting["lines"]:
                 click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):

@@ -60,7 +60,7 @@ class Explanations:
         for comparison in self.comparisons.values():
             comparison.try_remedies(budget)
         if self.is_single:
-            self.comparisons[""].try_pair(budget)
+            self.comparisons[""].try_together(budget)
 
     def remedy_commands(self, folder: str | Path) -> list[str]:
         """Returns commands that try the remedies, each with a comment on its purpose.
@@ -148,6 +148,7 @@ class Explanations:
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
             lines += [line for block in explained.blocks for line in block]
+            lines += [explained.best_tried.text] if explained.best_tried else []
         lines += self.over_all
         return "\n".join(lines)
 

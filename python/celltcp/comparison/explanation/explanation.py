@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, with_ranges
+from celltcp.comparison.explanation.best_tried import BestTried, best_tried
 from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
@@ -201,6 +202,8 @@ class ExplainedComparison:
         )
         #: Remedies to try next, the most promising first.
         self.remedies = best_first(self._all_remedies)
+        #: The best of all that was compared or tried; None without trials.
+        self.best_tried: BestTried | None = None
 
     def try_remedies(self, budget: TrialBudget) -> None:
         """Tries the remedies in short runs; drops those that do not help. Untried ones stay."""
@@ -220,10 +223,15 @@ class ExplainedComparison:
                 remedies.append(proposed.with_trial(trial))
         self.remedies = best_first(remedies)
 
-    def try_pair(self, budget: TrialBudget) -> None:
-        """Tries two of the remedies together, after each alone; adds them if that gains more."""
-        pair = best_pair(Trials(self.comparison, budget), self.remedies)
+    def try_together(self, budget: TrialBudget) -> None:
+        """Tries two of the remedies together, after each alone; adds them if that gains more.
+
+        Then tries the best of all with the congestion control to set, for the conclusion.
+        """
+        trials = Trials(self.comparison, budget)
+        pair = best_pair(trials, self.remedies)
         self.remedies += [pair] if pair else []
+        self.best_tried = best_tried(trials, self.comparison, self.remedies)
 
     @property
     def notes(self) -> list[str]:
@@ -513,6 +521,7 @@ class ExplainedComparison:
                 }
                 for remedy in self.remedies
             ],
+            "best_tried": self.best_tried.to_json() if self.best_tried else None,
             "settings": self.settings,
             "plots": self.plots,
             "notes": self.notes,

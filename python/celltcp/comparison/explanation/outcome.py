@@ -76,6 +76,16 @@ class RemedyRow(TypedDict):
     ]
 
 
+class BestTriedRow(TypedDict):
+    """The best congestion control with a remedy, of all that was compared or tried."""
+
+    need: Annotated[str, "What it is best for: the first need of the results."]
+    metric: Annotated[str, "Metric by which it is best."]
+    cca: Cca
+    options: Annotated[str, "Options of celltcp compare with it, after the scenario or results."]
+    text: Annotated[str, "The metric with it, and of the CCA to set without it, and with it if tried."]
+
+
 class SettingRow(TypedDict):
     """Lines that set a congestion control on Linux."""
 
@@ -102,6 +112,9 @@ class ExplainedResults(TypedDict):
     ccas: Annotated[list[CcaExplanation], "Explanation of each flow and CCA."]
     remedies: Annotated[
         list[RemedyRow], "What to try next, the most promising first; three at most, and a pair."
+    ]
+    best_tried: Annotated[
+        BestTriedRow | None, "Null if no remedy beats the best CCA alone, or with a single CCA."
     ]
     settings: Annotated[
         list[SettingRow], "The best CCA, or that of each flow with an application; none if undecided."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from celltcp._core import Scenario
+    from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
     from celltcp.comparison.explanation.remedy import Remedy
@@ -53,6 +54,8 @@ class ProposedRemedy(NamedTuple):
     other_values: tuple[str, ...] = ()
     #: CCAs of `ccas` that lead, or are as good as the leader.
     leading: frozenset[str] = frozenset()
+    #: Results of the trial.
+    after: Comparison | None = None
 
     def with_trial(self, trial: Trial) -> ProposedRemedy:
         """Returns the remedy with the outcome of its trial, for the CCAs that it helped."""
@@ -62,6 +65,7 @@ class ProposedRemedy(NamedTuple):
             gain=trial.gain,
             brief=trial.brief,
             net_gains=trial.net_gains,
+            after=trial.after,
         )
 
     @property

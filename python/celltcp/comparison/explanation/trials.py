@@ -48,7 +48,7 @@ _MAX_SEGMENTS_OF_ALL, _MAX_SEGMENTS_OF_RUNS = 1e6, {2: 2.5e6, 1: 8e6}
 #: that a simulated second of a radio costs.
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
 #: Minimum absolute logarithms of the ratio of a metric for a help, and for a price in retransmissions.
-_MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
+MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 #: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time.
 _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.2)
 #: Share of complete transfers, and their time, which counts the time of incomplete ones so far.
@@ -82,7 +82,7 @@ _MAX_RATIO = 100.0
 _MIN_FACTOR, _MIN_RANGE = 10.0, 1.5
 
 
-class _MetricChange(NamedTuple):
+class MetricChange(NamedTuple):
     """Values of a metric of a flow before and after a remedy, one for each run."""
 
     flow: str
@@ -160,6 +160,8 @@ class Trial(NamedTuple):
     brief: str = ""
     #: Whether hardly a frame is late, under each CCA.
     leaves_few_late: bool = False
+    #: Results with the remedy.
+    after: Comparison | None = None
 
 
 class TrialBudget:
@@ -217,7 +219,7 @@ class Trials:
             gains = [
                 metric.gain for metric in app_metrics or changed if metric.metric != _RETRANSMISSIONS
             ]
-            is_help = max(gains, default=0.0) >= _MIN_HELP_LOG and sum(gains) > 0
+            is_help = max(gains, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
             is_shown = (proposed.cause == "queue" and self._shortens_queue(changed)) or (
                 proposed.cause in _SHARING_CAUSES and has_several_flows(cca) and _moves_shares(changed)
             )
@@ -230,7 +232,7 @@ class Trials:
             changes_text = ", ".join(
                 metric.text(names_flow=names_flow, has_range=has_range)
                 for metric in changed
-                if abs(metric.gain) >= _MIN_HELP_LOG and _is_mentioned(metric)
+                if abs(metric.gain) >= MIN_HELP_LOG and _is_mentioned(metric)
             )
             cca_text = names[cca] if replacement == cca else f"{names[replacement]} for {names[cca]}"
             texts.append(f"{cca_text} {changes_text}")
@@ -241,9 +243,9 @@ class Trials:
         text = f"in {runs_text(run_count)}, {'; '.join(texts)}"
         few_late = bool(late_shares) and max(late_shares) <= _MAX_FEW_LATE
         brief = next(iter(briefs), "")
-        return Trial(tuple(net_gains), text, gain, net_gains, brief, leaves_few_late=few_late)
+        return Trial(tuple(net_gains), text, gain, net_gains, brief, few_late, after)
 
-    def _costs_too_much(self, proposed: ProposedRemedy, metrics: Sequence[_MetricChange]) -> bool:
+    def _costs_too_much(self, proposed: ProposedRemedy, metrics: Sequence[MetricChange]) -> bool:
         """Returns whether what the flow under test is for gets worse by too much for any gain.
 
         That is the ranking metric of its application. Without any application it is its goodput. It may
@@ -251,7 +253,7 @@ class Trials:
         goodput of other flows may fall by more, as they may have had too much.
         """
         tested, applications = self._comparison.tested.name, self._comparison.applications
-        max_loss = _MAX_LOSS_FOR_DELAY_LOG if proposed.cause in _DELAY_CAUSES else _MIN_HELP_LOG
+        max_loss = _MAX_LOSS_FOR_DELAY_LOG if proposed.cause in _DELAY_CAUSES else MIN_HELP_LOG
         if applications:
             asked = {(each.flow, each.ranking.metric) for each in applications if each.flow == tested}
             return any(
@@ -266,7 +268,7 @@ class Trials:
             if each.metric == GOODPUT
         )
 
-    def _shortens_queue(self, changed: Sequence[_MetricChange]) -> bool:
+    def _shortens_queue(self, changed: Sequence[MetricChange]) -> bool:
         """Returns whether a transfer with an end has far less delay, at little more time.
 
         The time of a transfer does not show the queue that it fills. Remedies which shorten the time
@@ -303,8 +305,8 @@ class Trials:
         return 0
 
     def _without_first(
-        self, changed: _MetricChange, cca: str, replacement: str, after: Comparison
-    ) -> _MetricChange:
+        self, changed: MetricChange, cca: str, replacement: str, after: Comparison
+    ) -> MetricChange:
         """Returns the change of the slowest response without the first one of each connection.
 
         Other changes, and those without such responses, are returned as they are.
@@ -338,13 +340,13 @@ class Trials:
 
     def _metric_changes(
         self, proposed: ProposedRemedy, cca: str, replacement: str, after: Comparison
-    ) -> Iterator[_MetricChange]:
+    ) -> Iterator[MetricChange]:
         """Yields the metrics of applications and bulk flows before and after, on the same seeds."""
         before = self._comparison
         flow, seed_count = before.tested.name, len(after.values(replacement, GOODPUT))
 
-        def change(flow: str, metric: str, old: Sequence[float], new: Sequence[float]) -> _MetricChange:
-            return _MetricChange(flow, metric, list(old[:seed_count]), list(new))
+        def change(flow: str, metric: str, old: Sequence[float], new: Sequence[float]) -> MetricChange:
+            return MetricChange(flow, metric, list(old[:seed_count]), list(new))
 
         applications_after = {application.flow: application for application in after.applications}
         for application in before.applications:
@@ -440,7 +442,7 @@ def _mean_of(metric: str) -> str:
     return re.sub(r"_(p\d+|max)(?=_)", "", metric)
 
 
-def _is_mentioned(change: _MetricChange) -> bool:
+def _is_mentioned(change: MetricChange) -> bool:
     """Returns whether a text mentions a change: one that its digits show.
 
     Of retransmissions it mentions only a large increase.
@@ -453,6 +455,6 @@ def _is_mentioned(change: _MetricChange) -> bool:
     return change.gain < -_MIN_PRICE_LOG and estimate(change.after).mean >= _MIN_PRICE_RETRANSMISSIONS
 
 
-def _moves_shares(changed: Sequence[_MetricChange]) -> bool:
+def _moves_shares(changed: Sequence[MetricChange]) -> bool:
     """Returns whether the goodput of a flow changes, which says what decides the shares."""
-    return any(abs(each.gain) >= _MIN_HELP_LOG for each in changed if each.metric == GOODPUT)
+    return any(abs(each.gain) >= MIN_HELP_LOG for each in changed if each.metric == GOODPUT)

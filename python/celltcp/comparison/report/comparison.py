@@ -8,6 +8,7 @@ from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
+from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.plots.accessors import ComparisonPlots
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, question_on, settings_section
@@ -51,6 +52,12 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
     about = comparison.results.about
     title = name or str(about["name"])
     explained = ExplainedComparison(comparison)
+    if not name:
+        # Reports of several comparisons have no trials: they would take as long as the runs.
+        budget = TrialBudget()
+        explained.try_remedies(budget)
+        explained.try_together(budget)
+    answer = answer_of(comparison, explained.window_limit_text)
     question = question_on(
         comparison.ccas,
         f"{title}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each over the same "
@@ -60,7 +67,7 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
     return Part(
         title=title,
         question=question,
-        answer=answer_of(comparison, explained.window_limit_text),
+        answer=" ".join([answer, *([explained.best_tried.text] if explained.best_tried else [])]),
         findings=findings_of(comparison),
         sections=(
             *([settings] if settings else []),

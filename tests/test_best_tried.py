@@ -1,0 +1,85 @@
+"""The conclusion of an explanation: the best of all that was compared or tried."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.best_tried import BestTried
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+from drawn_causes import Changes
+
+
+def _best(changes: Changes, ccas: list[str], duration: str = "120s") -> BestTried | None:
+    """Returns the conclusion of a comparison after its trials."""
+    explained = ExplainedComparison(ct.compare("steady-20-68", ccas, 2, duration=duration, set=changes))
+    budget = TrialBudget()
+    explained.try_remedies(budget)
+    explained.try_together(budget)
+    return explained.best_tried
+
+
+def _answers_after_pauses(draw: random.Random) -> Changes:
+    """Returns answers of several initial windows, with pauses longer than any time-out."""
+    answer = {"kind": "request-response", "request": "300B", "response": f"{draw.randint(50, 70)}kB"}
+    return {
+        "path.rtt": f"{draw.randint(150, 300)}ms",
+        "path.down": f"{draw.randint(15, 40)}Mbit/s",
+        "path.buffer": "2bdp",
+        "flows.0.workload": {**answer, "gap": "5s"},
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_setting_that_beats_the_best_cca_is_the_conclusion(seed: int) -> None:
+    """BBR is better than CUBIC after pauses, and CUBIC without the restart of idle windows is best."""
+    changes = _answers_after_pauses(random.Random(seed))
+    best = _best(changes, ["cubic", "bbr"])
+    assert best is not None
+    assert (best.cca, best.remedy.remedy.changes) == ("cubic", ("tcp.slow_start_after_idle=false",))
+    # BBR alone and with it are beside it, and it is said that the lines of BBR are those without it.
+    assert " by cubic with tcp.slow_start_after_idle=false. bbr has " in best.text
+    assert best.text.endswith(" s with it.")
+    assert best.replaces_setting
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_cca_to_set_keeps_its_place_where_it_is_as_good_with_the_setting(seed: int) -> None:
+    """With a queue discipline, a ping beside a download is short under either CCA."""
+    draw = random.Random(seed)
+    ping = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(20, 60)}ms",
+        "path.down": f"{draw.randint(10, 30)}Mbit/s",
+        "path.buffer": "6bdp",
+        "flows": [{"name": "download"}, {"name": "ping", "cca": "cubic", "workload": ping}],
+    }
+    best = _best(changes, ["cubic", "bbr"])
+    assert best is not None
+    assert best.cca == "bbr"
+    assert best.remedy.remedy.changes == ("path.queue=fq-codel",)
+    assert not best.replaces_setting
+
+
+def test_there_is_no_conclusion_where_no_trial_beats_the_best_cca() -> None:
+    assert _best({"path.buffer": "1bdp"}, ["bbr"]) is None
+    assert _best({"path.loss": 0.02, "path.buffer": "1bdp"}, ["cubic", "bbr"]) is None
+
+
+def test_explanation_and_report_have_the_same_conclusion(celltcp, tmp_path: Path) -> None:
+    changes = _answers_after_pauses(random.Random(7))
+    ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="120s", set=changes, out=tmp_path / "o")
+    shown = celltcp("explain", str(tmp_path / "o")).stdout
+    (conclusion,) = [line for line in shown.splitlines() if line.startswith("Best of all")]
+    assert "sets bbr, best without it for " in shown
+    done = celltcp("explain", str(tmp_path / "o"), "--json", "-")
+    best = json.loads(done.stdout)["best_tried"]
+    assert best["text"] == conclusion
+    assert "slow_start_after_idle=false" in best["options"]
+    celltcp("report", str(tmp_path / "o"), "--page", str(tmp_path / "page.md"))
+    assert conclusion in (tmp_path / "page.md").read_text("utf-8").replace("\n", " ")
