@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.linux_lines import cca_line, linux_line
 
 #: Segments of a video, one every two seconds, over a long path.
@@ -138,3 +139,20 @@ def test_a_folder_of_a_sweep_has_the_remedies_of_most_values_but_not_what_was_va
     # The command runs as it is printed.
     again = CliRunner().invoke(commands, [*shlex.split(command)[1:], "--quiet"])
     assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize(("packets", "is_paced"), [(60, True), (750, False)])
+def test_a_window_that_the_buffer_does_not_hold_is_kept_with_pacing(
+    packets: int, is_paced: bool
+) -> None:
+    """A whole window at once overflows a short buffer, so that the setting alone makes it worse."""
+    rate: dict[str, Any] = {"path.down.rate": "100Mbit/s", "path.buffer": f"{packets}packets"}
+    explained = _explained("cubic", "bbr", **rate)
+    explained.try_remedies(TrialBudget())
+    (kept,) = (
+        each
+        for each in explained.remedies
+        if "slow_start_after_idle=false" in " ".join(each.remedy.changes)
+    )
+    assert ("tcp.pacing=true" in kept.remedy.changes) == is_paced
+    assert ("it is paced, as the buffer does not hold a whole window at once" in kept.text) == is_paced

@@ -266,10 +266,19 @@ def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy(against, parameter=parameter, linux=f"sender: {command}" if command else "")
 
 
-def idle_restart(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """No slow start after idle, a larger initial window, or BBR, which keeps its window in pauses."""
-    against = "a window that shrinks in pauses"
-    yield Remedy(against, ("tcp.slow_start_after_idle=false",))
+def idle_restart(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """No slow start after idle, a larger initial window, or BBR, which keeps its window in pauses.
+
+    Where a whole window at once overflows the buffer, no slow start after idle needs pacing.
+    """
+    against, unshrunk = "a window that shrinks in pauses", ("tcp.slow_start_after_idle=false",)
+    if evidence.cwnd_max * evidence.mss > buffer_bytes(evidence):
+        yield Remedy(
+            f"{against}; it is paced, as the buffer does not hold a whole window at once",
+            (*unshrunk, "tcp.pacing=true"),
+            family=unshrunk[0],
+        )
+    yield Remedy(against, unshrunk, family=unshrunk[0])
     yield _initial_window(against)
     yield Remedy(against, cca="bbr")
 
