@@ -286,6 +286,26 @@ def test_fairness_is_that_of_the_flows_that_compete() -> None:
     assert result.jains_index("cubic")[0] > 0.8 > result.values("cubic", "fairness")[0]
 
 
+@pytest.mark.parametrize("unequal", ["down", "up"])
+def test_fairness_is_that_of_the_less_fair_direction(unequal: str) -> None:
+    flows = [
+        {"name": f"{way}-{index}", **({} if way == "down" else {"from": "phone", "to": "server"})}
+        for way in ("down", "up")
+        for index in range(2)
+    ]
+    capped = next(flow for flow in flows if flow["name"] == f"{unequal}-1")
+    capped["max_pacing_rate"] = "200kbit/s"
+    changes = {"flows": flows, "path.up.rate": "4Mbit/s"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=changes)
+    shares = result.shares.set_index("flow")["goodput_mbps"]
+    indices = {
+        way: shares.filter(like=way).sum() ** 2 / (2 * (shares.filter(like=way) ** 2).sum())
+        for way in ("down", "up")
+    }
+    assert result.jains_index("cubic") == pytest.approx([min(indices.values())])
+    assert min(indices, key=indices.__getitem__) == unequal
+
+
 def test_a_queue_that_another_flow_fills_does_not_follow_the_rate_of_a_constant_link() -> None:
     frames = {"kind": "frames", "size": "200B", "interval": "20ms", "deadline": "150ms"}
     changes = {

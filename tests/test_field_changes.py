@@ -346,6 +346,18 @@ def test_a_condition_of_the_network_is_no_advice_but_the_cca_under_it_is() -> No
     assert any(each.startswith("trade-off of path.buffer") for each in texts)
 
 
+def test_linux_lines_of_a_buffer_in_bdps_have_the_rtt_and_the_rate_of_their_condition() -> None:
+    vary = ["path.buffer=8bdp,2bdp", "path.rtt=40ms,80ms", "path.down.rate=8Mbit/s,16Mbit/s"]
+    texts = ct.sweep("steady-20-18", vary, "cubic", 2, duration="20s").field_changes
+    lines = [text for text in texts if "bfifo limit" in text]
+    assert lines
+    for line in lines:
+        rtt_ms, mbps = map(float, re.findall(r"path\.\S+=(\d+)(?:ms|Mbit/s): ", line))
+        limit = float(re.findall(r"bfifo limit (\d+)", line)[0])
+        assert limit / (125 * rtt_ms * mbps) in (2.0, 8.0), line
+    assert len({re.findall(r"bfifo limit (\d+)", line)[0] for line in lines}) > 1
+
+
 @pytest.mark.parametrize("gain", [1.0, 0.5])
 def test_a_change_of_two_settings_that_gains_nothing_beyond_one_is_no_advice(gain: float) -> None:
     times = {"20 with cubic": 0.2, "600 with cubic": 4.5, "20 with vegas": 0.084 * gain}

@@ -59,10 +59,12 @@ def test_an_aqm_on_a_short_path_has_its_defaults() -> None:
     ("cause", "rate", "is_advised"),
     [("uplink", 18, False), ("queue", 18, True), ("uplink", 12, False), ("queue", 12, False)],
 )
+@pytest.mark.parametrize("flows", [[{}], [{"name": "down"}, CALL]], ids=["alone", "beside a call"])
 def test_what_costs_much_of_the_goodput_is_no_advice_however_short_the_delay(
-    cause: str, rate: int, is_advised: bool
+    cause: str, rate: int, is_advised: bool, flows: list[Changes]
 ) -> None:
     deep: Changes = {"path.rtt": "60ms", "path.down.rate": "20Mbit/s", "path.buffer": "8bdp"}
+    deep["flows"] = flows
     result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=deep)
     shorter = Remedy("a queue", ("path.queue=fq-codel", f"path.down.rate={rate}Mbit/s"))
     trial = Trials(result, TrialBudget()).run(ProposedRemedy(cause, shorter, ("cubic",), {}))

@@ -51,3 +51,17 @@ def test_a_buffer_that_does_not_decide_has_none(change: dict[str, Any]) -> None:
     if "path.down" in change:
         del path["path.down.rate"]
     assert "an RTT is at most" not in notes(path)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_buffer_does_not_bound_the_rtt_where_acks_wait_in_the_queue_of_uploads(seed: int) -> None:
+    draw = random.Random(f"both ways {seed}")
+    path = {
+        "path.rtt": f"{draw.randint(20, 60)}ms",
+        "path.down.rate": "20Mbit/s",
+        "path.up.rate": f"{draw.randint(2, 5)}Mbit/s",
+        "path.buffer": "256packets",
+        "path.uplink_buffer": f"{draw.randint(60, 200)}packets",
+        "flows": [{"name": "down"}, {"name": "up", "from": "phone", "to": "server"}],
+    }
+    assert "an RTT is at most" not in notes(path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -159,6 +160,12 @@ class FieldRanking:
     def decides(self) -> bool:
         """Whether there are enough runs to name a best value."""
         return self._points.decides
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario, parsed, at the fixed coordinates and the first of the values."""
+        first = next(iter(self._points.comparisons.values()))
+        return tomllib.loads(first.results.about["scenario"])
 
     def by_cca(self) -> list[FieldRanking]:
         """Returns the ranking under each congestion control alone, by the same metrics."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celltcp._core import CelltcpError, jain
+from celltcp._core import CelltcpError
 from celltcp.comparison.metrics import (
     APP_METRICS,
     CWND_MAX,
@@ -75,7 +75,7 @@ class Comparison(RunTables):
             self.metrics = (*self.metrics, COMPLETIONS)
         #: Flow under test: the first flow of the scenario, which runs, summary and verdicts describe.
         self.tested = FlowUnderTest.of(results.about)
-        competitors = self._competitors() if self._several_connections else None
+        fairness = self._fairness() if self._several_connections else None
         #: Columns of the runs by competing flow.
         self._columns_of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._windows: dict[FlowUnderTest, list[Windows]] = {}
@@ -88,9 +88,7 @@ class Comparison(RunTables):
             self._application_metrics = application_metrics(results, runs)
             self._frame_kinds = frame_kind_metrics(results, runs)
         tested_metrics = self._application_metrics.get(self.tested.name, {})
-        self._columns = run_table(
-            results, derived, tested_metrics, competitors, completions=completions
-        )
+        self._columns = run_table(results, derived, tested_metrics, fairness, completions=completions)
         if QOE in self._columns:
             self.requirements[QOE] = QOE
         if self.split_ccas:
@@ -119,28 +117,26 @@ class Comparison(RunTables):
 
         return path_shares(self.results)
 
-    def _competitors(self, excluded_flows: Collection[str] = ()) -> dict[int, list[float]]:
-        """Returns the goodput of each competitor while all flows ran, Mbit/s, by run."""
+    def _fairness(self, excluded_flows: Collection[str] = ()) -> dict[int, float]:
+        """Returns Jain's index of the competitors of each run, without these flows."""
+        from celltcp.comparison.shares import lowest_jains_index
+
         return {
-            run: [
-                competitor.goodput_mbps
-                for competitor in competitors
-                if competitor.flow not in excluded_flows
-            ]
+            run: lowest_jains_index(each for each in competitors if each.flow not in excluded_flows)
             for run, competitors in self._path_shares.competitors.items()
         }
 
     def jains_index(self, cca: str) -> list[float]:
-        """Returns Jain's index of all competitors for the path, in the order of the seeds.
+        """Returns Jain's index of the competitors of a direction, in the order of the seeds.
+
+        With competitors in both, it is the lower one.
 
         Flows that do not compete, such as a game or web pages, do not count.
         """
         if not self._intermittent_flows:
             return self.values(cca, JAIN)
-        competitors = self._competitors(self._intermittent_flows)
-        return self._in_seed_order(
-            cca, [jain(competitors.get(run, [])) for run in self._columns["run"]]
-        )
+        fairness = self._fairness(self._intermittent_flows)
+        return self._in_seed_order(cca, [fairness.get(run, math.nan) for run in self._columns["run"]])
 
     @functools.cached_property
     def _intermittent_flows(self) -> set[str]:

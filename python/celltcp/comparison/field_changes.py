@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import FieldRanking, advice_rankings, is_condition
 from celltcp.comparison.sweep_sentences import MAX_LISTED_VALUES, Sentences
@@ -26,25 +25,22 @@ def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
     `Comparison.best_by`, in place of those that matter most to the flows.
     """
     texts = []
-    # Commands for shapers need the hops and queues of the scenario, the same at most points.
-    about = next(iter(sweep.points.values())).results.about
-    scenario = tomllib.loads(about["scenario"])
     for ranking in _shown(advice_rankings(sweep)):
         if ranking.decides:
             where = _where(ranking.fixed)
             if len(ranking.ccas) == 1 < len(sweep.ccas):
                 where += f"{labels(sweep.ccas)[ranking.ccas[0]]}: "
-            texts += [f"{where}{text}" for text in _texts(ranking, by, sweep.present, scenario)]
+            texts += [f"{where}{text}" for text in _texts(ranking, by, sweep.present)]
     return texts
 
 
-def _texts(
-    ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str], scenario: Mapping[str, Any]
-) -> list[str]:
+def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str]) -> list[str]:
     """Returns the sentences on a ranking, for each CCA apart where the network has a trade-off.
 
     The owner of a shaper or a buffer seldom sets the CCA of the senders.
     """
+    # Commands for shapers and buffers need hops, queues and RTT of the scenario at these conditions.
+    scenario = ranking.scenario
     sentences = Sentences(ranking, ranking.deciding_stakes(by), present, scenario)
     is_network = all(map(_NETWORK.match, ranking.fields))
     if len(ranking.ccas) < 2 or not is_network or not sentences.has_front:

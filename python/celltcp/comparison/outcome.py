@@ -100,7 +100,7 @@ def _run_columns() -> Mapping[str, object]:
             Number,
             "Times that all payload sent was acknowledged and some of it had not reached the receiver.",
         ],
-        "fairness": Annotated[Number, "Jain index of the flows."],
+        "fairness": Annotated[Number, "Jain's index of the flows of a direction."],
         "duration_s": Duration,
         "middlebox": Middlebox,
         **app_metrics(Number),

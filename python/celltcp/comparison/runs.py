@@ -45,7 +45,7 @@ def run_table(
     results: Results,
     derived: Sequence[Weights | OtherMeasure],
     application_metrics: Mapping[str, NDArray[np.float64]],
-    competitors: Mapping[int, list[float]] | None = None,
+    fairness: Mapping[int, float] | None = None,
     *,
     completions: bool = False,
     flow: FlowUnderTest | None = None,
@@ -62,8 +62,7 @@ def run_table(
         results: of the campaign.
         derived: requirements whose metrics are computed slot by slot.
         application_metrics: metrics of the flow's application by name, a value per run.
-        competitors: goodput of each competitor while all flows ran, Mbit/s, by run; None where each
-            run has a single connection.
+        fairness: Jain's index of the competitors by run; None where each run has a single connection.
         completions: whether to add `COMPLETIONS`.
         flow: the flow; the one under test unless given.
     """
@@ -111,10 +110,10 @@ def run_table(
     for indices, min_rtt_ms in zip(rows.values(), min_rtts_ms, strict=True):
         for index in indices:
             columns["induced_delay_ms"][index] -= min_rtt_ms
-    if competitors is None:
+    if fairness is None:
         slots = results.tables["slots"]
         sums = sums_by(numbers(slots["run"]).tolist(), numbers(slots["goodput_mbps"]).tolist())
-        competitors = {run: [goodput] for run, goodput in sums.items()}
+        fairness = {run: jain([goodput]) for run, goodput in sums.items()}
     return {
         "run": runs["run"],
         "cca": [cca for (cca,) in rows_of(results.tables["runs"], "cca")],
@@ -133,7 +132,7 @@ def run_table(
         **({COMPLETIONS: _completions(results, rows, runs["duration_s"])} if completions else {}),
         **{name: total(name) for name in early_columns},
         **{name: values.tolist() for name, values in application_metrics.items()},
-        "fairness": [jain(competitors.get(run, [])) for run in runs["run"]],
+        "fairness": [fairness.get(run, math.nan) for run in runs["run"]],
         "duration_s": runs["duration_s"],
     }
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from celltcp._core import jain
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -21,6 +22,9 @@ from celltcp.results.columns import (
 )
 from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tables import Results
+
+#: Receiver of uploads in the column `ue` of connections.
+SERVER = "server"
 
 
 class Share(NamedTuple):
@@ -55,6 +59,8 @@ class Competitor(NamedTuple):
 
     flow: str
     goodput_mbps: float
+    #: Whether it sends to the server; each direction has a capacity of its own.
+    is_upload: bool
 
 
 class PathShares(NamedTuple):
@@ -71,6 +77,7 @@ class _Flow(NamedTuple):
     run: int
     name: str
     cca: str
+    is_upload: bool
 
 
 class _Span(NamedTuple):
@@ -93,7 +100,10 @@ class _SlotSum(NamedTuple):
 
 def path_shares(results: Results) -> PathShares:
     """Returns the shares of the path from the start of the last flow to the end of the first one."""
-    flows = [_Flow(*row) for row in rows_of(results.tables["flows"], "run", "name", "cca")]
+    flows = [
+        _Flow(run, name, cca, receiver == SERVER)
+        for run, name, cca, receiver in rows_of(results.tables["flows"], "run", "name", "cca", "ue")
+    ]
     slot_s = float(results.about["slot_s"])
     spans, slot_sums = _shared_slots(results, flows, slot_s)
     lengths = {run: span.slots(slot_s) for run, span in spans.items()}
@@ -103,21 +113,33 @@ def path_shares(results: Results) -> PathShares:
         flows[index] for index, each in slot_sums.items() if each.slots < lengths[flows[index].run]
     }
     competitors: dict[int, list[Competitor]] = {}
-    for index, goodput in goodputs.items():
-        if flows[index] not in partial_flows:
-            competitors.setdefault(flows[index].run, []).append(Competitor(flows[index].name, goodput))
+    whole = [
+        (flows[index], goodput)
+        for index, goodput in goodputs.items()
+        if flows[index] not in partial_flows
+    ]
     summed = [index for index in goodputs if flows[index] in partial_flows]
-    for (run, name), goodput in sums_by(
-        [(flows[index].run, flows[index].name) for index in summed],
-        [goodputs[index] for index in summed],
-    ).items():
-        competitors.setdefault(run, []).append(Competitor(name, goodput))
+    sums = sums_by([flows[index] for index in summed], [goodputs[index] for index in summed])
+    for flow, goodput in (*whole, *sums.items()):
+        competitors.setdefault(flow.run, []).append(Competitor(flow.name, goodput, flow.is_upload))
     sharing = [flows[index] for index in goodputs]
     counts = Counter(sharing)
     totals = sums_by(sharing, list(goodputs.values()))
     return PathShares(
-        [Share(*flow, counts[flow], total) for flow, total in totals.items()], competitors
+        [Share(flow.run, flow.name, flow.cca, counts[flow], total) for flow, total in totals.items()],
+        competitors,
     )
+
+
+def lowest_jains_index(competitors: Iterable[Competitor]) -> float:
+    """Returns Jain's index of the competitors of a direction, the lower one of both; NaN without any.
+
+    Rates of opposite directions have nothing to share, as each has a capacity of its own.
+    """
+    by_direction: dict[bool, list[float]] = {}
+    for competitor in competitors:
+        by_direction.setdefault(competitor.is_upload, []).append(competitor.goodput_mbps)
+    return min(map(jain, by_direction.values()), default=math.nan)
 
 
 def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanShare]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.queue_owners import ack_queue_owner
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.quantity_texts import time_text
@@ -55,7 +56,7 @@ def buffer_field(evidence: Evidence) -> str:
 def max_rtt_text(evidence: Evidence) -> str:
     """Returns the RTT with a full buffer as a sentence; empty unless a bulk flow fills a buffer.
 
-    Its rate is steady, and it drops packets only at its end.
+    Its rate is steady, it drops packets only at its end, and ACKs do not wait behind data.
     """
     is_full, access = (
         (evidence.recoveries["overflow"] > 0).any(),
@@ -66,6 +67,9 @@ def max_rtt_text(evidence: Evidence) -> str:
     rate = steady_rate(link)
     is_plain = evidence.is_bulk and not evidence.is_split and not evidence.jitter_ms
     if not is_full or not is_plain or evidence.scenario.get("radio") or not rate:
+        return ""
+    # Flows of the opposite direction have a queue of their own, which depends on their CCA.
+    if ack_queue_owner(evidence) is not None:
         return ""
     size = size_of(evidence, buffer_field(evidence), rate / 8)
     min_rtt_ms = evidence.mean("rtt_min_ms")

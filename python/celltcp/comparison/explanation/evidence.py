@@ -19,6 +19,7 @@ from celltcp.comparison.explanation.outages import Outage, outages_of, outages_o
 from celltcp.comparison.explanation.recoveries import recoveries_of
 from celltcp.comparison.frame_kinds import KIND_EVENTS, deciding_kinds, select_frames
 from celltcp.comparison.metrics import FRAME, FRAME_AGE, FRAMES
+from celltcp.comparison.shares import SERVER
 from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cell_changes import CellChange
     from celltcp.results.limits import FlowLimits
 
-#: Node that receives the data of an upload.
-SERVER = "server"
 #: Minimum share of a flow's time under a limit of the hosts for this limit to be a cause.
 MIN_LIMITED_SHARE = 0.2
 #: A window sets the pacing rate if it is full for at least the first share of the time, and at least

@@ -248,18 +248,19 @@ class Trials:
     def _costs_too_much(self, proposed: ProposedRemedy, metrics: Sequence[MetricChange]) -> bool:
         """Returns whether what the flow under test is for gets worse by too much for any gain.
 
-        That is the ranking metric of its application. Without any application it is its goodput. It may
-        get worse for a shorter delay, if a delay is the cause, but no more frames may be late. The
-        goodput of other flows may fall by more, as they may have had too much.
+        That is the ranking metric of its application. Without one it is its goodput, also where other
+        flows have applications. It may get worse for a shorter delay, if a delay is the cause, but no
+        more frames may be late. The goodput of other flows may fall by more, as they may have had too
+        much.
         """
-        tested, applications = self._comparison.tested.name, self._comparison.applications
+        tested = self._comparison.tested.name
         max_loss = _MAX_LOSS_FOR_DELAY_LOG if proposed.cause in _DELAY_CAUSES else MIN_HELP_LOG
-        if applications:
-            asked = {(each.flow, each.ranking.metric) for each in applications if each.flow == tested}
+        asked = {each.ranking.metric for each in self._comparison.applications if each.flow == tested}
+        if asked:
             return any(
-                each.gain < -(_MIN_HELP_LOG if each.metric == _LATE_SHARE else max_loss)
+                each.gain < -(MIN_HELP_LOG if each.metric == _LATE_SHARE else max_loss)
                 for each in metrics
-                if (each.flow, each.metric) in asked
+                if each.flow == tested and each.metric in asked
             )
         max_losses = {tested: max_loss}
         return any(
