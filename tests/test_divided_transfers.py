@@ -12,7 +12,6 @@ import celltcp as ct
 from celltcp.comparison.applications import shown_metrics
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.metrics import APP_METRICS
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
@@ -83,26 +82,40 @@ def test_the_trial_of_parts_has_the_figure_of_the_advised_command(seed: int) -> 
     (divided,) = (each for each in explained.remedies if "flows.0.count=5" in each.remedy.changes)
     more = dict(each.split("=", 1) for each in divided.remedy.changes)
     after = ct.compare("steady-20-68", "cubic", runs, duration="300s", set={**changes, **more})
-    # Each figure has the name that the table of its comparison has.
     (of_one,), (of_parts,) = (each.applications for each in (result, after))
-    name = APP_METRICS[of_one.ranking.metric].name
     ends = [of_one.means(of_one.completion_metric)[0], of_parts.means("completion_max_s")[0]]
     assert (
-        f"in {runs} runs, cubic {name}, then completion max, {ends[0]:.3f} to {ends[1]:.3f} s"
+        f"in {runs} runs, cubic completion of the last part {ends[0]:.3f} to {ends[1]:.3f} s"
         in divided.trial
     )
 
 
 def test_a_trial_of_few_runs_has_the_range_of_the_runs() -> None:
-    from celltcp.comparison.explanation.trials import _MetricChange
+    from celltcp.comparison.explanation.trials import MetricChange
 
-    wide = _MetricChange("f", "completion_max_s", [10.0, 10.0], [3.0, 9.0])
-    assert wide.text(names_flow=False, has_range=True).endswith(
-        "(-40 %; -70 % to -10 % in single runs)"
-    )
+    wide = MetricChange("f", "completion_max_s", [10.0, 10.0], [3.0, 9.0])
+    assert wide.text(names_flow=False, has_range=True).endswith("(-40 %; -70 to -10 % in single runs)")
+    # One unit for both ends of the range.
+    far = MetricChange("f", "completion_max_s", [10.0, 10.0], [0.9, 3.3])
+    assert "(-79 %; -91 to -67 % in single runs)" in far.text(names_flow=False, has_range=True)
+    more = MetricChange("f", "completion_max_s", [10.0, 10.0], [13.0, 150.0])
+    assert "(8.15 times; 1.3 to 15 times in single runs)" in more.text(names_flow=False, has_range=True)
     assert wide.text(names_flow=False, has_range=False).endswith("(-40 %)")
-    narrow = _MetricChange("f", "completion_max_s", [10.0, 10.0], [5.0, 6.0])
+    narrow = MetricChange("f", "completion_max_s", [10.0, 10.0], [5.0, 6.0])
     assert narrow.text(names_flow=False, has_range=True).endswith("(-45 %)")
+
+
+def test_a_trial_with_cut_transfers_has_the_runs_without_them_too() -> None:
+    from celltcp.comparison.explanation.trials import MetricChange, _complete_runs
+
+    cut = {"completed_share": [1.0, 0.0, 1.0]}, {"completed_share": [1.0, 1.0, 0.8]}
+    assert _complete_runs(*cut) == (0,)
+    assert _complete_runs(cut[0], {"completed_share": [1.0]}) is None
+    change = MetricChange(
+        "f", "completion_max_s", [60.0, 300.0, 70.0], [20.0, 50.0, 300.0], complete_runs=(0,)
+    )
+    text = change.text(names_flow=False, has_range=False)
+    assert text.endswith("with cut ones until the end, 60.000 to 20.000 s in the 1 of 3 runs without")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -45,6 +45,8 @@ def test_answers_that_wait_for_probes_of_either_end_have_a_lower_rto(direction: 
         "flows.0.workload": game,
     }
     result = ct.compare("steady-20-68", "cubic", 2, duration="120s", set=changes)
+    causes = [cause.text for each in ExplainedComparison(result).ccas for cause in each.causes]
+    assert any("an RTT and the minimum RTO of 200 ms" in text for text in causes)
     lower = _change(_tried(result), "tcp.min_rto=")
     gain = re.search(r"response p99 [\d.]+ to [\d.]+ s \(-(\d+) %\)", lower.trial)
     assert gain is not None, lower.trial

@@ -50,9 +50,9 @@ def law_text(evidence: Evidence) -> str:
         return ""
     tolerated = law.tolerated_loss(evidence.capacity_mbps / unit_mbps, rtt_s)
     return (
-        f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state has about "
-        f"{rate_text(rate_mbps)}; {rate_text(evidence.capacity_mbps)} need a loss rate of "
-        f"{tolerated:.2g} at most."
+        f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state with a loss event in "
+        f"{100 * loss:.2g} % of the segments has about {rate_text(rate_mbps)}; "
+        f"{rate_text(evidence.capacity_mbps)} need one in {100 * tolerated:.2g} % at most."
     )
 
 

@@ -47,7 +47,8 @@ class LeastTime(NamedTuple):
             mbps = 8e-6 * self.full_rate_bytes / self.full_rate_s
             rest = f", then {time_text(self.full_rate_s)} at {rate_text(mbps)} of payload"
         return (
-            f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} under any CCA: "
+            f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} with a window "
+            "that at most doubles with each round trip: "
             f"{time_text(self.first_byte_s)} to the first byte, "
             f"{time_text(self.slow_start_s)} in slow start{rest}"
         )

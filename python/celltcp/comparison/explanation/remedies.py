@@ -29,6 +29,7 @@ from celltcp.comparison.explanation.requests import limit_of_requests, opposite_
 from celltcp.comparison.explanation.response_remedies import response_round_trips
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
 from celltcp.comparison.explanation.split_hosts import split_buffer
+from celltcp.comparison.explanation.tail import interval_before_time_outs
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     BEHIND_LOST,
@@ -335,6 +336,8 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
                 yield _min_rto(evidence)
         elif reason == NAGLE:
             yield from _nodelay(evidence)
+        elif reason in (RECOVERY, BEHIND_LOST) and _is_rto_before_next_frame(evidence):
+            yield _min_rto(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
             yield newest_frame(evidence)
             frames_mbps = made_mbps(evidence) or 0.0
@@ -441,6 +444,12 @@ def _is_short_rto_useful(evidence: Evidence) -> bool:
     # Responses that miss their deadline anyway come sooner all the same.
     has_time = evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s
     return not is_queued and (has_time or evidence.workload.get("kind") == "request-response")
+
+
+def _is_rto_before_next_frame(evidence: Evidence) -> bool:
+    """Returns whether the next frame shows a loss, and a short RTO would come sooner."""
+    interval_s = interval_before_time_outs(evidence)
+    return interval_s is not None and evidence.is_thin and 1e3 * interval_s > _MIN_RTO_MS
 
 
 def _have_doubled(evidence: Evidence) -> bool:

@@ -17,9 +17,11 @@ from celltcp.comparison.explanation.unit_reasons import (
     IN_QUEUE,
     MAJORITY,
     MIN_QUEUED_RTTS,
+    PROBE,
     REASONS,
     RECOVERY,
     REQUEST_LOST,
+    TIME_OUT,
     count_reasons,
 )
 from celltcp.comparison.units_of_work import UNITS
@@ -104,6 +106,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{evidence.in_runs_text} ({percent_text(slow_count / count)}) {bound_text}"
             f"{' or never' if dropped_count else ''}{longest_text}: "
             f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}"
+            f"{_timer_text(evidence, reasons)}"
             f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
@@ -118,23 +121,46 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     the receiver (RFC 8985). Later segments of a frame of several show its losses, and a time-out those
     of frames that are further apart.
     """
-    frames = constant_frames(evidence.workload)
+    interval_s = interval_before_time_outs(evidence)
     in_recovery = reasons.get(RECOVERY, 0) + reasons.get(BEHIND_LOST, 0)
     is_usual = in_recovery >= MAJORITY * sum(reasons.values())
-    if frames is None or evidence.deadline_s is None or not is_usual:
+    if interval_s is None or evidence.deadline_s is None or not is_usual:
         return ""
-    if frames[0] >= _MIN_FRAME_SEGMENTS * evidence.mss:
-        return ""
-    min_interval_s = frames[1] * (1.0 - float(evidence.workload.get("jitter", 0.0)))
     next_s = 1.5 * evidence.mean("rtt_min_ms") / 1e3
-    repair_s = min_interval_s + next_s
-    if repair_s <= evidence.deadline_s or frames[1] > evidence.min_rto_s:
+    repair_s = interval_s * (1.0 - float(evidence.workload.get("jitter", 0.0))) + next_s
+    if repair_s <= evidence.deadline_s:
         return ""
     next_text = f", and the next one after {1e3 * next_s:.0f}" if reasons.get(BEHIND_LOST) else ""
     return (
         f" Under every CCA a lost frame arrives after {1e3 * repair_s:.0f} ms or more{next_text}: the "
-        "next frame shows its loss, and its repair takes 1.5 RTTs. Only a shorter RTT keeps that "
-        "deadline."
+        "next frame shows its loss, and its repair takes 1.5 RTTs. A shorter RTT repairs it sooner, or "
+        "a time-out before the next frame (a lower minimum RTO)."
+    )
+
+
+def interval_before_time_outs(evidence: Evidence) -> float | None:
+    """Returns the interval of frames, s, whose losses the next frame shows before a time-out does.
+
+    It is None for frames of several segments, which show their own losses, and for rare ones.
+    """
+    frames = constant_frames(evidence.workload)
+    if frames is None or frames[0] >= _MIN_FRAME_SEGMENTS * evidence.mss:
+        return None
+    return frames[1] if frames[1] <= evidence.min_rto_s else None
+
+
+def _timer_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
+    """Returns a sentence on the timer of loss probes and time-outs; empty where others decide.
+
+    The probe of a lone segment comes no later than its time-out (Linux, `tcp_schedule_loss_probe`).
+    """
+    waits = sum(reasons.get(reason, 0) for reason in (PROBE, TIME_OUT, REQUEST_LOST))
+    if waits < MAJORITY * sum(reasons.values()) or not evidence.is_thin:
+        return ""
+    rto_s = evidence.mean("rtt_mean_ms") / 1e3 + evidence.min_rto_s
+    return (
+        " The timer of a lone segment is an RTT and the minimum RTO of "
+        f"{time_text(evidence.min_rto_s)}, some {time_text(rto_s)}; it doubles with each time-out."
     )
 
 

@@ -32,6 +32,7 @@ from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.quantity_texts import three_digits
 from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ _MAX_FEW_LATE = 0.01
 _RESPONSE_P95 = "response_p95_s"
 #: Maximum ratio of two values of an application metric in a gain; larger ratios count as this one.
 _MAX_RATIO = 100.0
+#: Name of the slowest response without the first one of each connection.
+_LATER_RESPONSE_MAX = "response max after the first of each connection"
 #: Minimum ratio at which a text has a factor instead of a percentage, and minimum ratio of the largest
 #: to the smallest change in a run at which a text has both.
 _MIN_FACTOR, _MIN_RANGE = 10.0, 1.5
@@ -89,10 +92,10 @@ class MetricChange(NamedTuple):
     metric: str
     before: list[float]
     after: list[float]
-    #: Text about the units of work of the metric, to follow its name.
-    note: str = ""
-    #: Name of the metric after the remedy, in whose table it is another; empty for the same.
-    metric_after: str = ""
+    #: Name in texts, where that of the metric does not suit both; empty for that of the metric.
+    name: str = ""
+    #: Runs in which all transfers are complete before and after; None if none was cut off.
+    complete_runs: tuple[int, ...] | None = None
 
     @property
     def gain(self) -> float:
@@ -115,34 +118,52 @@ class MetricChange(NamedTuple):
         """
         words = words_of(self.metric)
         old, new = estimate(self.before).mean, estimate(self.after).mean
-        flow_text = f"{self.flow} " if names_flow else ""
+        name = f"{f'{self.flow} ' if names_flow else ''}{self.name or words.name}"
         if self.metric.endswith("_share"):
-            return f"{flow_text}{words.name} {100 * old:.3g} to {100 * new:.3g} %"
+            return f"{name} {100 * old:.3g} to {100 * new:.3g} %"
         ratio_text = ""
         if old > 0 and math.isfinite(ratio := new / old) and self.metric != _RETRANSMISSIONS:
-            ratio_text = f" ({_ratio_text(ratio)}{self._range_text if has_range else ''})"
-        return f"{flow_text}{words.name}{self.note} {words.in_line(old, new)}{ratio_text}"
+            ratio_text = f" ({(self._range_text(ratio) if has_range else '') or _ratio_text(ratio)})"
+        return f"{name} {words.in_line(old, new)}{ratio_text}{self._complete_text}"
 
     @property
-    def _range_text(self) -> str:
-        """Range of the changes in the runs, to follow that of the mean; empty for a narrow one."""
+    def _complete_text(self) -> str:
+        """Means of the runs with complete transfers, where some transfers were cut off; or empty."""
+        if self.complete_runs is None:
+            return ""
+        text = " with cut ones until the end"
+        if not self.complete_runs:
+            return text
+        means = (
+            estimate([values[run] for run in self.complete_runs]).mean
+            for values in (self.before, self.after)
+        )
+        runs = f"{len(self.complete_runs)} of {runs_text(len(self.before))}"
+        return f"{text}, {words_of(self.metric).in_line(*means)} in the {runs} without"
+
+    def _range_text(self, mean: float) -> str:
+        """Returns the change of the mean with the range in the runs; empty for a narrow one."""
         ratios = [new / old for old, new in zip(self.before, self.after, strict=True) if old > 0]
         if not ratios or max(ratios) < _MIN_RANGE * min(ratios):
             return ""
-        return f"; {_ratio_text(min(ratios))} to {_ratio_text(max(ratios))} in single runs"
+        unit = " %" if max(ratios) < _MIN_FACTOR else " times"
+        ends = (_ratio_text(ratio, unit).removesuffix(unit) for ratio in (min(ratios), max(ratios)))
+        return f"{_ratio_text(mean, unit)}; {' to '.join(ends)}{unit} in single runs"
 
     def after_text(self, *, names_flow: bool) -> str:
         """Returns the metric after the remedy as text."""
-        words, new = words_of(self.metric_after or self.metric), estimate(self.after).mean
+        words, new = words_of(self.metric), estimate(self.after).mean
         value = f"{100 * new:.3g} %" if self.metric.endswith("_share") else words.value_text(new)
-        return f"{f'{self.flow} ' if names_flow else ''}{words.name} {value}"
+        return f"{f'{self.flow} ' if names_flow else ''}{self.name or words.name} {value}"
 
 
-def _ratio_text(ratio: float) -> str:
-    """Returns a ratio as a change in per cent, or as a factor if it is far from one."""
-    if ratio >= _MIN_FACTOR:
-        return f"{ratio:.0f} times"
-    return f"1/{1 / ratio:.0f}" if 0 < ratio <= 1 / _MIN_FACTOR else f"{100 * (ratio - 1):+.0f} %"
+def _ratio_text(ratio: float, unit: str = "") -> str:
+    """Returns a ratio as a change in per cent, or as a factor if it is far from one; or with a unit."""
+    if unit == " times" or (not unit and ratio >= _MIN_FACTOR):
+        return f"{three_digits(ratio) if ratio < _MIN_FACTOR else f'{ratio:.0f}'} times"
+    if not unit and 0 < ratio <= 1 / _MIN_FACTOR:
+        return f"1/{1 / ratio:.0f}"
+    return f"{100 * (ratio - 1):+.0f} %"
 
 
 class Trial(NamedTuple):
@@ -321,7 +342,7 @@ class Trials:
         old = old[: len(new)]
         if (old, new) == (changed.before, changed.after):
             return changed
-        return changed._replace(before=old, after=new, note=" but for the first")
+        return changed._replace(before=old, after=new, name=_LATER_RESPONSE_MAX)
 
     @functools.cached_property
     def _scenario(self) -> Scenario:
@@ -363,9 +384,10 @@ class Trials:
                 )
                 if metric in APP_METRICS and old is not None and new is not None:
                     changed = change(application.flow, metric, old, new)
-                    if is_divided and metric in _COMPLETIONS:
-                        last = words_of(LAST_COMPLETION).name
-                        changed = changed._replace(note=f", then {last},", metric_after=LAST_COMPLETION)
+                    if metric in _COMPLETIONS:
+                        name = "completion of the last part" if is_divided else ""
+                        complete = _complete_runs(application.metrics[cca], new_metrics)
+                        changed = changed._replace(name=name, complete_runs=complete)
                     yield self._without_first(changed, cca, replacement, after)
         if proposed.cause == _RATE_CAUSE or (before.is_competing and not before.is_finite):
             yield change(flow, GOODPUT, before.values(cca, GOODPUT), after.values(replacement, GOODPUT))
@@ -429,6 +451,17 @@ def _values_of(
         return metrics.get(metric)
     names = (LAST_COMPLETION,) if is_divided else _COMPLETIONS
     return next((metrics[name] for name in names if name in metrics), None)
+
+
+def _complete_runs(
+    before: Mapping[str, Sequence[float]], after: Mapping[str, Sequence[float]]
+) -> tuple[int, ...] | None:
+    """Returns the runs whose transfers are complete before and after; None if those of all are."""
+    pairs = zip(before[_COMPLETED_SHARE], after[_COMPLETED_SHARE], strict=False)
+    is_complete = [min(pair) >= 1 for pair in pairs]
+    if all(is_complete):
+        return None
+    return tuple(run for run, complete in enumerate(is_complete) if complete)
 
 
 def _mean_of(metric: str) -> str:
