@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import re
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,7 +14,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
 from celltcp.comparison.best_values import is_condition
-from celltcp.comparison.condition_texts import _direction, condition_texts
+from celltcp.comparison.condition_texts import _direction, _listed, condition_texts
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
@@ -155,6 +158,54 @@ def test_a_large_change_that_two_runs_do_not_show_is_undecided(slower: float, di
     rare = {name: [value * 1e-4 for value in of] for name, of in values.items()}
     stake = SimpleNamespace(**{**vars(stake), "values": rare, "metric": "late_share"})
     assert _direction(cast("Stake", stake), [*values]) == "does not change significantly"
+
+
+def _stake_of(means: Sequence[float], *, is_less_better: bool) -> Stake:
+    """Returns a stake whose values are 0, 1 and so on, with significant differences."""
+    values = {str(index): [mean, mean] for index, mean in enumerate(means)}
+
+    def signed_mean(value: str) -> float:
+        return -values[value][0] if is_less_better else values[value][0]
+
+    return cast(
+        "Stake",
+        SimpleNamespace(
+            values=values,
+            is_less_better=is_less_better,
+            is_gain=lambda one, other: signed_mean(one) > signed_mean(other),
+            signed_mean=signed_mean,
+            metric="rtt_mean_ms" if is_less_better else "goodput_mbps",
+        ),
+    )
+
+
+@pytest.mark.parametrize("is_less_better", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_metric_that_turns_is_described_in_the_order_of_its_turn(
+    seed: int, is_less_better: bool
+) -> None:
+    draw = random.Random(seed)
+    ends, count = draw.sample(range(2, 100), 2), draw.randint(1, 6)
+    for inside, turn in ((min(ends) - 1, "falls, then rises"), (max(ends) + 1, "rises, then falls")):
+        stake = _stake_of([ends[0], *([inside] * count), ends[1]], is_less_better=is_less_better)
+        assert _direction(stake, [*stake.values]) == turn
+    wave = _stake_of([5, 9, 1, 5], is_less_better=is_less_better)
+    assert _direction(wave, [*wave.values]) == "rises and falls"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_description_of_many_values_has_the_ends_the_extremes_and_the_steepest_step(
+    seed: int,
+) -> None:
+    draw = random.Random(seed)
+    means = [draw.uniform(1, 100) for _ in range(draw.randint(6, 12))]
+    stake = _stake_of(means, is_less_better=False)
+    listed = [int(value) for value in _listed(stake, [*stake.values])]
+    steps = [abs(after - before) for before, after in itertools.pairwise(means)]
+    steepest = steps.index(max(steps))
+    extremes = {means.index(min(means)), means.index(max(means))}
+    assert set(listed) == {0, len(means) - 1, steepest, steepest + 1, *extremes}
+    assert listed == sorted(listed)
 
 
 @pytest.mark.parametrize("buffer", ["0.5bdp", "2bdp", "4bdp"])

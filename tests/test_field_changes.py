@@ -346,6 +346,30 @@ def test_a_condition_of_the_network_is_no_advice_but_the_cca_under_it_is() -> No
     assert any(each.startswith("trade-off of path.buffer") for each in texts)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cca_is_described_at_the_condition_where_it_gains_most(seed: int) -> None:
+    draw = random.Random(seed)
+    losses = ["0", "0.1%", "1%", "2%"]
+    draw.shuffle(losses)
+    cubic, bbr = ({loss: draw.uniform(1, 9) for loss in losses} for _ in range(2))
+    cubic["0"] = bbr["0"] = 9.0
+    gains = {loss: bbr[loss] / cubic[loss] for loss in losses}
+    most = max(gains, key=gains.__getitem__)
+    both = {"cubic": cubic, "bbr": bbr}
+    rates = {f"{loss} with {cca}": of[loss] for loss in losses for cca, of in both.items()}
+    goodput = _stake("flow", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
+    texts = _texts(["path.loss"], ["cubic", "bbr"], goodput, **{"path.loss": "0"})
+    changes = [text for text in texts if text.startswith("bbr instead of cubic (path.loss=")]
+    expected = [most] if gains[most] > 1 else []
+    assert [re.findall(r"path.loss=([^)]*)", text)[0] for text in changes] == expected
+    if expected:
+        assert (
+            changes[0]
+            .partition(": ")[2]
+            .startswith(f"flow goodput {bbr[most]:.2f} Mbit/s instead of {cubic[most]:.2f}")
+        )
+
+
 def test_linux_lines_of_a_buffer_in_bdps_have_the_rtt_and_the_rate_of_their_condition() -> None:
     vary = ["path.buffer=8bdp,2bdp", "path.rtt=40ms,80ms", "path.down.rate=8Mbit/s,16Mbit/s"]
     texts = ct.sweep("steady-20-18", vary, "cubic", 2, duration="20s").field_changes

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Maximum number of values that a sentence lists.
-_MAX_LISTED_VALUES = 4
+#: Maximum number of values that are all listed.
+_MAX_LISTED_VALUES = 5
 #: Maximum ratio of means up to which an insignificant difference counts as none.
 _MAX_UNDECIDED_RATIO = 1.2
 
@@ -79,8 +79,7 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
     amounts = quantities(values)
     if amounts is not None:
         values = [value for _, value in sorted(zip(amounts, values, strict=True))]
-    are_few = len(values) <= _MAX_LISTED_VALUES
-    listed = values if are_few else [values[0], values[len(values) // 2], values[-1]]
+    listed = _listed(stake, values)
     numbers = [estimate(stake.values[value]).mean for value in listed]
     words = words_of(stake.metric).suited(*numbers)
     # The last mean has the unit, unless nothing was complete there.
@@ -95,13 +94,25 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
     return direction, ", ".join(f"{mean} ({value})" for mean, value in pairs)
 
 
+def _listed(stake: Stake, values: Sequence[str]) -> list[str]:
+    """Returns a few of the ordered values: the ends, the steepest step and the extremes."""
+    means = [estimate(stake.values[value]).mean for value in values]
+    known = [index for index, mean in enumerate(means) if math.isfinite(mean)]
+    if len(values) <= _MAX_LISTED_VALUES or len(known) < 2:
+        return list(values)
+    steps = itertools.pairwise(known)
+    steepest = max(steps, key=lambda step: abs(means[step[1]] - means[step[0]]))
+    extremes = (extreme(known, key=means.__getitem__) for extreme in (min, max))
+    return [values[index] for index in sorted({0, *steepest, *extremes, len(values) - 1})]
+
+
 def _direction(stake: Stake, values: Sequence[str]) -> str:
     """Returns how a metric changes along ordered values, as a predicate: significantly or not."""
     pairs = list(itertools.combinations(values, 2))
     has_gains = any(stake.is_gain(after, before) for before, after in pairs)
     has_losses = any(stake.is_gain(before, after) for before, after in pairs)
     if has_gains and has_losses:
-        return "rises and falls"
+        return _turns(stake, values)
     if has_gains or has_losses:
         return "falls" if has_gains == stake.is_less_better else "grows"
     means = [abs(estimate(stake.values[value]).mean) for value in values]
@@ -110,3 +121,15 @@ def _direction(stake: Stake, values: Sequence[str]) -> str:
     if is_large and max(means) > _MAX_UNDECIDED_RATIO * min(means):
         return "is undecided (more --runs)"
     return "does not change significantly"
+
+
+def _turns(stake: Stake, values: Sequence[str]) -> str:
+    """Returns how a metric turns along ordered values: once, or several times."""
+    signed = [stake.signed_mean(value) for value in values]
+    means = [-each for each in signed] if stake.is_less_better else signed
+    is_lowest_inside, is_highest_inside = (
+        means.index(extreme(means)) not in (0, len(means) - 1) for extreme in (min, max)
+    )
+    if is_lowest_inside == is_highest_inside:
+        return "rises and falls"
+    return "falls, then rises" if is_lowest_inside else "rises, then falls"

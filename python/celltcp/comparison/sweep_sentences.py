@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,12 @@ MAX_LISTED_VALUES = 4
 _MAX_FRONT = 5
 #: Maximum number of changes.
 _MAX_CHANGES = 4
+
+
+def _ratio(new: float, old: float) -> float:
+    """Returns the larger of two means by the smaller one; infinite without the old one."""
+    small, large = sorted((abs(new), abs(old)))
+    return large / small if small > 0 and not math.isnan(large) else math.inf
 
 
 class Sentences:
@@ -146,24 +153,49 @@ class Sentences:
         return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
 
     def cca_texts(self) -> list[str]:
-        """Returns the changes by other CCAs, at the conditions of the start.
+        """Returns the changes by other CCAs, at the conditions of the start and where one gains most.
 
         Nobody can set the RTT of a path or its loss rate, so that none of their values is recommended.
         """
         _, names, _ = self._best_names()
         better = [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
-        lines = (cca_line(self._ranking.choices[name].cca, self._scenario) for name in better)
+        starts = dict.fromkeys(better, self._names[self._start])
+        starts.update(self._largest_gain_by_cca())
+        lines = (cca_line(self._ranking.choices[name].cca, self._scenario) for name in starts)
         linux_texts = (f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines)))
-        return [*map(self._change_text, better), *linux_texts]
+        return [*(self._change_text(name, start) for name, start in starts.items()), *linux_texts]
+
+    def _largest_gain_by_cca(self) -> dict[str, str]:
+        """Returns the choice that gains most by its CCA under any condition, with what it replaces.
+
+        A CCA may be worth its change under other conditions than those of the start. The gain is that
+        in the first metric that any CCA improves; empty without one, and where values are settings.
+        """
+        choices = self._ranking.choices
+        if not all(map(is_condition, self._ranking.fields)):
+            return {}
+        starts = {
+            name: self._names[Choice(choice.value, self._start.cca)] for name, choice in choices.items()
+        }
+        for stake in self._stakes:
+            gains = {
+                name: _ratio(*(estimate(stake.values[each]).mean for each in (name, start)))
+                for name, start in starts.items()
+                if stake.is_gain(name, start)
+            }
+            if gains:
+                name = max(gains, key=gains.__getitem__)
+                return {name: starts[name]}
+        return {}
 
     def _is_better(self, name: str) -> bool:
         """Returns whether a flow gains from a choice in place of the start."""
         start = self._names[self._start]
         return name != start and any(stake.is_gain(name, start) for stake in self._stakes)
 
-    def _change_text(self, name: str) -> str:
-        """Returns a choice in place of the start, with the metrics of the flows under both."""
-        start = self._names[self._start]
+    def _change_text(self, name: str, start: str = "") -> str:
+        """Returns a choice in place of another one, with the metrics of the flows under both."""
+        start = start or self._names[self._start]
         texts = [
             self._ranking.without_flow(stake.text(name, start))
             + change_reversal_text(self._ranking, stake, name, start)
@@ -173,7 +205,8 @@ class Sentences:
         # A start with which a flow finished nothing has no values to compare with.
         if not any(start in names for names in self._void.values()):
             texts += price_texts(self._ranking, name, start, shown)
-        return f"{self._change(self._ranking.choices[name])}: {'; '.join(texts)}"
+        choices = self._ranking.choices
+        return f"{self._change(choices[name], choices[start])}: {'; '.join(texts)}"
 
     def _best(self, stake: Stake, among: Sequence[str]) -> str:
         return max(among, key=lambda name: stake.signed_mean(name))
@@ -262,7 +295,7 @@ class Sentences:
     def _changed(self, name: str) -> set[str]:
         """Returns the fields, and `"cca"`, whose values in a choice are not those of the start."""
         choice = self._ranking.choices[name]
-        changed = {field for field, new, old in self._field_values(choice) if new != old}
+        changed = {field for field, new, old in self._field_values(choice, self._start) if new != old}
         return changed | ({"cca"} if choice.cca != self._start.cca else set())
 
     def _linux_texts(self, names: Sequence[str]) -> list[str]:
@@ -298,22 +331,22 @@ class Sentences:
         ):
             yield [self._best(stake, group) for stake in self._stakes]
 
-    def _field_values(self, choice: Choice) -> Iterator[tuple[str, str, str]]:
-        """Returns each field with its value in a choice, and in the start."""
+    def _field_values(self, choice: Choice, start: Choice) -> Iterator[tuple[str, str, str]]:
+        """Returns each field with its value in a choice, and in the one that it replaces."""
         ranking = self._ranking
-        old_values = ranking.coordinates(self._start)
+        old_values = ranking.coordinates(start)
         return zip(ranking.fields, ranking.coordinates(choice), old_values, strict=True)
 
-    def _change(self, choice: Choice) -> str:
-        """Returns a choice in place of the start, and in parentheses the values that stay."""
+    def _change(self, choice: Choice, start: Choice) -> str:
+        """Returns a choice in place of another one, and in parentheses the values that stay."""
         changed, unchanged = [], []
-        for field, new, old in self._field_values(choice):
+        for field, new, old in self._field_values(choice, start):
             if new == old:
                 unchanged.append(f"{field}={new}")
             else:
                 changed.append(f"{field}={new} instead of {old}")
-        old_cca = self._labels[self._start.cca]
-        if choice.cca != self._start.cca:
+        old_cca = self._labels[start.cca]
+        if choice.cca != start.cca:
             changed.append(f"{self._labels[choice.cca]} instead of {old_cca}")
         elif len(self._ranking.ccas) > 1:
             unchanged.append(old_cca)
