@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +14,9 @@ from click.testing import CliRunner
 from celltcp.cli import celltcp as commands
 from celltcp.logs.log import read_log
 from reading_logs import check, read
+
+if TYPE_CHECKING:
+    from conftest import Celltcp
 
 #: An upload over 5 Mbit/s: the send buffer fills at first, and a second without a write is no outage.
 WRITES = [14.3, 4.1, 0.0, 9.94, 5.2, 4.4, 5.1, 4.7, 5.3, 4.6, 5.0, 4.8]
@@ -200,3 +205,56 @@ def test_a_window_that_stays_without_loss_is_bounded_by_a_buffer(
     )
     log = read(tmp_path, text, "up.txt")
     assert ("the congestion window stays at 842 kB" in (log.held_back_reason or "")) == is_told
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_compare_warns_of_losses_that_a_test_under_bbr_repaired(seed: int, tmp_path: Path) -> None:
+    """Random losses decide which CCA is best, and the rates of a log have none."""
+    draw = random.Random(seed)
+    loss = draw.uniform(0.002, 0.02)
+    rates = [draw.uniform(18, 30) for _ in range(20)]
+    document = json.loads(_upload(intervals=_intervals(rates, sender=True, rtt_ms=40), end={}))
+    for each, rate in zip(document["intervals"], rates, strict=True):
+        size = rate * 1e6 / 8
+        each["sum"] |= {"bytes": size, "retransmits": round(loss * size / 1448)}
+    options = ["--set", "path.down=90Mbit/s", "--set", "flows.0.from=phone"]
+    options += [
+        "--set",
+        "flows.0.to=server",
+        "--cca",
+        "cubic",
+        "--runs",
+        "1",
+        "--duration",
+        "2s",
+        "--quiet",
+    ]
+    file = tmp_path / "up.json"
+
+    def stderr(cca: str, *more: str) -> str:
+        file.write_text(json.dumps({**document, "end": {"sender_tcp_congestion": cca}}))
+        command = ["compare", str(file), "--uplink", str(file), *options, *more]
+        return CliRunner().invoke(commands, command).stderr
+
+    (share,) = re.findall(r"under BBR, sent ([\d.]+) % .* --set path\.uplink_loss=", stderr("bbr"))
+    assert float(share) == pytest.approx(100 * loss, rel=0.05)
+    # Other CCAs lose segments in queues that they fill.
+    assert "under BBR" not in stderr("cubic")
+    assert "under BBR" not in stderr("bbr", "--set", "path.uplink_loss=1%")
+
+
+def test_an_uplinks_log_has_the_rtt_of_a_path_whose_downlink_has_no_log(
+    tmp_path: Path, celltcp: Celltcp
+) -> None:
+    file = tmp_path / "up.json"
+    file.write_text(_upload())
+    options = ["--uplink", str(file), "--set", "path.down=50Mbit/s", "--set", "flows.0.from=phone"]
+    options += ["--set", "flows.0.to=server", "--cca", "cubic", "--runs", "1", "--duration", "2s"]
+    of_log = celltcp("compare", str(file), *options).stderr
+    assert "path.rtt=174.500ms, from the log" in of_log
+    assert "(--set): path.uplink_buffer=" in of_log
+    assert "a queue stood in it" in of_log
+    # A known RTT needs no warning on that of the log.
+    known = celltcp("compare", str(file), *options, "--set", "path.rtt=50ms").stderr
+    assert "a queue stood in it" not in known
+    assert "from the log" not in known

@@ -29,6 +29,13 @@ _Outcome_co = TypeVar("_Outcome_co", covariant=True)
 #: Largest imputed share of a trace without a warning.
 _MAX_IMPUTED_SHARE = 0.5
 
+#: Minimum share of segments that a test sent again for a warning: if they are random losses, NewReno
+#: and CUBIC get some 13 Mbit/s at an RTT of 50 ms (RFC 9438 section 5).
+_MIN_LOSS = 5e-4
+#: Maximum difference of an RTT in a scenario from that of its log, which it has rounded, ms.
+_MAX_ROUNDED_MS = 1e-3
+#: Fields of `path` with the random loss of each direction.
+_LOSS_FIELDS = {"down": "loss", "up": "uplink_loss"}
 #: Names of transfers by direction.
 _TRANSFERS = {"up": "an upload", "down": "a download"}
 
@@ -91,6 +98,8 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
 def print_assumptions(source: ScenarioSource) -> None:
     """Prints on stderr the assumed settings of the path, which neither trace nor options give."""
     _print_left_out_uplink(source)
+    if rtt := source.rtt_of_log:
+        note(f"{rtt}, from the log (--set)")
     if buffer := source.buffer_of_log:
         note(f"{buffer}, from the log's Cwnd (--set)")
     _print_assumed([source])
@@ -118,8 +127,12 @@ def _print_left_out_uplink(source: ScenarioSource, prefix: str = "") -> None:
 
 
 def _log_warnings(scenario: Scenario) -> Iterator[str]:
-    """Yields warnings about logs whose rates are not the capacity of the link."""
+    """Yields warnings about logs whose rates, RTTs or losses are not those of the link."""
+    from celltcp._core import in_unit
+    from celltcp.scenarios.quantity_texts import three_digits
+
     has_both = len(scenario.log_facts) > 1
+    path = tomllib.loads(scenario.to_toml())["path"]
     for direction, facts in scenario.log_facts:
         link_facts = json.loads(facts)
         if held_back := link_facts.get("held_back"):
@@ -128,8 +141,16 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
             # In a test of one direction, the other direction carries ACKs only.
             hint = f"; set the capacity with --set path.{direction}=RATE" if has_both else ""
             yield f"the {direction}link's log looks like a demand, not a capacity: {demand}{hint}"
-        if too_long := link_facts.get("rtt_too_long"):
+        too_long, base_rtt_ms = link_facts.get("rtt_too_long"), link_facts.get("base_rtt_ms")
+        if too_long and abs((in_unit(path["rtt"], "ms") or 0.0) - base_rtt_ms) < _MAX_ROUNDED_MS:
             yield f"base RTT of the {direction}link's log: {too_long}"
+        loss, field = link_facts.get("bbr_loss") or 0.0, _LOSS_FIELDS[direction]
+        if loss >= _MIN_LOSS and not path.get(field):
+            yield (
+                f"the test of the {direction}link's log, under BBR, sent "
+                f"{three_digits(100 * loss)} % of its segments again. The simulation has no random "
+                f"losses, which decide what other CCAs get: try --set path.{field}={100 * loss:.1g}%"
+            )
         if transfer := link_facts.get("of_other_direction"):
             files = {each_direction: str(file) for file, each_direction, *_ in scenario.traces}
             hint = f": {_upload_command(scenario, files[direction])}" if transfer == "up" else ""

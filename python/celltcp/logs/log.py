@@ -79,6 +79,8 @@ class Log:
     is_client_presumed: bool = False
     #: Congestion window at which a test overflowed a queue, bytes; None where the log shows none.
     overflow_window: float | None = None
+    #: Segments sent again by a test under BBR, as a share of all; None for other logs.
+    bbr_loss: float | None = None
 
     @property
     def facts(self) -> str:
@@ -94,6 +96,7 @@ class Log:
                 "of_other_direction": self.other_direction,
                 "is_client_presumed": self.is_client_presumed,
                 "overflow_window": self.overflow_window,
+                "bbr_loss": self.bbr_loss,
             }
         )
 
@@ -145,6 +148,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         other_direction=_other_direction(recording, options, side),
         is_client_presumed=recording.is_load_test,
         overflow_window=queue.window if queue else None,
+        bbr_loss=recording.bbr_loss,
     )
 
 
@@ -297,7 +301,7 @@ def _summary(
         source = f"the {BASE_RTT_PERCENTILE}th percentile of its rows, under their load"
         if recording.is_load_test:
             source = "the lowest under the load of the test"
-        parts.append(f"base RTT {base_ms:.1f} ms, {source} (path.rtt)")
+        parts.append(f"base RTT {base_ms:.1f} ms, {source}")
     if recording.is_load_test and shares.idle >= _MIN_IDLE_SHARE:
         parts.append(f"no data in {_percent(shares.idle)} of the time, as in outages of the link")
     parts += timeouts_texts(recording)

@@ -49,6 +49,8 @@ class Recording:
     window_rtt_ms: NDArray[np.float64] | None = None
     #: Retransmissions in each row of a TCP test; None if not reported, or under BBR.
     retransmissions: NDArray[np.float64] | None = None
+    #: Segments sent again by a test under BBR, as a share of all; None for other tests.
+    bbr_loss: float | None = None
     #: Congestion window of each row of a test, the sum over streams, bytes; None if not reported.
     windows: NDArray[np.float64] | None = None
     #: Whether each row has no data because the sender waited for time-outs; None if not reported.

@@ -212,10 +212,8 @@ class ScenarioSource:
         """
         if isinstance(self.what, Scenario) or not is_trace(self.name):
             return ""
-        facts = dict(self.scenario.log_facts).get("down")
-        has_rtt = facts is not None and json.loads(facts)["base_rtt_ms"]
         known = {override.partition("=")[0].strip() for override in override_texts(self.changes)}
-        known |= {"path.rtt"} if has_rtt else set()
+        known |= {"path.rtt"} if _rtt_of_logs(self.scenario) else set()
         known |= {"path.buffer"} if self.buffer_of_log else set()
         scenario = tomllib.loads(self.scenario.to_toml())
         are_uploads = {flow.get("from") == "phone" for flow in scenario["flows"]}
@@ -224,6 +222,14 @@ class ScenarioSource:
         fields = [field for field in names if f"path.{field}" not in known]
         path = scenario["path"]
         return ", ".join(f"path.{field}={path[field]}" for field in fields)
+
+    @property
+    def rtt_of_log(self) -> str:
+        """Change of the RTT by a log, as `path.rtt=48.000ms`; empty where a change gives another."""
+        if isinstance(self.what, Scenario) or not is_trace(self.name):
+            return ""
+        is_given = _has_override(override_texts(self.changes), "path.rtt")
+        return "" if is_given else _rtt_of_logs(self.scenario)
 
     @property
     def buffer_of_log(self) -> str:
@@ -283,21 +289,26 @@ def _with_log_facts(
     has_uplink: bool,
 ) -> Scenario:
     """Returns the scenario of a log with the base RTT and the uplink rates that the log has."""
+    rtt = "" if _has_override(overrides, "path.rtt") else _rtt_of_logs(scenario)
+    with_rtt = scenario.with_changes([rtt]) if rtt else scenario
     json_text = dict(scenario.log_facts).get("down")
     if json_text is None:
-        return scenario
+        return with_rtt
     facts = json.loads(json_text)
-    changes = []
-    if facts["base_rtt_ms"] and not _has_override(overrides, "path.rtt"):
-        changes.append(f"path.rtt={facts['base_rtt_ms']:.3f}ms")
     is_chosen = options.get("column") or options.get("direction")
-    with_rtt = scenario.with_changes(changes) if changes else scenario
     if not _has_override(overrides, "path.buffer") and (buffer := _buffer_of_log(with_rtt)):
         with_rtt = with_rtt.with_changes([buffer])
     if not facts["has_both"] or has_uplink or is_chosen or _has_override(overrides, "path.up"):
         return with_rtt
     with_uplink = _with_uplink_of_log(with_rtt, file, options)
     return with_rtt if _uplink_demand(with_uplink) else with_uplink
+
+
+def _rtt_of_logs(scenario: Scenario) -> str:
+    """Returns the change of the RTT to that of the downlink's log, else of the uplink's; or empty."""
+    facts = {direction: json.loads(text) for direction, text in scenario.log_facts}
+    rtts_ms = (facts.get(direction, {}).get("base_rtt_ms") for direction in ("down", "up"))
+    return next((f"path.rtt={rtt_ms:.3f}ms" for rtt_ms in rtts_ms if rtt_ms), "")
 
 
 def _buffer_of_log(scenario: Scenario) -> str:

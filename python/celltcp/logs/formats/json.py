@@ -195,6 +195,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
             kind=kind,
             direction=direction,
             retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
+            bbr_loss=_bbr_loss(document, [of_sum for of_sum, _ in sums]),
             windows=_windows(sums),
         )
     intervals, rtts, in_flight = [], [], 0.0
@@ -230,6 +231,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         is_load_test=True,
         lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
         retransmissions=_retransmissions(document, [of_sum for of_sum, _ in sums]),
+        bbr_loss=_bbr_loss(document, [of_sum for of_sum, _ in sums]),
         windows=_windows(sums),
         timed_out=timed_out,
         direction=direction,
@@ -250,10 +252,27 @@ def _timed_out(
     """Returns which intervals of a sender have time-outs; None if it reports no windows."""
     if (windows := _windows(sums)) is None:
         return None
-    segment = float((document.get("start") or {}).get("tcp_mss_default") or ETHERNET_SEGMENT)
+    segment = _segment(document)
     again = np.array([float(of_sum.get("retransmits") or 0) for of_sum, _ in sums])
     rates = np.array([interval.bps for interval in intervals])
     return timed_out_rows(rates, windows, again, segment * max(len(streams) for _, streams in sums))
+
+
+def _segment(document: dict[str, Any]) -> float:
+    """Returns the payload of a segment, bytes."""
+    return float((document.get("start") or {}).get("tcp_mss_default") or ETHERNET_SEGMENT)
+
+
+def _is_bbr(document: dict[str, Any]) -> bool:
+    used = str((document.get("end") or {}).get("sender_tcp_congestion", ""))
+    return used.startswith("bbr")
+
+
+def _bbr_loss(document: dict[str, Any], sums: list[dict[str, Any]]) -> float | None:
+    """Returns the segments that BBR sent again, as a share of all; None for other CCAs."""
+    again = sum(float(of_sum.get("retransmits") or 0) for of_sum in sums)
+    sent = sum(float(of_sum.get("bytes") or 0) for of_sum in sums) / _segment(document)
+    return again / sent if _is_bbr(document) and sent else None
 
 
 def _retransmissions(
@@ -264,8 +283,7 @@ def _retransmissions(
     BBR fills a link without a queue.
     """
     counts = [float(of_sum.get("retransmits", np.nan)) for of_sum in sums]
-    used = str((document.get("end") or {}).get("sender_tcp_congestion", ""))
-    if not np.isfinite(counts).any() or used.startswith("bbr"):
+    if not np.isfinite(counts).any() or _is_bbr(document):
         return None
     return np.nan_to_num(counts)
 

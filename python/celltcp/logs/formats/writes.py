@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.logs.formats.report_lines import Interval
+from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,10 +34,26 @@ class Writes(NamedTuple):
         mean_text = ""
         if self.received_bps is not None:
             mean_text = f" (on average {self.received_bps / 1e6:.3f} Mbit/s, as the receiver said)"
-        used_text = "" if self.is_udp else " Used are the steadiest rates that fit."
+        used_text = "" if self.is_udp else self._used_text
         return (
             f"its rates are what the sender {verb}, not what arrived{mean_text}.{used_text} iperf3 "
             "--get-server-output, or the receiver's log, has what arrived"
+        )
+
+    @property
+    def _used_text(self) -> str:
+        """Sentence on the rates that are used, with their mean difference from those of the writes."""
+        used = self.delivered()
+        bits = sum(_length_s(interval) * interval.bps for interval in self.intervals)
+        moved = sum(
+            _length_s(new) * abs(new.bps - old.bps)
+            for new, old in zip(used, self.intervals, strict=True)
+        )
+        if not moved or not bits:
+            return ""
+        return (
+            " Used are the steadiest deliveries that fit the writes and a send buffer, on average "
+            f"{three_digits(100 * moved / bits)} % from the writes."
         )
 
     def delivered(self) -> list[Interval]:
