@@ -15,7 +15,6 @@ from celltcp.comparison.explanation.remedies import REMEDIES
 from celltcp.comparison.explanation.startup import exit_of
 from celltcp.comparison.explanation.unused import probes_of
 from celltcp.comparison.modes import mode_spans
-from celltcp.results.limits import flow_limits
 
 _BUFFERS: dict[str, Any] = {"tcp.send_buffer_max": "300MB", "tcp.receive_buffer_max": "200MB"}
 
@@ -59,7 +58,7 @@ def test_times_of_probe_rtt_are_those_of_the_modes(cca: str) -> None:
     assert len(spans) > 1
     result = ct.compare("steady-20-68", cca, 1, duration="40s", set={**_BUFFERS, "path.rtt": "300ms"})
     (tested,) = [result.tested]
-    evidence = Evidence(result, cca, tested, flow_limits(result.results))
+    evidence = Evidence(result, cca, tested)
     probes = list(probes_of(evidence))
     assert len(probes) == len(spans)
     for probe, span in zip(probes, spans, strict=True):
@@ -78,7 +77,7 @@ def test_a_larger_initial_window_is_no_remedy_where_it_saves_little() -> None:
     def proposed(seconds: int) -> int:
         changes = {**_BUFFERS, "path.rtt": "400ms"}
         result = ct.compare("steady-20-68", "bbr", 1, duration=f"{seconds}s", set=changes)
-        evidence = Evidence(result, "bbr", result.tested, flow_limits(result.results))
+        evidence = Evidence(result, "bbr", result.tested)
         return len(list(REMEDIES["start_up"](evidence, Cause("start_up", "", 1.0))))
 
     assert (proposed(6), proposed(60)) == (1, 0)
@@ -105,7 +104,7 @@ def test_slow_start_that_an_undone_reduction_interrupts_ends_later(seed: int) ->
     assert cubic.used_share < off.used_share - 0.05
     assert _weights(cubic)["early_exit"] == pytest.approx(off.used_share - cubic.used_share, abs=0.2)
     assert "early_exit" not in _weights(off)
-    evidence = Evidence(result, "cubic", result.tested, flow_limits(result.results))
+    evidence = Evidence(result, "cubic", result.tested)
     row = evidence.connections.iloc[0]
     found = exit_of(evidence, row)
     assert found is not None

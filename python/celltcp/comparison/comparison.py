@@ -78,6 +78,7 @@ class Comparison(RunTables):
         fairness = self._fairness() if self._several_connections else None
         #: Columns of the runs by competing flow.
         self._columns_of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
+        self._slots_of_flows: dict[str, pd.DataFrame] = {}
         self._windows: dict[FlowUnderTest, list[Windows]] = {}
         self._application_metrics: dict[str, MetricValues] = {}
         self._frame_kinds: dict[str, dict[str, MetricValues]] = {}
@@ -190,13 +191,13 @@ class Comparison(RunTables):
         flows = self.flows
         return flows[self.tested.has(flows["name"])]
 
-    @functools.cached_property
+    @property
     def tested_slots(self) -> pd.DataFrame:
         """Slots of the flow under test, a row per run and slot.
 
         For connections at the same time, bytes, rates and windows are sums, and RTT and PM are means.
         """
-        return joined_slots(self.tested, self.flows, self.slots)
+        return self.slots_of(self.tested.name)
 
     def slots_of(self, flow: str) -> pd.DataFrame:
         """Returns the slots of a flow, as `tested_slots` are those of the flow under test.
@@ -204,13 +205,13 @@ class Comparison(RunTables):
         Raises:
             CelltcpError: if there is no such flow.
         """
-        if flow == self.tested.name:
-            return self.tested_slots
-        flows = {each.name: each for each in FlowUnderTest.each(self.results.about)}
-        if flow not in flows:
-            name = self.results.about["name"]
-            raise CelltcpError(f"flow: {flow!r} is not in {name}; there are {', '.join(flows)}")
-        return joined_slots(flows[flow], self.flows, self.slots)
+        if flow not in self._slots_of_flows:
+            flows = {each.name: each for each in FlowUnderTest.each(self.results.about)}
+            if flow not in flows:
+                name = self.results.about["name"]
+                raise CelltcpError(f"flow: {flow!r} is not in {name}; there are {', '.join(flows)}")
+            self._slots_of_flows[flow] = joined_slots(flows[flow], self.flows, self.slots)
+        return self._slots_of_flows[flow]
 
     @functools.cached_property
     def units(self) -> pd.DataFrame:

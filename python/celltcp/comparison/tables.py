@@ -18,7 +18,7 @@ from celltcp.present.section import (
     whole_percents,
 )
 from celltcp.results.columns import records
-from celltcp.results.limits import LIMITS, flow_limits, has_captured_sender
+from celltcp.results.limits import LIMITS, has_captured_sender
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
@@ -288,7 +288,7 @@ def limits_table(results: Results) -> Table | None:
 
     Limits that are zero for all flows have no column. None if results have no limits.
     """
-    flows = flow_limits(results)
+    flows = results.flow_limits
     names = labels(list(dict.fromkeys(flow.cca for flow in flows)))
     shares = ([*(flow.shares[limit] for limit in LIMITS), flow.network] for flow in flows)
     columns = zip(*map(whole_percents, shares), strict=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.results.tested import joined_slots
-
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.tested import FlowUnderTest
@@ -17,7 +15,7 @@ def used_capacity(comparison: Comparison, flow: FlowUnderTest) -> dict[str, list
 
     It is NaN in runs whose capacity is unknown or 0.
     """
-    slots = joined_slots(flow, comparison.flows, comparison.slots)
+    slots = comparison.slots_of(flow.name)
     known = slots[slots["capacity_mbps"].notna()]
     sums = known.groupby("run", observed=True)[["goodput_mbps", "capacity_mbps"]].sum()
     shares = {

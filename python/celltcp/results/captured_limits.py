@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.results.limits import flow_limits
-
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
@@ -20,5 +18,5 @@ _MIN_SHARE = 0.2
 
 def has_decided(results: Results) -> bool:
     """Returns whether the limit of a captured sender held each flow of its scenario under each CCA."""
-    shares = [each.shares["receive_window"] for each in flow_limits(results)]
+    shares = [each.shares["receive_window"] for each in results.flow_limits]
     return bool(shares) and min(shares) >= _MIN_SHARE

@@ -104,7 +104,7 @@ def limits_rows(results: Results) -> list[LimitsRow]:
                 name: None if math.isnan(share) else share for name, share in flow_limit.shares.items()
             },
         }
-        for flow_limit in flow_limits(results)
+        for flow_limit in results.flow_limits
     ]
 
 
@@ -264,7 +264,7 @@ def windows_that_share(results: Results) -> list[str]:
         return []
     names = labels(results.lineups.values())
     several_ccas = _lineups_of_several_ccas(results)
-    rows = [row for row in flow_limits(results) if row.flow in bulk]
+    rows = [row for row in results.flow_limits if row.flow in bulk]
     warnings = []
     peak_warnings = {}
     for column, text, kind in _host_limits(results):

@@ -16,6 +16,8 @@ from celltcp.results.columns import rows_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.results.limits import FlowLimits
+
 #: Tables of a campaign, each a Parquet file in a folder.
 TABLES = tuple(table.name for table in result_tables())
 #: Tables that exist only if something wrote rows to them.
@@ -52,6 +54,13 @@ class Results:
     def lineups(self) -> dict[int, str]:
         """Congestion control or line-up of several flows of each run."""
         return dict(rows_of(self.tables["runs"], "run", "cca"))
+
+    @functools.cached_property
+    def flow_limits(self) -> list[FlowLimits]:
+        """Shares of the time of each flow under each limit, by CCA or line-up."""
+        from celltcp.results.limits import flow_limits
+
+        return flow_limits(self)
 
     def save(self, folder: str | Path) -> Path:
         """Writes one Parquet file per table; each holds the scenario, versions and seeds.
@@ -115,12 +124,12 @@ class RunTables:
 
         return Completeness.from_about(self.results.about).text()
 
-    @property
+    @functools.cached_property
     def flows(self) -> pd.DataFrame:
         """The connections, a row per run and connection."""
         return frame(self.results.tables["flows"])
 
-    @property
+    @functools.cached_property
     def slots(self) -> pd.DataFrame:
         """The slots, a row per run, connection and slot."""
         return frame(self.results.tables["slots"])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.results.limits import flow_limits
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
@@ -69,10 +68,9 @@ def competition(evidence: Evidence) -> Cause | None:
 
 def _evidence_of(evidence: Evidence, name: str) -> Evidence | None:
     """Returns the evidence of another bulk flow; None for other applications and for cross-traffic."""
-    results = evidence.comparison.results
-    for flow, workload in FlowUnderTest.each_with_workload(results.about):
+    for flow, workload in FlowUnderTest.each_with_workload(evidence.metadata):
         if flow.name == name and is_endless(workload) and evidence.is_bulk:
-            return Evidence(evidence.comparison, evidence.cca, flow, flow_limits(results))
+            return Evidence(evidence.comparison, evidence.cca, flow)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from celltcp.comparison.shares import SERVER
 from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
-from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
+from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.cell_changes import CellChange
-    from celltcp.results.limits import FlowLimits
 
 #: Minimum share of a flow's time under a limit of the hosts for this limit to be a cause.
 MIN_LIMITED_SHARE = 0.2
@@ -69,10 +68,8 @@ class IdleRestarts(NamedTuple):
 class Evidence(FlowScenario):
     """Metrics of a flow under one congestion control, over all runs."""
 
-    def __init__(
-        self, comparison: Comparison, cca: str, flow: FlowUnderTest, limits: Sequence[FlowLimits]
-    ) -> None:
-        """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
+    def __init__(self, comparison: Comparison, cca: str, flow: FlowUnderTest) -> None:
+        """Takes the runs of `cca` of a comparison."""
         metadata = comparison.results.about
         super().__init__(metadata, cca, flow)
         #: Whether a middlebox splits the connections. Windows and RTTs are then those of the first leg.
@@ -88,8 +85,7 @@ class Evidence(FlowScenario):
         #: Seed of each run.
         self.seeds = dict(zip(self.runs, map(int, selected["seed"]), strict=True))
         self._run_seconds = float(selected["duration_s"].sum())
-        flows = comparison.flows
-        self.all_connections = flows[flows["run"].isin(self.runs)]
+        self.all_connections = comparison.flows[comparison.flows["run"].isin(self.runs)]
         #: Connections of the flow. `rtt_min_ms` and `owd_min_ms` of each are the lowest of the run on
         #: the same way: a short connection may have met a long queue all the time.
         self.connections = _with_lowest_delays(
@@ -98,22 +94,23 @@ class Evidence(FlowScenario):
             float(comparison.slots["capacity_mbps"].mean()),
         )
         self._keys = self.connections[["run", "flow"]]
-        slots = joined_slots(flow, flows, comparison.slots)
+        slots = comparison.slots_of(flow.name)
         #: Slots of the flow.
         self.slots = slots[slots["run"].isin(self.runs)]
         #: Comparison with the runs.
         self.comparison = comparison
-        samples = comparison.results.tables.get("samples")
-        # Samples have no number of the run.
-        has_samples = samples is not None and len(samples) > 0 and len(self.runs) == 1
-        self._samples = frame(samples) if samples is not None and has_samples else None
         #: Mean and largest congestion window, segments; both are means over the runs.
         self.cwnd_mean, self.cwnd_max = (
             estimate(window).mean for window in comparison.windows_of(flow, cca).values()
         )
         #: Share of the time under each limit, from 0 to 1; empty for results of earlier versions.
         self.limit_shares: Mapping[str, float] = next(
-            (limit.shares for limit in limits if (limit.cca, limit.flow) == (cca, flow.name)), {}
+            (
+                limit.shares
+                for limit in comparison.results.flow_limits
+                if (limit.cca, limit.flow) == (cca, flow.name)
+            ),
+            {},
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
         self.recoveries = recoveries_of(comparison.results, self.connections)
@@ -415,7 +412,7 @@ class Evidence(FlowScenario):
         """
         if self.bottleneck_field:
             return float(self._slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s
-        return float(self.comparison.slots.merge(self._keys, on=["run", "flow"])["queue_bytes"].max())
+        return float(self._connection_slots["queue_bytes"].max())
 
     @functools.cached_property
     def queued_share(self) -> float:
@@ -481,18 +478,32 @@ class Evidence(FlowScenario):
         self, run: int, connection: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Returns times, s, and congestion windows of a connection at each ACK, or at ends of slots."""
-        if self._samples is not None:
-            rows = self._samples[self._samples["flow"] == connection]
-            return rows["t_ns"].to_numpy(float) / 1e9, rows["cwnd"].to_numpy(float)
-        slots = self.comparison.slots
-        rows = slots[(slots["run"] == run) & (slots["flow"] == connection)]
-        return rows["t_s"].to_numpy(float) + self.slot_s, rows["cwnd"].to_numpy(float)
+        return self._windows.get((run, connection), (np.empty(0), np.empty(0)))
+
+    @functools.cached_property
+    def _windows(self) -> dict[Hashable, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """The series of windows by run and connection."""
+        samples = self.comparison.results.tables.get("samples")
+        if samples is not None and len(samples):
+            rows = frame(samples)
+            times_s = rows["t_ns"] / 1e9
+        else:
+            rows = self._connection_slots
+            times_s = rows["t_s"] + self.slot_s
+        series = pd.DataFrame({"t_s": times_s, "cwnd": rows["cwnd"]}).astype(float)
+        return {
+            key: (group["t_s"].to_numpy(), group["cwnd"].to_numpy())
+            for key, group in series.groupby([rows["run"], rows["flow"]])
+        }
+
+    @functools.cached_property
+    def _connection_slots(self) -> pd.DataFrame:
+        """Slots of the flow, a row per connection and slot."""
+        return self.comparison.slots.merge(self._keys, on=["run", "flow"])
 
     def idle_restarts(self, max_share: float) -> IdleRestarts:
         """Returns the pauses that shrank the window to less than `max_share` of it."""
-        slots = self.comparison.slots.merge(self._keys, on=["run", "flow"]).sort_values(
-            ["run", "flow", "t_s"]
-        )
+        slots = self._connection_slots.sort_values(["run", "flow", "t_s"])
         by_connection = slots.groupby(["run", "flow"], sort=False)
         before, inflight = (by_connection[name].shift() for name in ("cwnd", "inflight"))
         # A time-out shrinks the window as well, but with data in flight.

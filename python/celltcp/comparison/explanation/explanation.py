@@ -33,7 +33,6 @@ from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.comparison.yielding import yielding_text
-from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
@@ -159,7 +158,6 @@ class ExplainedComparison:
         """Takes a comparison; a single run is a comparison with one congestion control."""
         self.comparison = comparison
         self.results: Results = comparison.results
-        limits = flow_limits(comparison.results)
         applications = {application.flow: application for application in comparison.applications}
         tested = comparison.tested
         # Each flow of a CCA mix has one of the compared congestion controls.
@@ -172,9 +170,7 @@ class ExplainedComparison:
         ]
         self._has_several_flows = bool(others)
         evidences = [
-            Evidence(comparison, cca, flow, limits)
-            for flow in (tested, *others)
-            for cca in comparison.ccas
+            Evidence(comparison, cca, flow) for flow in (tested, *others) for cca in comparison.ccas
         ]
         #: Least time of a transfer of the flow under test; None for other flows.
         self.least_time = least_time_of(evidences[0])

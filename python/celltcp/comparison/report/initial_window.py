@@ -11,7 +11,6 @@ from celltcp.comparison.explanation.requests import large_requests
 from celltcp.comparison.explanation.sender import idle_restart, slow_start
 from celltcp.comparison.linux_lines import host_text, linux_line
 from celltcp.present.section import Block
-from celltcp.results.limits import flow_limits
 
 
 class InitialWindow(NamedTuple):
@@ -42,7 +41,7 @@ def initial_window(comparison: Comparison, cca: str) -> InitialWindow | None:
     """
     if comparison.middlebox(cca) != "none" or not comparison.applications:
         return None
-    evidence = Evidence(comparison, cca, comparison.tested, flow_limits(comparison.results))
+    evidence = Evidence(comparison, cca, comparison.tested)
     rules = (idle_restart, large_requests, slow_start) if len(evidence.slots) else ()
     cause = next((cause for rule in rules if (cause := rule(evidence))), None)
     if cause is None:

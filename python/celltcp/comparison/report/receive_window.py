@@ -10,7 +10,6 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.window_demand import top_bitrate
 from celltcp.present.section import Block
 from celltcp.results.first_window import INITIAL_BUFFER
-from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.demand import Demand, demand
@@ -91,7 +90,7 @@ def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
         return None
     shares = [
         flow_limit.shares["receive_window"]
-        for flow_limit in flow_limits(comparison.results)
+        for flow_limit in comparison.results.flow_limits
         if (flow_limit.cca, flow_limit.flow) == (cca, comparison.tested.name)
     ]
     if not shares or not shares[0] > _MIN_SHARE or comparison.middlebox(cca) != "none":

@@ -175,7 +175,7 @@ def _finished_downloads(comparison: Comparison) -> pd.DataFrame:
 
     Those that the end of the run cut off are left out.
     """
-    flows = comparison.flows
+    flows = comparison.flows.copy()
     events = comparison.results.tables["events"].to_pandas()
     handovers = events[events["kind"] == "handover"].groupby(["run", "flow"]).size()
     keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])
@@ -189,7 +189,7 @@ def _finished_downloads(comparison: Comparison) -> pd.DataFrame:
 def _exchanges(comparison: Comparison) -> pd.DataFrame:
     """Returns short exchanges: `sinr_db` of the second in which they started, and `rtt_ms`."""
     flows = comparison.flows
-    flows["second"] = np.floor(flows["start_s"]).astype(np.int64)
+    flows = flows.assign(second=np.floor(flows["start_s"]).astype(np.int64))
     sinr = radio_seconds(comparison)[["run", "second", "sinr_db"]]
     joined = flows.merge(sinr, on=["run", "second"])
     return joined.rename(columns={"rtt_mean_ms": "rtt_ms"})[["sinr_db", "rtt_ms"]].dropna()
