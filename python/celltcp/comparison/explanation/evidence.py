@@ -112,7 +112,7 @@ class Evidence(FlowScenario):
             ),
             {},
         )
-        #: Loss recoveries of the flow, with `drops` and `length_s`.
+        #: Loss recoveries of the flow.
         self.recoveries = recoveries_of(comparison.results, self.connections)
         tables = comparison.results.tables
         self._outages, self._events = tables.get("outages"), tables.get("events")
@@ -264,6 +264,16 @@ class Evidence(FlowScenario):
         """
         names = self.connections["cca"]
         return str(names.iloc[0]) if len(names) else self.cca.partition("@")[0]
+
+    @property
+    def is_bbr(self) -> bool:
+        """Whether the congestion control of the flow is BBR, of any version."""
+        return self.own_cca.startswith("bbr")
+
+    @property
+    def is_bbr3(self) -> bool:
+        """Whether the congestion control of the flow is BBRv3."""
+        return self.own_cca.startswith("bbr3")
 
     @property
     def jitter_ms(self) -> float:
@@ -537,8 +547,7 @@ class Evidence(FlowScenario):
     def _may_have_lost_data(self, outage: Outage) -> bool:
         """Returns whether the flow may have lost packets in an outage that loses all."""
         rows = self.recoveries[self.recoveries["run"] == outage.run]
-        starts = rows[["dropped_s", "t_s"]].min(axis=1)
-        overlaps = (starts <= outage.end_s) & ~(rows["end_s"] < outage.start_s)
+        overlaps = (rows["earliest_s"] <= outage.end_s) & (rows["latest_s"] >= outage.start_s)
         slots = self.slots[(self.slots["run"] == outage.run) & (self.slots["rate_mbps"] > 0)]
         arrives_later = (slots["t_s"] >= outage.end_s).any()
         # Results of earlier versions have no recoveries.

@@ -193,9 +193,7 @@ def timeout_text(
 
 def overlap_outages(rows: pd.DataFrame, outages: Sequence[Outage]) -> NDArray[np.bool_]:
     """Returns for each recovery whether an outage overlaps the time from its first drop to its end."""
-    return intervals_overlap_outages(
-        rows, rows[["dropped_s", "t_s"]].min(axis=1), rows["end_s"].fillna(np.inf), outages
-    )
+    return intervals_overlap_outages(rows, rows["earliest_s"], rows["latest_s"], outages)
 
 
 def intervals_overlap_outages(
@@ -211,7 +209,7 @@ def intervals_overlap_outages(
 def losing_changes(evidence: Evidence) -> list[CellChange | None]:
     """Returns for each recovery the change of cells that lost its data on the radio; None without."""
     rows = evidence.recoveries
-    times = zip(rows["run"], rows["radio_s"], rows["end_s"].fillna(np.inf), strict=True)
+    times = zip(rows["run"], rows["radio_s"], rows["latest_s"], strict=True)
     return [losing_change(evidence.cell_changes, *each) for each in times]
 
 
@@ -328,7 +326,7 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
         return None
     # A flow that sends little leaves most of the capacity unused, whatever is lost. BBR hardly reacts
     # to a recovery, so that the reason of most lost segments counts, where they hold it back.
-    is_bbr, drops = evidence.own_cca.startswith("bbr"), evidence.recoveries["drops"].sum()
+    is_bbr, drops = evidence.is_bbr, evidence.recoveries["drops"].sum()
     is_minor = not _are_most(evidence, losses)
     if is_bbr:
         is_minor = lost <= drops / 2 or not holds_bbr_back(evidence, lost / sent)

@@ -16,15 +16,21 @@ if TYPE_CHECKING:
 DROPS = ("overflow", "aqm", "policer", "random", "radio")
 #: Columns of the table `recoveries` with the time of the first drop for each reason.
 _FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
+#: Columns that are derived from others of the table.
+_DERIVED = ("drops", "length_s", "earliest_s", "latest_s")
 
 
 def recoveries_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
-    """Returns the recoveries of connections, with `drops` and `length_s`; no row without that table."""
+    """Returns the recoveries of connections; no row without that table.
+
+    `drops` are those for any reason. `earliest_s` is the first drop or the start, `latest_s` the end.
+    It is infinite for a recovery without an end, whose `length_s` is the time to the connection's.
+    """
     names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
     if "recoveries" not in results.tables:
         timeout_names = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
         columns = ["run", "flow", *names, *DROPS, *_FIRST_DROPS, *timeout_names]
-        return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
+        return pd.DataFrame({name: [] for name in [*columns, *_DERIVED]}, dtype=float)
     keys = connections[["run", "flow", "first_data_s", "duration_s"]]
     rows = frame(results.tables["recoveries"]).merge(keys, on=["run", "flow"])
     if "loss_probes" not in rows:
@@ -32,4 +38,9 @@ def recoveries_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(**{name: np.nan for name in _FIRST_DROPS if name not in rows})
     ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
     length = (ends - rows["t_s"]).clip(lower=0.0)
-    return rows.assign(drops=rows[[*DROPS]].sum(axis=1), length_s=length)
+    return rows.assign(
+        drops=rows[[*DROPS]].sum(axis=1),
+        length_s=length,
+        earliest_s=rows[["dropped_s", "t_s"]].min(axis=1),
+        latest_s=rows["end_s"].fillna(np.inf),
+    )

@@ -101,7 +101,7 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield from synchronized_starts(evidence)
     against = "bursts that overflow a shallow buffer"
     no_tso = ("tcp.tso=1",) if bursts_exceed_buffer(evidence) else ()
-    if evidence.own_cca.startswith("bbr"):
+    if evidence.is_bbr:
         if no_tso:
             yield Remedy(against, no_tso)
         return
@@ -190,7 +190,7 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         return
     if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and _is_short_rto_useful(evidence):
         yield _min_rto(evidence)
-    if not evidence.own_cca.startswith("bbr"):
+    if not evidence.is_bbr:
         # A stream that has never reduced its window is not thin, and BBR never does.
         yield Remedy(against, ("tcp.thin_linear_timeouts=true",))
 
@@ -370,7 +370,7 @@ def probe_rtt(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """CUBIC, which keeps the path full, or BBR v3, which keeps half a BDP in flight."""
     against = "a path that PROBE_RTT empties"
     yield Remedy(against, cca="cubic")
-    if not evidence.own_cca.startswith("bbr3"):
+    if not evidence.is_bbr3:
         yield Remedy(against, cca="bbr3")
 
 

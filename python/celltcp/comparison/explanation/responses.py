@@ -65,7 +65,7 @@ def paced_responses(evidence: Evidence) -> Cause | None:
     """
     responses = _idle_link_responses(evidence)
     share = evidence.time_share("pacing", "startup")
-    if responses is None or not evidence.own_cca.startswith("bbr") or share < _MIN_PACED_SHARE:
+    if responses is None or not evidence.is_bbr or share < _MIN_PACED_SHARE:
         return None
     application = evidence.application
     if application is None or has_several_flows(evidence.cca):

@@ -74,7 +74,7 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
 def _is_one_transfer(evidence: Evidence) -> bool:
     """Returns whether a flow is a bulk transfer over one connection, whose CCA is not BBR."""
     count = evidence.value_at(f"flows.{evidence.flow_index}.count")
-    return evidence.is_bulk and not evidence.own_cca.startswith("bbr") and count in (None, 1)
+    return evidence.is_bulk and not evidence.is_bbr and count in (None, 1)
 
 
 def _with_prefix(value: int, units: Sequence[str]) -> str:

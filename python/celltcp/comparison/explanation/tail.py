@@ -78,7 +78,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
                 1.0,
             )
         slow = units[units["duration_s"] > min_slow_s]
-        reasons = count_reasons(evidence, units, slow, min_slow_s)
+        reasons = None if slow.empty else count_reasons(evidence, units, slow, min_slow_s)
         if not reasons:
             continue
         other_count = len(slow) - reasons.total()

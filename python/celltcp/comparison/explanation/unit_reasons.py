@@ -236,8 +236,8 @@ class _Recoveries(NamedTuple):
     def of(cls, rows: pd.DataFrame) -> _Recoveries:
         """Returns the recoveries in rows of the table `recoveries`."""
         return cls(
-            rows[["dropped_s", "t_s"]].min(axis=1).to_numpy(float),
-            rows["end_s"].fillna(np.inf).to_numpy(float),
+            rows["earliest_s"].to_numpy(float),
+            rows["latest_s"].to_numpy(float),
             (rows["timeouts"] > 0).to_numpy(bool),
             (rows["loss_probes"] > 0).to_numpy(bool),
         )

@@ -73,7 +73,7 @@ def probe_rtt(evidence: Evidence) -> Cause | None:
     share = _Phases(evidence, probes).unused_share(_PROBE_RTT)
     if share < max(_MIN_PROBE_RTT_SHARE, _MIN_SHARE_OF_UNUSED * evidence.unused_share):
         return None
-    is_v1 = not evidence.own_cca.startswith("bbr3")
+    is_v1 = not evidence.is_bbr3
     window_text = f"{PROBE_RTT_SEGMENTS} segments" if is_v1 else "half a bandwidth-delay product"
     count = evidence.mean_count_text(len(probes))
     return Cause(
@@ -177,7 +177,7 @@ def window_beside(evidence: Evidence) -> str:
 
 def probes_of(evidence: Evidence) -> Iterator[ProbeRtt]:
     """Yields each PROBE_RTT of the connections under BBR, by the windows at the ends of slots."""
-    if not evidence.own_cca.startswith("bbr"):
+    if not evidence.is_bbr:
         return
     for _, connection in evidence.connections.iterrows():
         run, number = int(connection["run"]), int(connection["flow"])
@@ -207,7 +207,7 @@ def _has_probe_window(
             for index, first in enumerate(firsts)
         ]
     )
-    if evidence.own_cca.startswith("bbr3"):
+    if evidence.is_bbr3:
         return np.asarray(windows < _PROBE_RTT_SHARE * before)
     largest = np.maximum.accumulate(windows) if len(windows) else windows
     return np.asarray((windows <= PROBE_RTT_SEGMENTS) & (largest > 2 * PROBE_RTT_SEGMENTS))
@@ -221,7 +221,7 @@ def _is_reduced(
     rows = rows[(rows["run"] == run) & (rows["flow"] == number) & (rows["drops"] > 0)]
     rtt_s = evidence.mean("rtt_mean_ms") / 1e3
     result = np.zeros(len(times), bool)
-    for start_s, end_s in zip(rows["t_s"], rows["end_s"].fillna(math.inf), strict=True):
+    for start_s, end_s in zip(rows["t_s"], rows["latest_s"], strict=True):
         result |= (times >= start_s) & (times <= end_s + 2 * rtt_s)
     return result
 
