@@ -10,11 +10,15 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.costs import with_cost
+from celltcp.comparison.costs import with_cost, with_resent_cost
+from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.report.findings import findings_of
+from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.comparison.verdict_tables import chosen_text, short_text, verdict_text
 from celltcp.results.statistics import Verdict
+from celltcp.scenarios.cca_mix import labels
 
 #: On a lossy path, Reno leaves the queue empty and most of the capacity unused.
 _LOSSY = {"path.loss": "0.02", "variation.start_jitter": "100ms"}
@@ -76,3 +80,36 @@ def test_what_is_given_up_counts_from_a_fifth_on(slow: float, wanted: str | None
     assert with_cost(Verdict("a"), "goodput_mbps", goodput, {}).cost is None
     chance = {"a": [slow - 3.0, slow + 3.0], "b": [10.0, 10.0]}
     assert with_cost(Verdict("a"), "rtt_mean_ms", chance, {}).cost is None
+
+
+@pytest.mark.parametrize(
+    ("times", "resent", "wanted"),
+    [
+        ([8.5, 9.6], [0.07, 0.006], "7.0 % sent again"),
+        # The other one needs far longer, or sends again nearly as much, as over a lossy link.
+        ([8.5, 12.0], [0.07, 0.006], None),
+        ([8.5, 9.6], [0.05, 0.049], None),
+    ],
+)
+def test_a_fast_transfer_costs_what_it_sends_again(
+    times: list[float], resent: list[float], wanted: str | None
+) -> None:
+    series = {name: [time, time + 0.01] for name, time in zip("ab", times, strict=True)}
+    verdict = with_resent_cost(Verdict("a"), series, dict(zip("ab", resent, strict=True)))
+    assert (verdict.cost and verdict.cost.short) == wanted
+
+
+def test_bbr_through_a_policer_costs_what_it_sends_again_also_beside_its_lines() -> None:
+    changes: dict[str, Any] = {
+        "path.policer": {"rate": "10Mbit/s", "burst": "40kB"},
+        "flows.0.workload": {"kind": "bulk", "bytes": "8MB"},
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 3, duration="30s", set=changes)
+    (stake,) = result.ranked_stakes
+    shares = [retransmitted_share(result, result.tested, cca) for cca in ("bbr", "cubic")]
+    assert stake.verdict.best == "bbr"
+    assert shares[0] > shares[1] + 0.02
+    text = f"it costs {percent_text(shares[0])} of the segments sent again, instead of"
+    assert text in verdict_text(stake.verdict, labels(result.ccas))
+    (setting,) = ExplainedComparison(result).settings
+    assert text in setting["need"]

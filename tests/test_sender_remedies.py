@@ -150,3 +150,16 @@ def test_a_cap_of_the_rate_is_the_cause_where_it_binds(cca: str) -> None:
         if is_cause:
             text = f"The cap of the sender's rate (flows.0.max_pacing_rate = {cap}Mbit/s) held it back"
             assert text in texts["rate_cap"]
+
+
+def test_the_trial_of_a_cap_says_that_a_policer_drops_no_more() -> None:
+    changes: Changes = {
+        "path.policer": {"rate": "10Mbit/s", "burst": "40kB"},
+        "flows.0.workload": {"kind": "bulk", "bytes": "8MB"},
+    }
+    capped = _change(
+        _tried(ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="30s", set=changes)),
+        "flows.0.max_pacing_rate=",
+    )
+    (resent,) = re.findall(r"retransmissions ([\d.]+) to ([\d.]+)", capped.trial)
+    assert float(resent[1]) < 0.2 * float(resent[0])

@@ -201,6 +201,8 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
         if tied and not note:
             reason = tie_break(comparison, choice).reason if chosen == cca else ""
             note = f"{names} as good{f'; {reason}' if reason else ''}"
+        if verdict.cost is not None and not note and chosen == verdict.leader:
+            note = f"it costs {verdict.cost.text}"
         needs_of.setdefault(chosen, []).append(f"{need} ({note})" if note else need)
     return needs_of
 

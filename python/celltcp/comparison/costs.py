@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.results.statistics import MARGIN, Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantity_texts import digits_text, three_digits
 
 #: Loss of goodput or time, as a share, above which it is a cost of a verdict.
-MIN_COST = 0.2
+_MIN_COST = 0.2
 #: Metric whose digits and unit completion times have.
 _COMPLETION_TIME = "completion_s"
 #: Metrics whose verdicts have no cost, as goodput is the purpose of a transfer.
 _FREE_METRICS = (GOODPUT, JAIN, SHARE)
 #: Minimum ratio and difference of the delay of the leader to that of another CCA for a cost, the latter
 #: in ms.
-MIN_DELAY_RATIO = 2.0
+_MIN_DELAY_RATIO = 2.0
 _MIN_DELAY_MS = 20.0
+#: Share of the segments that the leader sends again beyond another CCA, from which on that is a cost:
+#: of a paid volume, or of links that others use.
+_MIN_RESENT = 0.02
+#: Least amounts of costs by kind, as texts.
+_LOSS_AMOUNT = f"the cost of over {100 * _MIN_COST:.0f} % of the goodput or time"
+_DELAY_AMOUNT = f"over {_MIN_DELAY_RATIO:g} times the delay of a CCA nearly as good"
+_RESENT_AMOUNT = f"the cost of over {100 * _MIN_RESENT:.0f} % more segments sent again"
 #: Minimum difference of times that a text has, %.
 _MIN_LONGER = 0.05
 
@@ -59,13 +67,13 @@ def _time_cost(
         return None
     best = min(positive, key=positive.__getitem__)
     gap = paired_gap(times[leader], times[best])
-    if means[leader] <= means[best] / (1 - MIN_COST) or gap.includes_zero:
+    if means[leader] <= means[best] / (1 - _MIN_COST) or gap.includes_zero:
         return None
     factor = f"{three_digits(means[leader] / means[best])}"
     words = words_of(_COMPLETION_TIME).suited(means[leader], means[best])
     replaced = f"{words.number(means[leader])} instead of {words.own_text(means[best])}"
     text = f"{factor} times the completion time: {replaced} with {names[best]}"
-    return Cost(f"{factor} x as long", text)
+    return Cost(f"{factor} x as long", text, _LOSS_AMOUNT)
 
 
 def _goodput_cost(
@@ -75,13 +83,13 @@ def _goodput_cost(
     means = {cca: estimate(values).mean for cca, values in rates.items()}
     best = max(rates, key=lambda cca: means[cca] if means[cca] > 0 else 0.0)
     gap = paired_gap(rates[leader], rates[best])
-    if not means[leader] < (1 - MIN_COST) * means[best] or gap.includes_zero:
+    if not means[leader] < (1 - _MIN_COST) * means[best] or gap.includes_zero:
         return None
     share = f"{100 * (1 - means[leader] / means[best]):.0f} %"
     words = words_of(GOODPUT).suited(means[leader], means[best])
     replaced = f"{words.number(means[leader])} instead of {words.own_text(means[best])}"
     text = f"{share} of the goodput: {replaced} with {names[best]}"
-    return Cost(f"-{share} goodput", text)
+    return Cost(f"-{share} goodput", text, _LOSS_AMOUNT)
 
 
 def with_delay_cost(
@@ -108,7 +116,7 @@ def with_delay_cost(
     with_less_delay = [cca for cca in times if _has_less_delay(delays[leader], delays[cca])]
     gaps = {cca: paired_gap(times[cca], times[leader]) for cca in with_less_delay}
     shares = {cca: (gap.mean + (gap.ci95 or 0.0)) / shortest_s for cca, gap in gaps.items()}
-    near = {cca: share for cca, share in shares.items() if share <= MIN_COST}
+    near = {cca: share for cca, share in shares.items() if share <= _MIN_COST}
     if not near:
         return verdict
     mean_delays = {cca: estimate(delays[cca]).mean for cca in near}
@@ -125,15 +133,46 @@ def with_delay_cost(
         f"{words.own_text(mean_delays[other])} with {names[other]}, which takes {time_text}"
     )
     if not as_good:
-        return replace(verdict, cost=Cost(f"{factor} x the delay", text, is_delay=True))
+        return replace(verdict, cost=Cost(f"{factor} x the delay", text, _DELAY_AMOUNT))
     pace = "as fast" if is_alike else f"{longer:.1f} % faster"
     instead_text = f"{names[leader]} is {pace}, at {factor} times the delay"
-    return replace(verdict, cost=Cost(f"{factor} x the delay", text, True, other, instead_text))
+    cost = Cost(f"{factor} x the delay", text, _DELAY_AMOUNT, other, instead_text)
+    return replace(verdict, cost=cost)
+
+
+def with_resent_cost(
+    verdict: Verdict, times: Mapping[str, Sequence[float]], resent: Mapping[str, float]
+) -> Verdict:
+    """Returns a verdict on completion times with the cost of its leader in data that are sent again.
+
+    The cost is that against the CCA which sends least again of those that need at most 20 % more time.
+
+    Args:
+        verdict: verdict by the completion time.
+        times: completion times of the runs by CCA, in the order of the seeds.
+        resent: retransmissions by CCA, as a share of the segments.
+    """
+    leader = verdict.leader
+    if leader is None or verdict.cost is not None:
+        return verdict
+    means = {cca: estimate(values).mean for cca, values in times.items()}
+    near = [cca for cca in times if means[cca] <= (1 + _MIN_COST) * means[leader]]
+    other = min(near, key=resent.__getitem__, default=leader)
+    if resent[leader] - resent[other] < _MIN_RESENT:
+        return verdict
+    names, share = labels(times), percent_text(resent[leader])
+    longer = 100 * (means[other] / means[leader] - 1)
+    time_text = "as long" if longer < _MIN_LONGER else f"{longer:.1f} % longer"
+    text = (
+        f"{share} of the segments sent again, instead of {percent_text(resent[other])} with "
+        f"{names[other]}, which takes {time_text}"
+    )
+    return replace(verdict, cost=Cost(f"{share} sent again", text, _RESENT_AMOUNT))
 
 
 def _has_less_delay(delays: Sequence[float], others: Sequence[float]) -> bool:
     """Returns whether other delays are far shorter than some delays, in ms, run by run."""
     gap = paired_gap(delays, others)
     mean, other = estimate(delays).mean, estimate(others).mean
-    is_far = mean >= MIN_DELAY_RATIO * other and gap.mean >= _MIN_DELAY_MS
+    is_far = mean >= _MIN_DELAY_RATIO * other and gap.mean >= _MIN_DELAY_MS
     return other > 0 and is_far and not gap.includes_zero

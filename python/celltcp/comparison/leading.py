@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.costs import MIN_COST, MIN_DELAY_RATIO
-
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
@@ -19,10 +17,8 @@ class Leading(NamedTuple):
     scenarios: dict[str, list[str]]
     #: All scenarios that have the need.
     all_scenarios: list[str]
-    #: By congestion control, the scenarios on which it is best at a cost in goodput or time.
-    costly: Mapping[str, Sequence[str]]
-    #: By congestion control, the scenarios on which it is best at a cost in delay.
-    delayed: Mapping[str, Sequence[str]]
+    #: By amount of a cost and congestion control, the scenarios on which it is best at that cost.
+    costs: Mapping[str, Mapping[str, Sequence[str]]]
 
     @property
     def ranked(self) -> list[str]:
@@ -41,11 +37,7 @@ class Leading(NamedTuple):
         share = f"{word} {count} of {len(self.all_scenarios)}"
         each = " each" if len(first) > 1 else ""
         text = f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
-        amounts = {
-            f"the cost of over {100 * MIN_COST:.0f} % of the goodput or time": self.costly,
-            f"over {MIN_DELAY_RATIO:g} times the delay of a CCA nearly as good": self.delayed,
-        }
-        for amount, by_cca in amounts.items():
+        for amount, by_cca in self.costs.items():
             counts = [f"{names[cca]} {word} {len(by_cca[cca])}" for cca in first if by_cca.get(cca)]
             text += f"; at {amount}: {', '.join(counts)}" if counts else ""
         return text
@@ -74,18 +66,11 @@ def leading_by_need(
             cca: [name for name, verdict in decided.items() if cca in (verdict.best, *verdict.tied)]
             for cca in ccas
         }
-        costly, delayed = (
-            {
-                cca: [
-                    name
-                    for name, verdict in decided.items()
-                    if verdict.cost and verdict.best == cca and verdict.cost.is_delay == is_delay
-                ]
-                for cca in ccas
-            }
-            for is_delay in (False, True)
-        )
-        result[need] = Leading(scenarios, list(by_scenario), costly, delayed)
+        costs: dict[str, dict[str, list[str]]] = {}
+        for name, verdict in decided.items():
+            if verdict.cost and verdict.best is not None:
+                costs.setdefault(verdict.cost.amount, {}).setdefault(verdict.best, []).append(name)
+        result[need] = Leading(scenarios, list(by_scenario), costs)
     return result
 
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.costs import with_delay_cost
+from celltcp.comparison.costs import with_delay_cost, with_resent_cost
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, best_of, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
@@ -149,5 +150,7 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
             delay = comparison.delay_metric
             delays = {cca: comparison.values_of(flow, cca, delay) for cca in ccas}
             best = with_delay_cost(best, values, delays, delay)
+            resent = {cca: retransmitted_share(comparison, flow, cca) for cca in ccas}
+            best = with_resent_cost(best, values, resent)
         stakes.append(Stake(flow.name, metric, title, values, best, note))
     return stakes

@@ -118,8 +118,8 @@ class Cost(NamedTuple):
 
     short: str
     text: str
-    #: Whether it is a cost in delay.
-    is_delay: bool = False
+    #: Least amount of a cost of this kind, as a text that counts of scenarios have.
+    amount: str
     #: Name to choose in place of the best one: nearly as good, and without the cost; None without one.
     instead: str | None = None
     #: Text that compares the best name with `instead`; empty without one.

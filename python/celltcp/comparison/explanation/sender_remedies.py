@@ -62,7 +62,7 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
     ):
         return
     kbps = math.floor(1e3 * _CAP_SHARE * evidence.capacity_mbps)
-    step = 10 ** max(len(str(kbps)) - 2, 0)
+    step = 10 ** max(len(str(kbps)) - 3, 0)
     rate = _with_prefix(kbps // step * step, ("kbit", "Mbit", "Gbit"))
     yield Remedy(
         f"{against}: a cap of the rate below that of the {limit}",

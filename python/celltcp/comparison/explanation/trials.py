@@ -68,6 +68,8 @@ _TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
 _RATE_CAUSE = "response_round_trips"
 #: Causes by which flows of a CCA mix may share the path, whoever gains by it.
 _SHARING_CAUSES = ("receive_window", "send_buffer")
+#: Causes whose remedies avoid drops.
+_DROP_CAUSES = ("policer", "shallow_buffer", "overshoot", "overflows")
 #: Metric of retransmissions, and their minimum number per run for a price.
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metrics of frames: share after their deadline, mean and median delay.
@@ -253,7 +255,7 @@ class Trials:
             changes_text = ", ".join(
                 metric.text(names_flow=names_flow, has_range=has_range)
                 for metric in changed
-                if abs(metric.gain) >= MIN_HELP_LOG and _is_mentioned(metric)
+                if abs(metric.gain) >= MIN_HELP_LOG and _is_mentioned(metric, proposed.cause)
             )
             cca_text = names[cca] if replacement == cca else f"{names[replacement]} for {names[cca]}"
             texts.append(f"{cca_text} {changes_text}")
@@ -476,17 +478,19 @@ def _mean_of(metric: str) -> str:
     return re.sub(r"_(p\d+|max)(?=_)", "", metric)
 
 
-def _is_mentioned(change: MetricChange) -> bool:
+def _is_mentioned(change: MetricChange, cause: str) -> bool:
     """Returns whether a text mentions a change: one that its digits show.
 
-    Of retransmissions it mentions only a large increase.
+    Of retransmissions it mentions only a large increase, or a decrease where drops are the cause.
     """
     words = words_of(change.metric)
     if words.number(estimate(change.before).mean) == words.number(estimate(change.after).mean):
         return False
     if change.metric != _RETRANSMISSIONS:
         return True
-    return change.gain < -_MIN_PRICE_LOG and estimate(change.after).mean >= _MIN_PRICE_RETRANSMISSIONS
+    larger = max(estimate(each).mean for each in (change.before, change.after))
+    is_meant = change.gain < -_MIN_PRICE_LOG or cause in _DROP_CAUSES
+    return is_meant and larger >= _MIN_PRICE_RETRANSMISSIONS
 
 
 def _moves_shares(changed: Sequence[MetricChange]) -> bool:
