@@ -100,6 +100,31 @@ def test_median_and_deviation_of_runs_are_columns_of_each_format(celltcp, swept:
     assert "median of runs" in columns
 
 
+def test_a_one_way_delay_is_a_column_on_request(celltcp, swept: Path) -> None:
+    usual, owd = (
+        celltcp("show", str(swept), "--format", "latex", *options).stdout
+        for options in ((), ("--columns", "goodput,owd"))
+    )
+    assert "one-way delay" in owd
+    assert "one-way delay" not in usual
+    rows = csv.DictReader(celltcp("show", str(swept), "--format", "summary-csv").stdout.splitlines())
+    delays = {float(row["mean"]) for row in rows if row["metric"] == "owd_p95_ms"}
+    assert len(delays) > 1
+
+
+@pytest.mark.parametrize("gap_s", [0.5, 3])
+def test_a_percentile_of_too_few_pages_is_in_no_table(gap_s: float, tmp_path: Path, celltcp) -> None:
+    page = {"kind": "page", "document": "20kB", "objects": 0, "think": "0s", "gap": f"{gap_s}s"}
+    changes = {"flows": [{"name": "web", "workload": page}]}
+    ct.compare("steady-20-18", "cubic", 2, duration="20s", set=changes, out=tmp_path / "web")
+    csv_text = celltcp("show", str(tmp_path / "web"), "--format", "summary-csv").stdout
+    metrics = {row["metric"] for row in csv.DictReader(csv_text.splitlines())}
+    # The 95th percentile of fewer than 20 pages is the longest one.
+    assert ("page_load_p95_s:web" in metrics) == (gap_s < 1)
+    assert not metrics & {"page_load_p99_s:web", "page_load_p999_s:web"}
+    assert {"page_load_s:web", "page_load_p50_s:web", "page_load_max_s:web"} <= metrics
+
+
 def test_special_characters_of_latex_are_escaped() -> None:
     text = r"a_b & 5 % #1 $x {y} ~z ^w \n <1> |c| --d"
     assert latex_text(text) == (

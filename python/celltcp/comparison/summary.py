@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
     JAIN,
+    ONE_WAY_DELAY,
     RANKED,
     SHARE,
     USED_CAPACITY,
@@ -55,8 +57,8 @@ _RIVAL_METRICS = ("goodput_mbps", "rtt_mean_ms")
 
 #: Names of metrics in options.
 _OPTION_NAMES = {JAIN: "jain", SHARE: "share"}
-#: Metrics of flows that do not compete, and of others beside their goodput, on request.
-_MINOR_METRICS = (GOODPUT, USED_CAPACITY)
+#: Metrics of all flows on request, where tables do not have them anyway.
+_MINOR_METRICS = (GOODPUT, USED_CAPACITY, ONE_WAY_DELAY)
 
 #: Metrics of each competing flow that tables have on request.
 _FLOW_METRICS = (*WINDOWS, "rtt_max_ms", "rtt_min_ms")
@@ -91,7 +93,7 @@ class MetricSummary:
     #: Median and standard deviation over the runs; NaN without them.
     median: float
     sd: float
-    #: Whether the metric says little on its own: goodput of a flow that does not compete.
+    #: Whether the metric is one of `_MINOR_METRICS`, such as the goodput of a flow that does not compete.
     is_minor: bool = False
 
     @property
@@ -299,7 +301,10 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
             heading = " ".join(application.heading(name).split())
             heading = f"{heading} ({application.flow})" if are_several else heading
             headings[key] = _Heading(heading, APP_METRICS[name].digits)
-            values[key] = {cca: metrics.get(name, []) for cca, metrics in application.metrics.items()}
+            values[key] = {
+                cca: [] if has_too_few(name, metrics) else metrics.get(name, [])
+                for cca, metrics in application.metrics.items()
+            }
     rivals = comparison.competing_flows if has_rows_of_flows([comparison]) else []
     tested = f" ({comparison.tested.name})" if rivals else ""
     for name, _, _ in columns_for([comparison]):
