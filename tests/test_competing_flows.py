@@ -83,7 +83,25 @@ def test_json_and_data_frames_have_each_flow(compared: ct.Comparison) -> None:
             assert frame.loc[(row["cca"], row["flow"]), (metric, "mean")] == row[metric]["mean"]
     alone = ct.compare("steady-20-68", "cubic", 1, duration="1s")
     assert "flows" not in alone.to_json()
-    assert alone.flow_summary.empty
+    assert list(alone.flow_summary.index) == [("cubic", alone.tested.name)]
+
+
+def test_data_frames_have_the_metrics_of_each_application() -> None:
+    page = {"kind": "page", "objects": 2}
+    flows = {"flows": [{"name": "bulk"}, {"name": "web", "workload": page}]}
+    result = ct.sweep("steady-20-68", "path.buffer=1bdp,4bdp", "cubic,bbr", 2, duration="8s", set=flows)
+    frame = result.flow_summary
+    assert list(frame.index.names) == ["path.buffer", "cca", "flow"]
+    for buffer, comparison in result.comparisons.items():
+        (web,) = comparison.applications
+        for cca, values in web.values("page_load_s").items():
+            mean, half = frame.loc[(buffer, cca, "web"), "page_load_s"]
+            assert mean == pytest.approx(np.mean(values))
+            # The interval of two values by Student's distribution.
+            assert half == pytest.approx(12.706 * abs(values[0] - values[1]) / 2, rel=1e-3)
+            assert np.isnan(frame.loc[(buffer, cca, "bulk"), ("page_load_s", "mean")])
+    everything = ct.compare_all(["steady-20-68", "steady-5-18"], "cubic", 1, duration="1s")
+    assert len(everything.flow_summary) == 2
 
 
 def test_a_flow_without_a_rival_has_no_row() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -245,21 +246,31 @@ class Comparison(RunTables):
 
     @property
     def flow_summary(self) -> pd.DataFrame:
-        """Summary of each competing flow, with its share of the path; empty without competition."""
+        """Summary of each flow: its share of the path if it competes, and its application's metrics.
+
+        A row per CCA and flow. Metrics that a flow does not have are NaN.
+        """
         import pandas as pd
 
-        metrics = (*METRICS, SHARE)
+        network = (*METRICS, SHARE) if self.competing_flows else METRICS
+        applications = {application.flow: application.metrics for application in self.applications}
         rows = {
             (cca, flow.name): _estimate_columns(
-                {metric: self.values_of(flow, cca, metric) for metric in metrics}
+                {
+                    **{metric: self.values_of(flow, cca, metric) for metric in network},
+                    **applications.get(flow.name, {}).get(cca, {}),
+                }
             )
             for cca in self.ccas
-            for flow in self.competing_flows
+            for flow in FlowUnderTest.each(self.results.about)
         }
-        table = pd.DataFrame.from_dict(dict(enumerate(rows.values())), orient="index")
-        if rows:
-            table.index = pd.MultiIndex.from_tuples(list(rows), names=["cca", "flow"])
-        return table
+        columns = list(dict.fromkeys(itertools.chain.from_iterable(rows.values())))
+        index = pd.MultiIndex.from_tuples(list(rows), names=["cca", "flow"])
+        return pd.DataFrame(
+            [[row.get(column, math.nan) for column in columns] for row in rows.values()],
+            index=index,
+            columns=pd.MultiIndex.from_tuples(columns),
+        )
 
     @property
     def recommendation(self) -> dict[str, list[str]]:

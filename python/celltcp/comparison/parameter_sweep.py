@@ -140,12 +140,18 @@ class Sweep:
     @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread), a row per point and CCA."""
+        return self._joined({point: each.summary for point, each in self.points.items()})
+
+    @property
+    def flow_summary(self) -> pd.DataFrame:
+        """Summary of each flow and its application, a row per point, CCA and flow."""
+        return self._joined({point: each.flow_summary for point, each in self.points.items()})
+
+    def _joined(self, tables: Mapping[tuple[str, ...], pd.DataFrame]) -> pd.DataFrame:
+        """Returns the tables of the points as one, with the coordinates in its index."""
         import pandas as pd
 
-        parts = {
-            point if len(self.axes) > 1 else point[0]: comparison.summary
-            for point, comparison in self.points.items()
-        }
+        parts = {point if len(self.axes) > 1 else point[0]: table for point, table in tables.items()}
         return pd.concat(parts, names=list(self.axes))
 
     @property

@@ -88,6 +88,14 @@ class ScenarioSet:
         return pd.concat(parts, names=["scenario"])
 
     @property
+    def flow_summary(self) -> pd.DataFrame:
+        """Summary of each flow and its application, a row per scenario, CCA and flow."""
+        import pandas as pd
+
+        parts = {name: comparison.flow_summary for name, comparison in self.comparisons.items()}
+        return pd.concat(parts, names=["scenario"])
+
+    @property
     def means(self) -> pd.DataFrame:
         """The mean of each scenario and CCA, a row for each; the JSON's `mean` is computed from it."""
         import pandas as pd

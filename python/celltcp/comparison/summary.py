@@ -93,7 +93,7 @@ class MetricSummary:
     #: Median and standard deviation over the runs; NaN without them.
     median: float
     sd: float
-    #: Whether the metric is one of `_MINOR_METRICS`, such as the goodput of a flow that does not compete.
+    #: Whether the metric is one of `_MINOR_METRICS`, such as a one-way delay.
     is_minor: bool = False
 
     @property
