@@ -18,10 +18,12 @@ from celltcp.pcap.estimate import estimate_path, write_scenario
 from celltcp.pcap.next_steps import next_steps
 
 
-def _captured(file: Path, cca: str, place: str, changes: dict[str, Any]) -> ct.Comparison:
+def _captured(
+    file: Path, cca: str, place: str, changes: dict[str, Any], duration: str = "12s"
+) -> ct.Comparison:
     """Returns the run of a capture behind a policer."""
-    ct.run("steady-20-68", cca, 1, "12s", set=changes, samples="off", pcap=file, pcap_at=place)
-    return ct.compare("steady-20-68", [cca], 1, duration="12s", set=changes)
+    ct.run("steady-20-68", cca, 1, duration, set=changes, samples="off", pcap=file, pcap_at=place)
+    return ct.compare("steady-20-68", [cca], 1, duration=duration, set=changes)
 
 
 def _policed(draw: random.Random) -> tuple[float, float, dict[str, Any]]:
@@ -87,6 +89,47 @@ def test_bursts_of_errors_under_a_constant_rate_are_no_policer(seed: int, tmp_pa
     }
     _captured(tmp_path / "x.pcap", "cubic", "server", changes)
     assert "a policer on the path" not in analyse(tmp_path / "x.pcap").connections["diagnosis"].iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("rate", "link", "rtt_ms", "burst"),
+    [(20, 100, 40, 64_000), (80, 100, 40, 250_000), (3, 50, 24, 886_000), (10, 50, 60, 53_000)],
+)
+def test_bursts_shorter_than_an_interval_and_long_rates_below_it_are_in_the_scenario(
+    rate: float, link: float, rtt_ms: float, burst: int, tmp_path: Path
+) -> None:
+    changes = {
+        "path.down.rate": f"{link}Mbit/s",
+        "path.rtt": f"{rtt_ms}ms",
+        "path.buffer": "2bdp",
+        "path.policer": {"rate": f"{rate}Mbit/s", "burst": f"{burst}B"},
+    }
+    file = tmp_path / "x.pcap"
+    run = _captured(file, "cubic", "server", changes, "30s")
+    scenario, _ = write_scenario(estimate_path(analyse(file)), tmp_path / "path.toml")
+    found = tomllib.loads(scenario.read_text())["path"]["policer"]
+    assert in_unit(found["rate"], "Mbit/s") == pytest.approx(rate, rel=0.05)
+    assert in_unit(found["burst"], "B") == pytest.approx(burst, rel=0.3)
+    again = ct.compare(scenario, ["cubic"], 1)
+    goodputs = [each.values("cubic", "goodput_mbps")[0] for each in (run, again)]
+    assert goodputs[1] == pytest.approx(goodputs[0], rel=0.12)
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_application_of_a_constant_rate_beside_bursts_of_losses_has_no_policer(
+    seed: int, cca: str, tmp_path: Path
+) -> None:
+    draw = random.Random(f"constant rate {seed}")
+    rate = draw.choice([10, 40])
+    changes = {
+        "path.down.rate": f"{2 * rate}Mbit/s",
+        "path.rtt": f"{draw.choice([15, 30])}ms",
+        "path.loss": {"kind": "gilbert-elliott", "to_bad": 0.001, "to_good": 0.2},
+        "flows.0.workload": {"kind": "on-off", "rate": f"{rate}Mbit/s", "on": "100s", "off": "1s"},
+    }
+    _captured(tmp_path / "x.pcap", cca, "server", changes)
+    assert estimate_path(analyse(tmp_path / "x.pcap")).policing is None
 
 
 def test_what_a_policer_may_have_dropped_is_not_called_random_in_a_next_step(tmp_path: Path) -> None:

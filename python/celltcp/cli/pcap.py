@@ -197,7 +197,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{bound}")
     click.echo(f"random loss  {100 * path.random_loss:.3f} %")
     if path.policing is not None:
-        rate, burst = 8e-6 * path.policing.rate, path.policing.burst / 1e3
+        rate, burst = 8e-6 * path.policing.rate, path.burst_bytes / 1e3
         click.echo(f"policer      {rate:.2f} Mbit/s of payload, after a burst of {burst:.0f} kB")
     if path.left_out:
         click.echo(f"left out     {'; '.join(path.left_out)}")

@@ -22,6 +22,9 @@ from celltcp.results.parquet_writer import GrowingTable
 from celltcp.results.publishing import publish
 from celltcp.results.working import staging
 
+#: Name of a capture from the standard input, which cannot be read again.
+STDIN = "-"
+
 #: Names of the tables, in their order.
 TABLES = tuple(table.name for table in capture_tables())
 

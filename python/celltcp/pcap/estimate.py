@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
-from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
+from celltcp.pcap.analysis import STDIN, CaptureAnalyses, analyse, connection_rows
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
-from celltcp.pcap.diagnosis.policing import Policing, policing
+from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
 from celltcp.pcap.diagnosis.requests import one_request
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
@@ -76,6 +76,8 @@ class PathEstimate:
     random_loss: float
     #: Policer that dropped the losses; None without one.
     policing: Policing | None
+    #: Payload that passed above the rate of the policer before its first drop, bytes.
+    burst_bytes: float
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
     endpoints: str
     #: Properties of the path in the capture that the scenario lacks.
@@ -153,7 +155,7 @@ class PathEstimate:
         if self.policing is None:
             return ""
         rate = f"{8e-6 * _HEADERS_RATIO * self.policing.rate:.3f}Mbit/s"
-        burst = f"{max(_HEADERS_RATIO * self.policing.burst, _MIN_BURST):.0f}B"
+        burst = f"{max(_HEADERS_RATIO * self.burst_bytes, _MIN_BURST):.0f}B"
         table = f'{{ rate = "{rate}", burst = "{burst}" }}'
         return f"policer = {table} # this rate passed between losses\n"
 
@@ -264,6 +266,7 @@ def estimate_path(
         has_overflow,
         0.0 if policed else _random_losses(losses, episodes) / max(segments, 1),
         policed,
+        _burst_bytes(row, evidence, policed) if policed else 0.0,
         endpoint_settings(
             row,
             intervals,
@@ -276,6 +279,26 @@ def estimate_path(
         sum(float(each["throughput_mbps"]) for each in others),
         None if other is None else int(other["connection"]),
     )
+
+
+def _burst_bytes(row: dict[Hashable, Any], evidence: Evidence, policed: Policing) -> float:
+    """Returns the payload that passed above the rate of a policer before its first drop.
+
+    Bursts are shorter than intervals. A capture from the standard input cannot be read again for them.
+    """
+    if row["file"] == STDIN:
+        counts = evidence.bytes_by_interval
+        # The first data come an RTT after the first packet.
+        starts_s = np.maximum(counts.index.to_numpy(float) * INTERVAL_S, evidence.rtt_or_zero_ms / 1e3)
+        return burst_before(starts_s, counts.to_numpy(float), policed.first_s, policed.rate)
+    up = int(row["direction"] == "up")
+    sent = connection_rows(analyse(str(row["file"]), segments=True).segments, row, up)
+    sent = sent.sort_values("t_s")
+    times_s, sizes = sent["t_s"].to_numpy(float), sent["len"].to_numpy(float)
+    is_lost = pd.MultiIndex.from_frame(sent[["t_s", "seq"]]).isin(
+        pd.MultiIndex.from_frame(evidence.true_losses[["t_s", "seq"]])
+    )
+    return burst_before(times_s, np.where(is_lost, 0.0, sizes), policed.first_s, policed.rate)
 
 
 def _random_losses(losses: pd.DataFrame, episodes: Sequence[Episode]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
+from celltcp.pcap.analysis import STDIN
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
@@ -20,8 +21,6 @@ from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
 
-#: Name of a capture from the standard input, which no other command can read again.
-_STDIN = "-"
 #: Minimum share of the time under a limit that is worth acting on.
 _MIN_LIMITED_SHARE = 0.5
 #: Buffer of a receiver for each byte of its window, and the maximum buffer of Linux by default, bytes.
@@ -77,7 +76,7 @@ def _waits_for_applications(row: Mapping[Hashable, Any]) -> bool:
 
 def _simulated(row: Mapping[Hashable, Any], command: str) -> list[str]:
     """Returns the commands that write the scenario `path.toml` of a transfer and simulate it."""
-    if row["file"] == _STDIN:
+    if row["file"] == STDIN:
         return []
     path = shlex.join(
         ["celltcp", "pcap", "to-scenario", str(row["file"]), "--connection", str(row["connection"])]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
+from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 from celltcp.scenarios.quantity_texts import three_digits
 
@@ -24,7 +24,7 @@ _MIN_STEPS = 8
 #: Segments that pass in a step at the mean rate; losses within a step are a burst.
 _STEP_SEGMENTS = 10
 #: Minimum share of the losses in bursts: random losses stand alone.
-_MIN_BURST_SHARE = 0.6
+_MIN_BURST_SHARE = 0.5
 #: Maximum place in the queue, from 0 to 1, of losses at a short queue.
 _MAX_SHORT_QUEUE = 0.5
 #: Maximum ratio of a low RTT to the usual one, and of the usual one to the lowest. The usual RTT is the
@@ -42,6 +42,11 @@ _MAX_STEP_DEVIATION = 0.1
 #: steps.
 _MAX_EPISODE_RTTS = 1.5
 _MAX_EPISODE_DEVIATION = 0.05
+#: Maximum deviation of half of the intervals of a sender of a constant rate. In draws, those behind a
+#: policer deviate by 0.05 or more.
+_MAX_SENT_DEVIATION = 0.04
+#: Minimum ratio of a long step to a short one that are of different windows.
+_MIN_LENGTH_RATIO = 1.3
 #: Maximum share of the steps in which more than the rate passes.
 _MAX_ABOVE_SHARE = 0.15
 #: Minimum number of steps within episodes that show a policer, however short the time of its drops.
@@ -56,8 +61,8 @@ class Policing(NamedTuple):
 
     #: Payload that passed between the losses, bytes/s.
     rate: float
-    #: Payload that passed above that rate before the first loss, bytes.
-    burst: float
+    #: Time of the first loss without a queue, s.
+    first_s: float
     #: Lost segments, and those of them without a queue.
     lost: int
     low: int
@@ -85,8 +90,10 @@ def policing(evidence: Evidence) -> Policing | None:
     lost = lost.sort_values(["t_s", "seq"])
     usual_ms = min(row["far_rtt_p50_ms"], _MAX_USUAL_RATIO * row["far_rtt_min_ms"])
     is_low = (lost["rtt_ms"] <= _MAX_LOW_RATIO * usual_ms).to_numpy()
-    is_short = lost["queue"].median() < _MAX_SHORT_QUEUE or not has_queue(
-        evidence, lost["rtt_ms"] - row["far_rtt_min_ms"]
+    # Slow start may have filled the queue of the link, too.
+    low = lost[is_low]
+    is_short = low["queue"].median() < _MAX_SHORT_QUEUE or not has_queue(
+        evidence, low["rtt_ms"] - row["far_rtt_min_ms"]
     )
     if is_low.sum() < max(_MIN_LOSSES, _MIN_LOW_SHARE * len(lost)) or not is_short:
         return None
@@ -109,31 +116,40 @@ def policing(evidence: Evidence) -> Policing | None:
     if not rate or not (is_long or len(within) >= _MIN_EPISODE_STEPS):
         # A sender that never exceeds the rate of the path loses only what errors of the path drop.
         has_cycles = len(within) >= _MIN_STEPS or np.median(lengths) <= _MAX_CYCLE_RTTS * rtt_s
+        has_cycles &= not _may_be_below(evidence, lengths, has_episodes=len(within) > 0)
         rate = _constant_rate(rates, _MAX_STEP_DEVIATION) if is_long and has_cycles else 0.0
         rate = rate if abs(mean_rate - rate) <= _MAX_MEAN_DEVIATION * rate else 0.0
     if not rate:
         return None
-    burst = _burst_before(evidence, float(times[0]), float(passed[0]), rate)
-    return Policing(rate, burst, len(lost), int(is_low.sum()))
+    return Policing(rate, float(times[0]), len(lost), int(is_low.sum()))
 
 
-def _burst_before(evidence: Evidence, time_s: float, passed: float, rate: float) -> float:
-    """Returns the most payload that has passed above a rate in a time up to a loss, bytes.
+def burst_before(
+    starts_s: NDArray[np.float64], sizes: NDArray[np.float64], first_s: float, rate: float
+) -> float:
+    """Returns the most payload that passed above a rate in a time up to the first loss, bytes.
 
     Args:
-        evidence: evidence of the transfer.
-        time_s: time of the loss, s.
-        passed: payload that has passed until then, bytes.
+        starts_s: times at which data began to pass, s.
+        sizes: payload that passed then, bytes.
+        first_s: time of the loss, s.
         rate: rate of the policer, bytes/s.
     """
-    counts = evidence.bytes_by_interval
-    # The first data come an RTT after the first packet.
-    starts_s = np.maximum(
-        counts.index.to_numpy(dtype=float) * INTERVAL_S, evidence.rtt_or_zero_ms / 1e3
-    )
-    sent_before = np.concatenate(([0.0], np.cumsum(counts.to_numpy(dtype=float))[:-1]))
-    excess = (passed - sent_before) - rate * (time_s - starts_s)
-    return float(excess[starts_s < time_s].max(initial=0.0))
+    is_before = starts_s < first_s
+    from_start = np.cumsum(sizes[is_before][::-1])[::-1]
+    return float((from_start - rate * (first_s - starts_s[is_before])).max(initial=0.0))
+
+
+def _may_be_below(evidence: Evidence, lengths: NDArray[np.float64], *, has_episodes: bool) -> bool:
+    """Returns whether a sender may be below the rate of a policer all the time, with one rate in steps.
+
+    It sends at a constant rate; or its window shrinks whenever it has one size, after steps of one
+    length, none of which is within an episode.
+    """
+    shortest, longest = np.quantile(lengths, (0.1, 0.9))
+    has_one_length = not has_episodes and longest < _MIN_LENGTH_RATIO * shortest
+    sent = evidence.bytes_by_interval.to_numpy(float)
+    return bool(has_one_length or _constant_rate(sent, _MAX_SENT_DEVIATION))
 
 
 def _constant_rate(rates: NDArray[np.float64], max_deviation: float) -> float:
