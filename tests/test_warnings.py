@@ -346,3 +346,22 @@ def test_settings_of_the_downlink_are_said_for_uploads() -> None:
     assert "path.jitter" in jitter
     downloads = ct.compare("steady-20-68", "cubic", 1, duration="2s", set={"path.loss": 0.01})
     assert not any("uploads" in each for each in downloads.warnings)
+
+
+@pytest.mark.parametrize(
+    ("queue", "marks"),
+    [
+        ("droptail", False),
+        ("codel", False),
+        ({"kind": "codel", "ecn": True}, True),
+        ({"kind": "fq-codel", "ecn": False}, False),
+        ("fq-codel", True),
+        ("threshold", True),
+    ],
+)
+def test_dctcp_without_a_queue_that_marks_has_a_warning(queue: object, marks: bool) -> None:
+    for field in ("path.queue", "path.wired.0.queue"):
+        result = ct.compare("steady-20-68", ["dctcp", "reno"], 1, duration="1s", set={field: queue})
+        assert any("no queue of the path marks packets" in each for each in result.warnings) != marks
+    reno = ct.compare("steady-20-68", "reno", 1, duration="1s", set={"path.queue": queue})
+    assert not any("marks" in each for each in reno.warnings)

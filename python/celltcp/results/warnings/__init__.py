@@ -46,6 +46,10 @@ def all_warnings(results: Results) -> list[str]:
         from celltcp.results.warnings.simultaneous import simultaneous_starts
 
         warnings += simultaneous_starts(about, flows)
+    if any(cca.partition(":")[0] == "dctcp" for (cca,) in rows_of(tables["flows"], "cca")):
+        from celltcp.results.warnings.no_marks import no_marks
+
+        warnings += no_marks(scenario)
     if any("jitter" in part for part in (path, *path.get("wired", ()))):
         from celltcp.results.warnings.jitter import jitter_warning
 
