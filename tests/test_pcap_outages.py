@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
 import pytest
 
+import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis.waits import waits
 from made_up_connections import MSS, at_client, gap_at_the_receiver, time_outs
@@ -107,3 +110,23 @@ def test_a_gap_as_long_as_acks_queue_is_none(usual_ms: float, is_gap: bool) -> N
 def test_a_silence_as_short_as_the_rtt_is_no_outage() -> None:
     assert not list(waits(evidence((), stalled_s=0.24, far_rtt_p50_ms=600.0)))
     assert list(waits(evidence((), stalled_s=2.4, far_rtt_p50_ms=600.0)))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_waits_for_an_outage_have_the_last_time_out_that_doubled(seed: int, tmp_path: Path) -> None:
+    """It began in the outage, and ended long after it."""
+    length_s = random.Random(seed).uniform(5, 20)
+    frames = {"kind": "frames", "size": "300B", "interval": "1s"}
+    changes = {
+        "path.rtt": "80ms",
+        "path.blackouts": [{"at": "10.01s", "duration": f"{length_s:.2f}s"}],
+        "flows.0.workload": frames,
+    }
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "cubic", seed, duration="60s", set=changes, pcap=file)
+    sentence = analyse(file).connections["diagnosis"].iloc[0]
+    pattern = r"waited ([\d.]+) s for an outage .* up to ([\d.]+) s of that is of last time-outs"
+    waited_s, last_s = map(float, re.findall(pattern, sentence)[0])
+    assert length_s < waited_s < 2.2 * length_s
+    assert waited_s - length_s < last_s < 0.6 * waited_s
+    assert "tcp_rto_max_ms" in sentence

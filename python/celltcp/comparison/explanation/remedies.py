@@ -51,7 +51,7 @@ from celltcp.comparison.explanation.window_remedies import (
     rounded_size,
     send_buffer,
 )
-from celltcp.comparison.linux_lines import host_text
+from celltcp.comparison.linux_lines import host_text, node_word
 from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
@@ -80,6 +80,8 @@ _RETRIES_AT_RTO_MAX = 11
 _MIN_OUTAGE_WAIT_RTTS = 2
 #: Number of time-outs in a row from which on an RTO is far above its minimum.
 _MIN_DOUBLED = 3
+#: Number of time-outs of a thin stream that do not double (`TCP_THIN_LINEAR_RETRIES` of Linux).
+_THIN_LINEAR_RETRIES = 6
 #: Wait after an outage from which on the RTO has doubled, s; a shorter one only shifts its phase.
 _MIN_DOUBLED_RTO_WAIT_S = 0.6
 #: Long cycle of DRX of a remedy, ms.
@@ -172,27 +174,46 @@ def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A maximum RTO, or shorter time-outs for flows that send little."""
+    """A maximum RTO, or shorter time-outs for flows that send little.
+
+    After an outage that is longer than the time-outs which do not double, their number only shifts the
+    end of the last one, by chance to an earlier or a later time.
+    """
     waits_s = [wait_s for gap in evidence.outages if (wait_s := evidence.wait_after(gap)) > 0]
     max_wait_s = max(waits_s, default=0.0)
     against = "time-outs that double in an outage"
     # A connection should survive outages of twice the longest one.
-    survived_s = 2 * max((gap.length_s for gap in evidence.outages), default=0.0)
+    longest_s = max((gap.length_s for gap in evidence.outages), default=0.0)
+    survived_s = 2 * longest_s
     rto_max_s = max(math.ceil(survived_s / _RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
     if max_wait_s >= rto_max_s:
         yield Remedy(
-            f"{against}; a program that sets TCP_USER_TIMEOUT and connects anew does the same",
+            f"{against} (with {rto_max_s} s, connections last in outages of up to {survived_s:.0f} s, "
+            "twice the longest one; a lower maximum ends them sooner); "
+            f"{_reconnection_text(evidence)}",
             (f"tcp.rto_max={rto_max_s}s",),
-            price=f"connections end in outages of over {survived_s:.0f} s",
         )
     min_wait_s = _MIN_OUTAGE_WAIT_RTTS * evidence.mean("rtt_min_ms") / 1e3
     if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
     if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and _is_short_rto_useful(evidence):
         yield _min_rto(evidence)
-    if not evidence.is_bbr:
+    linear_s = _THIN_LINEAR_RETRIES * (evidence.min_rto_s + evidence.mean("rtt_min_ms") / 1e3)
+    if not evidence.is_bbr and longest_s <= linear_s:
         # A stream that has never reduced its window is not thin, and BBR never does.
         yield Remedy(against, ("tcp.thin_linear_timeouts=true",))
+
+
+def _reconnection_text(evidence: Evidence) -> str:
+    """Returns what a program at the host that opens connections does in place of a maximum RTO."""
+    flow = evidence.scenario["flows"][evidence.flow_index]
+    if flow.get("opens", "to") == "from":
+        return "a program that sets TCP_USER_TIMEOUT and connects anew does the same"
+    client = node_word(str(flow.get("to", "phone")), evidence.scenario)
+    return (
+        f"a program at the {client}, which opens the connection, does the same if it misses heartbeats "
+        "and connects anew"
+    )
 
 
 def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

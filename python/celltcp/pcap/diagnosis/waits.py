@@ -38,6 +38,8 @@ _MAX_LOSSES_SHARE = 0.5
 #: Maximum usual time-out: s, and RTTs.
 _MAX_TIMEOUT_S = 0.5
 _MAX_TIMEOUT_RTTS = 3
+#: Minimum time-out that has doubled, s: twice that of 400 ms, or four times Linux's minimum.
+_MIN_DOUBLED_S = 0.8
 #: Minimum gap of the data where the capture is away from the sender: s, RTTs, and RTTs with queues.
 _MIN_GAP_S = 0.5
 _MIN_GAP_RTTS = 5
@@ -206,6 +208,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         text = (
             f"waited {time_text(answered_s)} for an outage of the path"
             f"{times_text(_outage_starts(evidence))}, in which {lost_text} lost"
+            f"{_doubled_text(evidence)}"
         )
     yield Wait(answered_s, text)
 
@@ -225,6 +228,24 @@ def _filled_text(filler: Mapping[Hashable, Any]) -> str:
     return (
         f"the queue that connection {filler['connection']} fills (RTTs of up to "
         f"{ms_text(longest_rtt_ms(filler))})"
+    )
+
+
+def _doubled_text(evidence: Evidence) -> str:
+    """Returns the part of waits for outages that last time-outs took; empty for short ones.
+
+    The last retransmission that was lost began it. The path may have been back soon after that.
+    """
+    timeouts, losses = evidence.timeouts, evidence.losses
+    in_outages = set(losses.loc[losses["kind"] == "outage", "repaired_s"])
+    are_last = timeouts["t_s"].isin(in_outages) & ~timeouts["repaired_s"].isin(timeouts["t_s"])
+    lengths_s = (timeouts["repaired_s"] - timeouts["t_s"])[are_last]
+    doubled_s = float(lengths_s[lengths_s >= _MIN_DOUBLED_S].sum())
+    if not doubled_s:
+        return ""
+    return (
+        f"; up to {time_text(doubled_s)} of that is of last time-outs, which double with each loss, "
+        "after the path was back (net.ipv4.tcp_rto_max_ms bounds them)"
     )
 
 
