@@ -365,3 +365,24 @@ def test_dctcp_without_a_queue_that_marks_has_a_warning(queue: object, marks: bo
         assert any("no queue of the path marks packets" in each for each in result.warnings) != marks
     reno = ct.compare("steady-20-68", "reno", 1, duration="1s", set={"path.queue": queue})
     assert not any("marks" in each for each in reno.warnings)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_alike_flows_of_which_one_always_wins_get_starts_that_are_drawn(count: int) -> None:
+    flows = {
+        "path.rtt": "120ms",
+        "path.buffer": "4bdp",
+        "flows": [{"name": name} for name in "abc"[:count]],
+    }
+    mix = "+".join(["cubic"] * count)
+    spread = {f"flows.{index}.start_spread": "1s" for index in range(count)}
+    together, apart, few = (
+        ct.compare("steady-20-68", mix, runs, duration="30s", set={**flows, **changes})
+        for runs, changes in ((5, {}), (5, spread), (2, {}))
+    )
+    advice = " and ".join(f"{field}=1s" for field in spread)
+    assert advice in _one(together, "gets most in each of the 5 runs")
+    # A mix of different CCAs has another reason, and two runs show no rule.
+    other = ct.compare("steady-20-68", "cubic+bbr", 5, duration="10s", set={"path.buffer": "8bdp"})
+    for result in (apart, few, other):
+        assert not any("gets most" in each for each in result.warnings)

@@ -248,7 +248,7 @@ def shares_table(comparison: Comparison) -> Table:
 
 def shares_title(*, has_index: bool) -> str:
     """Returns the title of a table of `share_columns`."""
-    index = ", and Jain's index of a direction (1 is fair)" if has_index else ""
+    index = ", and Jain's index (1 is fair)" if has_index else ""
     return f"Shares of the path while all flows run{index}"
 
 

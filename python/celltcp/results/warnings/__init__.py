@@ -50,6 +50,10 @@ def all_warnings(results: Results) -> list[str]:
         from celltcp.results.warnings.no_marks import no_marks
 
         warnings += no_marks(scenario)
+    if len(flows) > 1:
+        from celltcp.results.warnings.simultaneous import same_first
+
+        warnings += same_first(results, flows)
     if any("jitter" in part for part in (path, *path.get("wired", ()))):
         from celltcp.results.warnings.jitter import jitter_warning
 
