@@ -89,3 +89,41 @@ def test_bbr_is_slow_where_it_paces_responses_and_no_other_cca_is(seed: int) -> 
     assert "paced_responses" not in cubic
     assert "BBR paces each at the rate of earlier ones" in bbr["paced_responses"]
     assert "under cubic" in bbr["paced_responses"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_response_has_its_least_time_and_one_window_gives_it(seed: int) -> None:
+    """After pauses CUBIC has its initial window, and BBR the rate of earlier responses."""
+    draw = random.Random(seed)
+    rtt_ms, rate, size = draw.randint(150, 300), draw.randint(15, 40), draw.randint(45, 100)
+    explained = _explained(
+        *("cubic", "bbr"),
+        rtt=f"{rtt_ms}ms",
+        rate=f"{rate}Mbit/s",
+        sessions=1,
+        response=f"{size}kB",
+        think="10ms",
+        gap="3s",
+    )
+    (note,) = (each for each in explained.notes if "needs at least" in each)
+    least_ms = float(re.findall(r"needs at least ([\d.]+) ms", note)[0])
+    assert least_ms == pytest.approx(rtt_ms + 10 + 8 * size / (rate * 1448 / 1500), rel=0.02)
+    cubic, bbr = ({each.name: each.text for each in cca.causes} for cca in explained.ccas)
+    assert "idle_restart" in cubic
+    assert "and the path alone" in bbr["paced_responses"]
+    explained.try_remedies(TrialBudget())
+    (window,) = (each for each in explained.remedies if "initial_window=" in each.options)
+    assert int(window.options.rpartition("=")[2]) == pytest.approx(size / 1.448, abs=1)
+    # The first response has the handshake, too.
+    (mean, unit) = re.findall(r"response mean \S+ to ([\d.]+) (m?s)", window.trial)[0]
+    mean_ms = float(mean) * (1 if unit == "ms" else 1e3)
+    assert least_ms < mean_ms < least_ms + rtt_ms / 3
+
+
+def test_responses_of_a_link_that_varies_have_no_least_time() -> None:
+    changes = {
+        "path.down": {"steps": [{"at": f"{n}s", "rate": f"{5 + 9 * (n % 2)}Mbit/s"} for n in range(9)]},
+        "flows.0.workload": {"kind": "request-response", "response": "60kB", "gap": "1s"},
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="9s", set=changes))
+    assert not any("needs at least" in each for each in explained.notes)

@@ -46,6 +46,11 @@ def rounds_of_request(workload: Mapping[str, Any], tcp: Mapping[str, Any]) -> in
     return 1 if sizes is None else max(math.ceil(math.log2(sizes[0] / window + 1)), 1)
 
 
+def think_s(workload: Mapping[str, Any]) -> float | None:
+    """Returns the constant time of the server for a response, s; None where it varies."""
+    return _constant(workload.get("think"), "s")
+
+
 def pause_s(workload: Mapping[str, Any]) -> float | None:
     """Returns the time between the end of a request and the next one, beside the RTT, s; or None."""
     times = [_constant(workload.get(name), "s") for name in ("think", "gap")]

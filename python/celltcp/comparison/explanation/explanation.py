@@ -26,6 +26,7 @@ from celltcp.comparison.explanation.proposals import (
     best_first,
     remedies_of,
 )
+from celltcp.comparison.explanation.responses import least_response_text
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
@@ -174,6 +175,7 @@ class ExplainedComparison:
         ]
         #: Least time of a transfer of the flow under test; None for other flows.
         self.least_time = least_time_of(evidences[0])
+        self._least_response_text = least_response_text(evidences[0])
         #: The flow under test, then other flows with an application or in a CCA mix, under every CCA.
         self.ccas = [
             self._explain(evidence, applications.get(evidence.flow_name)) for evidence in evidences
@@ -236,7 +238,7 @@ class ExplainedComparison:
         # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
             any_text = "" if self.window_limit_text else self._any_text
-            least_text = self.least_time.text if self.least_time else ""
+            least_text = self.least_time.text if self.least_time else self._least_response_text
             texts = (
                 *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
                 *(least_text, "" if self.window_limit_text else yielding_text(self.comparison)),

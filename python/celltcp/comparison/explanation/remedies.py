@@ -86,8 +86,10 @@ _THIN_LINEAR_RETRIES = 6
 _MIN_DOUBLED_RTO_WAIT_S = 0.6
 #: Long cycle of DRX of a remedy, ms.
 _SHORT_DRX_CYCLE_MS = 80
-#: Initial window of a remedy, segments.
-_LARGE_INITIAL_WINDOW = 32
+#: Initial window of a remedy, and the largest one that holds a response, segments: senders of content
+#: delivery networks have up to some 100 (R. Rüth et al., "Demystifying TCP Initial Window
+#: Configurations of Content Distribution Networks", TMA 2018).
+_LARGE_INITIAL_WINDOW, _MAX_INITIAL_WINDOW = 32, 100
 #: Minimum share of the time of a run that a larger initial window has to save.
 _MIN_SAVED_SHARE = 0.05
 #: Minimum share of the time limited by the congestion window, or by pacing, that holds data back.
@@ -301,7 +303,7 @@ def idle_restart(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             family=unshrunk[0],
         )
     yield Remedy(against, unshrunk, family=unshrunk[0])
-    yield _initial_window(against)
+    yield _initial_window(evidence, against)
     yield Remedy(against, cca="bbr")
 
 
@@ -328,9 +330,9 @@ def request_limit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(against, (f"tcp.{field}={rounded_size(ratio * window)}",))
 
 
-def slow_start(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+def slow_start(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window."""
-    yield _initial_window("a long slow start")
+    yield _initial_window(evidence, "a long slow start")
 
 
 def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -375,7 +377,7 @@ def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Parallel requests over one connection, and a larger initial window."""
     against = "round trips for one object after another"
     yield from one_connection(evidence, against)
-    yield _initial_window(against)
+    yield _initial_window(evidence, against)
 
 
 def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -384,7 +386,7 @@ def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     saved_rtts = math.log2(max(_LARGE_INITIAL_WINDOW / window, 1.0))
     run_s = evidence.duration_s / len(evidence.runs)
     if saved_rtts * evidence.mean("rtt_min_ms") / 1e3 >= _MIN_SAVED_SHARE * run_s:
-        yield _initial_window("a long slow start")
+        yield _initial_window(evidence, "a long slow start")
 
 
 def probe_rtt(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -402,7 +404,7 @@ def slow_growth(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             evidence, cause
         )
     if evidence.time_share("startup") >= evidence.time_share("congestion_window", "pacing"):
-        yield _initial_window("a long slow start")
+        yield _initial_window(evidence, "a long slow start")
     elif evidence.is_thin:
         yield Remedy("a window that shrinks in pauses", ("tcp.slow_start_after_idle=false",))
     elif evidence.time_share("pacing") > evidence.time_share("congestion_window"):
@@ -488,8 +490,12 @@ def _pacing(against: str, further_changes: tuple[str, ...] = ()) -> Remedy:
     return Remedy(against, (*further_changes, "tcp.pacing=true"), price=price)
 
 
-def _initial_window(against: str) -> Remedy:
-    return Remedy(against, (f"tcp.initial_window={_LARGE_INITIAL_WINDOW}",))
+def _initial_window(evidence: Evidence, against: str) -> Remedy:
+    """Returns a larger initial window: one that holds a response, unless that is a very large one."""
+    sizes = request_and_response(evidence.workload)
+    segments = math.ceil(sizes[1] / evidence.mss) if sizes and evidence.mss > 0 else 0
+    is_usual = not initial_window(evidence.scenario.get("tcp", {})) < segments <= _MAX_INITIAL_WINDOW
+    return Remedy(against, (f"tcp.initial_window={_LARGE_INITIAL_WINDOW if is_usual else segments}",))
 
 
 def _nodelay(evidence: Evidence) -> Iterator[Remedy]:

@@ -10,8 +10,8 @@ from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.explanation.unit_reasons import MAJORITY, MIN_QUEUED_RTTS
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import has_several_flows, labels
-from celltcp.scenarios.quantity_texts import three_digits, time_text
-from celltcp.scenarios.requests import request_and_response
+from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
+from celltcp.scenarios.requests import request_and_response, think_s
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MAX_RTTS, _MAX_LEAST_RTTS = 2.0, 1.1
 #: Maximum share of the time in pauses of the application, and minimum share of unused capacity.
 _MAX_IDLE_SHARE, _MIN_UNUSED_SHARE = 0.05, 0.5
+#: Minimum share of the mean capacity that a steady link has always.
+_MIN_STEADY_SHARE = 0.95
 #: Minimum ratio of the median to that under another CCA, and share of the time under BBR's pacing.
 _MIN_SLOWER_RATIO, _MIN_PACED_SHARE = 1.1, 0.2
 
@@ -59,13 +61,13 @@ def response_round_trips(evidence: Evidence) -> Cause | None:
 def paced_responses(evidence: Evidence) -> Cause | None:
     """BBR paces responses slowly, as the application limited the rate that it measured.
 
-    The median is over {_MIN_SLOWER_RATIO} times that under another CCA. Pacing or slow start limit the
-    flow for at least {_MIN_PACED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the
-    capacity is unused.
+    The median is over {_MIN_SLOWER_RATIO} times that under another CCA, or the least time of a
+    response. Pacing or slow start limit the flow for at least {_MIN_PACED_SHARE:.0%} of the time
+    without pauses, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused.
     """
     responses = _idle_link_responses(evidence)
-    share = evidence.time_share("pacing", "startup")
-    if responses is None or not evidence.is_bbr or share < _MIN_PACED_SHARE:
+    share, active_share = evidence.time_share("pacing", "startup"), 1.0 - evidence.time_share("idle")
+    if responses is None or not evidence.is_bbr or share < _MIN_PACED_SHARE * active_share:
         return None
     application = evidence.application
     if application is None or has_several_flows(evidence.cca):
@@ -77,16 +79,53 @@ def paced_responses(evidence: Evidence) -> Cause | None:
     }
     own_s = medians_s.pop(evidence.cca, math.nan)
     best = min(medians_s, key=medians_s.__getitem__, default="")
-    if not best or not own_s > _MIN_SLOWER_RATIO * medians_s[best]:
+    best_s, least_s = medians_s.get(best, math.inf), least_response_s(evidence) or math.inf
+    if own_s > _MIN_SLOWER_RATIO * best_s:
+        best_text = f"and {time_text(best_s)} under {labels(evidence.comparison.ccas)[best]}"
+    elif _MIN_SLOWER_RATIO * least_s < own_s < least_s + evidence.mean("rtt_min_ms") / 1e3:
+        # A response that takes a round trip more waits for its window.
+        best_s, best_text = least_s, f"and the path alone {time_text(least_s)}"
+    else:
         return None
-    best_text = labels(evidence.comparison.ccas)[best]
     return Cause(
         "paced_responses",
-        f"The median response takes {time_text(own_s)}, and {time_text(medians_s[best])} under "
-        f"{best_text}: BBR paces each at the rate of earlier ones, which the application limited, not "
-        "the link.",
-        1.0 - medians_s[best] / own_s,
+        f"The median response takes {time_text(own_s)}, {best_text}: BBR paces each at the rate of "
+        "earlier ones, which the application limited, not the link.",
+        1.0 - best_s / own_s,
     )
+
+
+def least_response_s(evidence: Evidence) -> float | None:
+    """Returns the least time of a response over a connection, s: an RTT, the server, and its bytes.
+
+    None for other workloads, sizes or times that vary, and a rate that varies.
+    """
+    parts = _parts_of_response(evidence)
+    return None if parts is None else sum(parts)
+
+
+def least_response_text(evidence: Evidence) -> str:
+    """Returns a sentence on the least time of a response with its parts; empty where it is unknown."""
+    parts, sizes = _parts_of_response(evidence), request_and_response(evidence.workload)
+    if parts is None or sizes is None:
+        return ""
+    rtt_s, server_s, transfer_s = parts
+    server_text = f", {time_text(server_s)} of the server" if server_s else ""
+    return (
+        f"a response of {size_text(sizes[1])} needs at least {time_text(sum(parts))} under every CCA: "
+        f"an RTT of {time_text(rtt_s)}{server_text}, {time_text(transfer_s)} for its bytes"
+    )
+
+
+def _parts_of_response(evidence: Evidence) -> tuple[float, float, float] | None:
+    """Returns the RTT, the think time and the time of the bytes of a response, s; or None."""
+    sizes, server_s = request_and_response(evidence.workload), think_s(evidence.workload)
+    rates = evidence.capacities_1s_mbps
+    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    is_steady = len(rates) and rates.min() >= _MIN_STEADY_SHARE * evidence.capacity_mbps > 0
+    if sizes is None or server_s is None or not is_steady or evidence.has_middleboxes or not rtt_s > 0:
+        return None
+    return rtt_s, server_s, 8e-6 * sizes[1] / evidence.capacity_mbps
 
 
 def _idle_link_responses(evidence: Evidence) -> pd.DataFrame | None:
