@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from celltcp.comparison.linux_lines import linux_lines
+from celltcp.comparison.linux_lines import linux_lines, other_places
 from celltcp.scenarios.scenarios import load_scenario
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def test_each_field_of_tcp_has_a_line_or_is_not_of_linux(celltcp: Celltcp) -> No
     names = {line.split(" ")[1] for line in printed.splitlines() if line.startswith("| ")}
     assert names - {"field", "--"} <= values.keys()
     for name in names - {"field", "--"}:
-        (line, *_) = linux_lines([f"tcp.{name}={values[name]}"], _scenario(), names_others=True)
+        change = [f"tcp.{name}={values[name]}"]
+        (line, *_) = linux_lines(change, _scenario()) or other_places(change, _scenario())
         if name in _NOT_OF_LINUX:
             assert line == f"tcp.{name} is not a setting of Linux"
         else:
@@ -130,13 +131,25 @@ def test_parameters_of_a_queue_discipline_have_their_options(change: str, option
     ("change", "text"),
     [
         ("path.queue={ kind = 'red' }", "no line for path.queue={ kind = 'red' }"),
-        ("radio.rlc.buffer=9packets", "radio.rlc.buffer is set at the base station"),
-        ("flows.0.workload.chunk=9kB", "flows.0.workload.chunk is set in the application"),
-        ("kernel.sysctl.net.ipv4.tcp_ecn=1", "hosts: sysctl -w net.ipv4.tcp_ecn=1"),
+        ("radio.rlc.mode=am", "radio.rlc.mode=am is set at the base station, if it can be"),
+        ("flows.0.workload.chunk=9kB", "flows.0.workload.chunk=9kB is set in the application"),
     ],
 )
 def test_a_field_without_a_line_says_where_it_is_set(change: str, text: str) -> None:
-    assert linux_lines([change], _scenario(), names_others=True) == [text]
+    assert linux_lines([change], _scenario()) == []
+    assert other_places([change], _scenario()) == [text]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rate_of_a_hop_without_an_aqm_is_that_of_a_shaper_with_its_buffer(seed: int) -> None:
+    draw = random.Random(seed)
+    rate, packets = draw.randint(20, 900), draw.randint(10, 5000)
+    hops = [{"name": "nic", "rate": "1Gbit/s", "buffer": f"{packets}packets"}, {"rate": "1Gbit/s"}]
+    scenario = _scenario(wired=hops)
+    (line,) = linux_lines([f"path.wired.0.rate={rate}Mbit/s"], scenario)
+    assert f"tbf rate {rate}000kbit burst {500 * rate} limit {1500 * packets}" in line
+    (line,) = linux_lines([f"path.wired.1.rate={rate}Mbit/s"], scenario)
+    assert "limit SIZE" in line
 
 
 def test_a_sweep_has_the_lines_of_all_halves_of_a_combination(celltcp: Celltcp) -> None:

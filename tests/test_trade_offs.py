@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.best_values import best_points
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.trade_off import trade_off_texts
@@ -27,6 +28,9 @@ cca = "cubic"
 start = "3s"
 workload = {GAME}
 """
+
+PING = {"kind": "request-response", "response": "64B", "gap": "100ms", "think": "0ms"}
+WEB = {"kind": "sequence", "size": "177kB", "gap": "1666ms"}
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +128,60 @@ def test_a_buffer_without_an_effect_has_no_trade_off_beside_each_cca() -> None:
     texts = ct.sweep("steady-20-68", vary, "cubic,bbr", 2, duration="20s", set=changes).field_changes
     assert texts
     assert not any(text.startswith(("cubic: ", "bbr: ")) for text in texts), texts
+
+
+@pytest.mark.parametrize(
+    ("rate", "cca", "pattern"),
+    [
+        # A short buffer shortens the queue of BBR, but overflows while the windows of pages grow.
+        (
+            12,
+            "bbr",
+            r"best of both: path.buffer=20packets.* but web completion mean [\d.]+ s instead",
+        ),
+        # The 95th percentile has the repairs of losses, the median and the pages the shorter queue.
+        (9, "reno", r"20packets \(but response p50 [\d.]+ m?s instead of [\d.]+; web completion mean"),
+    ],
+)
+def test_a_trade_off_of_two_flows_says_what_a_third_one_and_the_median_have(
+    rate: int, cca: str, pattern: str
+) -> None:
+    changes = {
+        "path.rtt": "4ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.wired": [{"name": "home", "rate": "1Gbit/s"}],
+        "flows": [
+            {"name": "bulk"},
+            {"name": "ping", "cca": "reno", "workload": PING},
+            {"name": "web", "cca": "reno", "workload": WEB},
+        ],
+    }
+    vary = {"path.buffer": ["20packets", "100packets", "300packets"]}
+    sweep = ct.sweep("steady-20-68", vary, cca, 3, duration="40s", set=changes)
+    assert re.search(pattern, " ".join(sweep.field_changes)), sweep.field_changes
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_advice_of_a_sweep_is_for_its_best_value(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    changes = {
+        "path.down.rate": f"{draw.randint(8, 30)}Mbit/s",
+        "path.buffer": "1000packets",
+        "flows": [
+            {"name": "bulk"},
+            {"name": "thin", "workload": {"kind": "request-response", "response": "200B"}},
+        ],
+    }
+    vary = {"path.queue": ["droptail", "fq-codel"]}
+    folder = tmp_path / "s"
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 3, duration="15s", set=changes, out=folder)
+    assert best_points(sweep) == [("fq-codel",)]
+    explained = ct.explain(folder)
+    # A standing queue needs no other advice than the value that is best.
+    assert any(each.cause == "queue" for each in explained.comparisons["droptail"].remedies)
+    assert not any("droptail" in each for each in explained.remedy_commands(folder))
+    # Nobody chooses a condition.
+    assert best_points(ct.sweep("steady-20-68", "path.loss=0,0.01", "cubic", 2, duration="5s")) == []
 
 
 def test_the_knee_of_a_shaper_is_where_the_delay_has_fallen_by_a_large_factor() -> None:

@@ -423,6 +423,24 @@ def advice_rankings(sweep: Sweep) -> list[FieldRanking]:
     ]
 
 
+def best_points(sweep: Sweep) -> list[tuple[str, ...]]:
+    """Returns the points that are best for an application, or for goodput and delay without any.
+
+    Each of the conditions has its own. There are none where no value can be set, or none is best.
+    """
+    points = []
+    for ranking in advice_rankings(sweep):
+        if all(map(is_condition, ranking.fields)):
+            return []
+        deciding = [each for each in ranking.stakes if each.metric in APP_METRICS]
+        for stake in deciding or ranking.stakes:
+            if stake.verdict.leader is not None:
+                values = ranking.coordinates(ranking.choices[stake.verdict.leader])
+                by_axis = {**ranking.fixed, **dict(zip(ranking.fields, values, strict=True))}
+                points.append(tuple(by_axis[axis] for axis in sweep.axes))
+    return points
+
+
 def _ranking_metrics(
     overall: Sequence[FieldRanking],
 ) -> dict[str | None, dict[str, RankingMetric]]:

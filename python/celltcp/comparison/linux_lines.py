@@ -10,6 +10,7 @@ from celltcp._core import CelltcpError, in_unit
 from celltcp.comparison.hop_lines import mtu_line, policer_line
 from celltcp.comparison.queue_lines import (
     buffer_line,
+    fifo_shaper_line,
     is_queue_field,
     queue_line,
     queue_of,
@@ -80,9 +81,9 @@ def _line(
         if value == "droptail" and buffer in others:
             return _line(f"{buffer}={others[buffer]}", scenario, others, direction)
         return queue_line(parts, value, scenario, direction, limit=_packets(others.get(buffer, "")))
-    if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
-        is_managed = _has_aqm(parts[2], scenario or {})
-        return shaper_line(value, scenario or {}) if is_managed else ""
+    if parts[:2] == ["path", "wired"] and parts[-1] == "rate" and scenario is not None:
+        is_managed = _has_aqm(parts[2], scenario)
+        return shaper_line(value, scenario) if is_managed else fifo_shaper_line(parts, value, scenario)
     if field == "tcp.window_scale" and has_own_scale(scenario):
         return ""
     entry = systems()["linux"]["fields"].get(field)
@@ -132,13 +133,10 @@ def linux_lines(
     changes: Iterable[str],
     scenario: Mapping[str, Any] | None = None,
     direction: str = "",
-    *,
-    names_others: bool = False,
 ) -> list[str]:
     """Returns the lines of `linux_line` for changes that are made together.
 
-    A hop that gets a rate and a queue discipline is one shaper. With `names_others`, a text names each
-    field without a line.
+    A hop that gets a rate and a queue discipline is one shaper.
     """
     values = dict(_field_and_value(change) for change in changes)
     lines = []
@@ -151,9 +149,19 @@ def linux_lines(
         if is_shaper:
             lines.append(shaper_line(value, scenario or {}))
         else:
-            own = _line(line, scenario, values, direction)
-            lines.append(own or (_other_place_text(field, value, scenario) if names_others else ""))
+            lines.append(_line(line, scenario, values, direction))
     return [line for line in dict.fromkeys(lines) if line]
+
+
+def other_places(changes: Iterable[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
+    """Returns where fields of changes are set that have no line of Linux; see `linux_lines`."""
+    values = dict(_field_and_value(change) for change in changes)
+    texts = (
+        _other_place_text(field, value, scenario)
+        for field, value in values.items()
+        if not _line(f"{field}={value}", scenario, values, "")
+    )
+    return list(filter(None, texts))
 
 
 def _other_place_text(field: str, value: str, scenario: Mapping[str, Any] | None) -> str:
@@ -162,9 +170,9 @@ def _other_place_text(field: str, value: str, scenario: Mapping[str, Any] | None
     if field == "tcp.window_scale" and has_own_scale(scenario):
         return ""
     if parts[0] == "radio" or (parts[0] in _NETWORK and (scenario or {}).get("radio")):
-        return f"{field} is set at the base station"
+        return f"{field}={value} is set at the base station, if it can be"
     if "workload" in parts:
-        return f"{field} is set in the application"
+        return f"{field}={value} is set in the application"
     if parts[0] == "tcp" and field not in systems()["linux"]["fields"]:
         return f"{field} is not a setting of Linux"
     return f"no line for {field}={value}" if parts[1:] else ""

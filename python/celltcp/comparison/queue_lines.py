@@ -13,9 +13,12 @@ from celltcp._core import in_unit
 from celltcp.comparison.hop_lines import hop_at
 from celltcp.results.tested import THIN_WORKLOADS
 from celltcp.scenarios.narrow_hop import steady_rate
+from celltcp.scenarios.packets import PACKET_BYTES
 
 #: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
 _SHAPER_SHARE = 0.9
+#: Least burst of tbf: a tick of kernels with 250 Hz, s, and two packets of an Ethernet, bytes.
+_TICK_S, _MIN_BURST = 0.004, 3028
 #: Interface of a router that a shaper belongs on, by the direction of the data.
 _INTERFACES = {"down": "INTERFACE to the LAN, or an ifb", "up": "INTERFACE to the WAN"}
 _DIRECTIONS = {"down": "downlink", "up": "uplink"}
@@ -150,6 +153,10 @@ def queue_of(parts: list[str]) -> list[str]:
 def _buffer_bytes(parts: list[str], value: str, scenario: Mapping[str, Any]) -> float | None:
     """Returns the size of a buffer in bytes, in time or in BDPs; None where the rate varies."""
     is_bdp = value.endswith("bdp")
+    if not value:
+        return None
+    if (packets := None if is_bdp else in_unit(value, "packets")) is not None:
+        return packets * PACKET_BYTES
     if not is_bdp and (size := in_unit(value, "B")) is not None:
         return size
     hop = hop_at(parts[:-1], scenario)
@@ -201,8 +208,28 @@ def _queue_at(field: list[str], scenario: Mapping[str, Any]) -> Mapping[str, Any
     return queue if isinstance(queue, Mapping) else {"kind": queue or "droptail"}
 
 
+def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -> str:
+    """Returns the command of a hop with a rate and no AQM; empty if that is no constant rate.
+
+    Args:
+        parts: field of the rate, such as `["path", "wired", "0", "rate"]`.
+        rate: new rate.
+        scenario: scenario, parsed from its file.
+    """
+    bits_per_s = in_unit(rate, "bit/s")
+    if bits_per_s is None:
+        return ""
+    buffer = [*parts[:-1], "buffer"]
+    size = _buffer_bytes(buffer, str(hop_at(parts[:-1], scenario).get("buffer", "")), scenario)
+    burst = max(bits_per_s / 8 * _TICK_S, _MIN_BURST)
+    return (
+        f"host before this hop, INTERFACE towards it: {_REPLACE} tbf rate {bits_per_s / 1e3:.0f}kbit "
+        f"burst {burst:.0f} limit {'SIZE' if size is None else f'{size:.0f}'}, or the speed of its link"
+    )
+
+
 def shaper_line(rate: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the command of a shaper with a rate; empty if that is no constant rate."""
+    """Returns the command of a shaper with an AQM; empty if its rate is not constant."""
     bits_per_s = in_unit(rate, "bit/s")
     if bits_per_s is None:
         return ""

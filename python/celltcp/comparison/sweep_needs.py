@@ -26,7 +26,7 @@ def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, l
         is_own = stake.metric in APP_METRICS or (stake.metric == GOODPUT and stake is not goodput)
         if verdict.leader is not None and has_worse and is_own:
             best = max((verdict.leader, *verdict.tied), key=goodput.signed_mean)
-            needs.setdefault(best, []).append(stake.flow)
+            needs.setdefault(best, []).append(f"{stake.flow}{_undecided_text(stake, goodput, best)}")
     if knee is None:
         if other.metric not in APP_METRICS:
             needs.setdefault(front[0], []).append(f"a low {words_of(other.metric).name}")
@@ -35,6 +35,13 @@ def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, l
     elif knee not in needs:
         needs[knee] = [f"a balance with {goodput.flow}" if has_flows else "a balance"]
     return needs
+
+
+def _undecided_text(stake: Stake, goodput: Stake, best: str) -> str:
+    """Returns choices with more goodput that only more runs would separate from the best; or empty."""
+    rivals = [name for name in stake.verdict.undecided if goodput.is_gain(name, best)]
+    more = f"with more {goodput.flow} goodput"
+    return f" (undecided against {', '.join(rivals)}, {more})" if rivals else ""
 
 
 def needs_of_flows(stakes: Sequence[Stake]) -> dict[str, list[str]]:

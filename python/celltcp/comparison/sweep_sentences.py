@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
-from celltcp.comparison.linux_lines import cca_line, linux_lines
+from celltcp.comparison.linux_lines import cca_line, linux_lines, other_places
 from celltcp.comparison.metrics import APP_METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
-from celltcp.comparison.sweep_reversals import change_reversal_text
+from celltcp.comparison.sweep_reversals import best_reversal_text, change_reversal_text
 from celltcp.comparison.sweep_trade_offs import TradeOff, trade_off_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
@@ -241,22 +241,48 @@ class Sentences:
             for name in following
         ]
         if len(front) == 1:
-            return [f"best of both: {self._choice_text(first)}, with {metrics}"]
+            head = f"best of both: {self._choice_text(first)}, with {metrics}"
+            reversal = best_reversal_text(self._ranking, other) if other.verdict.leader == first else ""
+            return ["; ".join(filter(None, [head, reversal, *self._loss_texts(first, trade_off)]))]
         head = f"{first} is the knee, with" if knee is not None else f"{first}:"
         rest = ""
         if dominated:
             are_few = len(dominated) <= MAX_LISTED_VALUES
-            rest = f". Worse in both: {', '.join(dominated) if are_few else f'{len(dominated)} others'}"
+            names = [f"{name}{self._gain_text(name, trade_off)}" for name in dominated]
+            rest = f". Worse in both: {', '.join(names) if are_few else f'{len(dominated)} others'}"
         no_knee = ", no knee" if knee is None and len(front) > 2 else ""
         points = "; ".join([f"{head} {metrics}", *pairs])
         return [f"trade-off of {self._ranking.field}{no_knee}: {points}{rest}"]
+
+    def _others(self, trade_off: TradeOff) -> list[Stake]:
+        """Stakes of flows that a trade-off of two metrics leaves out."""
+        flows = {trade_off.other.flow, trade_off.goodput.flow}
+        return [stake for stake in self._stakes if stake.flow not in flows]
+
+    def _loss_texts(self, name: str, trade_off: TradeOff) -> list[str]:
+        """Returns what flows beside a trade-off lose with a choice, each against its best one."""
+        bests = ((stake, self._best(stake, list(stake.values))) for stake in self._others(trade_off))
+        return [
+            f"but {stake.text(name, best)} with {best}"
+            for stake, best in bests
+            if stake.is_gain(best, name)
+        ]
+
+    def _gain_text(self, name: str, trade_off: TradeOff) -> str:
+        """Returns what is better with a choice that is worse in both metrics of a trade-off."""
+        best = trade_off.front[0]
+        reversal = change_reversal_text(self._ranking, trade_off.other, name, best)
+        others = (each for each in self._others(trade_off) if each.is_gain(name, best))
+        gains = [reversal.removeprefix(", but "), *(each.text(name, best) for each in others)]
+        text = "; ".join(filter(None, gains))
+        return f" (but {text})" if text else ""
 
     def _better_choices(self, trade_off: TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each metric."""
         if trade_off is None:
             names = [name for group in self._best_names() for name in group]
         elif len(trade_off.front) == 1 and trade_off.knee is not None:
-            names = [trade_off.knee]
+            names = [trade_off.knee, *self._needs]
         else:
             first = trade_off.front[0] if trade_off.knee is None else trade_off.knee
             names = [first, *self._needs]
@@ -278,9 +304,8 @@ class Sentences:
         trade_off = self.trade_off
         if trade_off is None:
             return needs_of_flows(self._stakes)
-        if len(trade_off.front) < 2:
-            return {}
-        return needs_by_choice(self._stakes, trade_off)
+        needs = needs_by_choice(self._stakes, trade_off)
+        return needs if len(needs) > 1 or len(trade_off.front) > 1 else {}
 
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
         """Returns the choice that changes fewest settings of those that are as good as one."""
@@ -309,16 +334,19 @@ class Sentences:
             # A host need not have the first value given, so that it has a line as well.
             pairs = zip(self._ranking.fields, self._ranking.coordinates(choice), strict=True)
             changes = [f"{field}={new}" for field, new in pairs if new != self._present.get(field)]
-            lines = linux_lines(changes, self._scenario, names_others=True)
+            lines = linux_lines(changes, self._scenario)
             lines += socket_option_texts(changes, self._scenario)
             if choice.cca != self._start.cca:
                 has_line = cca_line(choice.cca, self._scenario)
                 lines.append(has_line or f"{self._labels[choice.cca]} is no CCA of Linux")
             # Commands of two choices cannot be run one after the other.
             head = f"On Linux for {name}," if len(names) > 1 else "On Linux,"
+            need = ""
             if name in self._needs:
-                head = f"On Linux, {name} for {' and '.join(self._needs[name])}:"
+                need = f"{name} for {' and '.join(self._needs[name])}: "
+                head = f"On Linux, {need}".rstrip()
             texts += [f"{head} {line}" for line in lines if line]
+            texts += [f"{need}{text}" for text in other_places(changes, self._scenario)]
         return list(dict.fromkeys(texts))
 
     def _best_names(self) -> Iterator[list[str]]:

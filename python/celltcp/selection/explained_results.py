@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
+from celltcp.comparison.best_values import best_points
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
+from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.set_verdicts import setting_lines, verdict_lines
 from celltcp.comparison.single_run import SingleRun
@@ -24,7 +26,6 @@ from celltcp.video.load_results import load
 if TYPE_CHECKING:
     import pandas as pd
 
-    from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.selection.outcomes.explained_folder import ExplainedFolder, ExplainedFolders
     from celltcp.video.comparison import VideoComparison
 
@@ -46,6 +47,8 @@ class Explanations:
         }
         #: Text with the numbers of finished and planned runs; empty if all are finished.
         self.unfinished = unfinished
+        #: Comparisons at the best values of a sweep, to which advice is confined; empty for all.
+        self.best: list[str] = []
         #: Lines with the verdicts over all scenarios of a set and settings; empty for other results.
         self.over_all: list[str] = []
 
@@ -57,10 +60,15 @@ class Explanations:
     def try_remedies(self) -> None:
         """Tries the remedies in short runs, and drops those that do not help."""
         budget = TrialBudget()
-        for comparison in self.comparisons.values():
-            comparison.try_remedies(budget)
+        for name in self._advised:
+            self.comparisons[name].try_remedies(budget)
         if self.is_single:
             self.comparisons[""].try_together(budget)
+
+    @property
+    def _advised(self) -> list[str]:
+        """Comparisons with advice: at a worse value of a sweep, its best one is the remedy."""
+        return [name for name in self.comparisons if name in self.best] or list(self.comparisons)
 
     def remedy_commands(self, folder: str | Path) -> list[str]:
         """Returns commands that try the remedies, each with a comment on its purpose.
@@ -85,7 +93,7 @@ class Explanations:
             for axis, value in zip(reversed(layout.axes), reversed(point), strict=False)
         }
         groups: dict[tuple[object, ...], dict[str, ProposedRemedy]] = {}
-        for name in filter(folders.__contains__, self.comparisons):
+        for name in filter(folders.__contains__, self._advised):
             remedies = self.comparisons[name].remedies
             best = max(remedies, key=lambda each: each.gain, default=None)
             for candidate in remedies:
@@ -118,7 +126,9 @@ class Explanations:
         more = f" and {len(names) - _MAX_COMPARISONS} more" if len(names) > _MAX_COMPARISONS else ""
         has_values = len({candidate.remedy for candidate in remedies.values()}) > 1
         at_text = f" (here at {worst})" if has_values else ""
-        names_text = f"{', '.join(names[:_MAX_COMPARISONS])}{more}{at_text}"
+        # The values of several fields have commas between them.
+        separator = "; " if any(", " in name for name in names) else ", "
+        names_text = f"{separator.join(names[:_MAX_COMPARISONS])}{more}{at_text}"
         return text.replace("  # ", f"  # {names_text}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
@@ -200,6 +210,8 @@ def explain(result: Explainable | str | Path) -> Explanations:
             for name, comparison in comparisons.items()
         }
         explained = Explanations(by_name, getattr(result, "unfinished", ""))
+        if isinstance(result, Sweep):
+            explained.best = [", ".join(point) for point in best_points(result)]
         if isinstance(result, ScenarioSet):
             explained.over_all = [*verdict_lines(result), *setting_lines(result)]
     else:
