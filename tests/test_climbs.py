@@ -78,3 +78,22 @@ def test_the_window_at_an_overflow_in_slow_start_is_that_of_its_end(cca: str, se
     assert before == flow.slow_start_exit_cwnd
     # Reno halves its window, CUBIC keeps 0.7 of it; later losses of the same burst take more.
     assert after <= {"cubic": 0.72, "reno": 0.52}[cca] * before
+
+
+@pytest.mark.parametrize(("cca", "megabytes"), [("cubic", 30), ("bbr", 60), ("reno", 30)])
+def test_what_slow_start_leaves_is_not_for_the_buffer_as_well(cca: str, megabytes: int) -> None:
+    changes: Changes = {
+        "path.rtt": "90ms",
+        "path.down.rate": "50Mbit/s",
+        "path.buffer": "0.45bdp",
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{megabytes}MB"},
+        "tcp.receive_buffer_max": "64MiB",
+        "tcp.send_buffer_max": "64MiB",
+    }
+    result = ct.compare("steady-20-68", cca, 1, duration="60s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    weights = {cause.name: cause.weight for cause in explained.causes}
+    parts = weights["start_up"] + weights.get("shallow_buffer", 0.0)
+    assert parts <= 1.0 - explained.used_share + 1e-9
+    if "shallow_buffer" in weights:
+        assert "stayed unused beside slow start" in explained.cause_text("shallow_buffer")

@@ -82,3 +82,29 @@ def test_flows_that_share_the_path_or_have_no_end_have_none() -> None:
     for changes in cases:
         result = ct.compare("steady-20-68", "cubic", 1, duration="5s", set=changes)
         assert ExplainedComparison(result).least_time is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_transfer_of_a_sequence_has_the_least_time_of_one_alone(seed: int) -> None:
+    _, changes = _drawn(seed)
+    alone = {**changes, "flows.0.count": 1}
+    size = changes["flows.0.workload"]["bytes"]
+    sequence = {**alone, "flows.0.workload": {"kind": "sequence", "size": size, "gap": "2s"}}
+    least = [
+        _least(ct.compare("steady-20-68", "cubic:hystart=off", 1, duration="60s", set=each))
+        for each in (alone, sequence)
+    ]
+    assert least[1].total_s == pytest.approx(least[0].total_s, rel=0.02)
+    drawn = {"kind": "uniform", "min": size, "max": "30MB"}
+    sequence["flows.0.workload"] = {"kind": "sequence", "size": drawn, "gap": "2s"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set=sequence)
+    assert ExplainedComparison(result).least_time is None
+
+
+def test_what_is_left_above_the_least_time_is_said_where_it_is_little() -> None:
+    """A random loss of a per cent costs most of the goodput."""
+    changes: Changes = {"path.buffer": "4bdp", "flows.0.workload": {"kind": "bulk", "bytes": "20MB"}}
+    for loss, is_little in ((0.0, True), (0.01, False)):
+        lossy = {**changes, "path.loss": loss}
+        result = ct.compare("steady-20-68", "cubic:hystart=off", 1, duration="120s", set=lossy)
+        assert ("little is left to gain" in _least(result).text) == is_little

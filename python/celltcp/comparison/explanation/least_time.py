@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.cause import percent_text
+from celltcp.results.statistics import MARGIN
 from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
     from celltcp.comparison.explanation.outcome import LeastTimeRow
 
+#: Excess over the least time below which a text has none.
+_MIN_EXCESS = 0.001
 #: Tolerance of the check that no transfer took less, as a share.
 _TOLERANCE = 0.01
 
@@ -33,6 +38,8 @@ class LeastTime(NamedTuple):
     full_rate_s: float
     #: Bytes in the meantime.
     full_rate_bytes: float
+    #: Shortest mean time under the congestion controls of the results.
+    best_s: float
 
     @property
     def total_s(self) -> float:
@@ -50,8 +57,17 @@ class LeastTime(NamedTuple):
             f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} with a window "
             "that at most doubles with each round trip: "
             f"{time_text(self.first_byte_s)} to the first byte, "
-            f"{time_text(self.slow_start_s)} in slow start{rest}"
+            f"{time_text(self.slow_start_s)} in slow start{rest}{self._excess_text}"
         )
+
+    @property
+    def _excess_text(self) -> str:
+        """What the best result took beyond it as a clause; empty unless that is little."""
+        excess = self.best_s / self.total_s - 1
+        if not excess <= MARGIN:
+            return ""
+        beyond = f"{percent_text(excess)} more" if excess >= _MIN_EXCESS else "no more"
+        return f". The best mean here, {time_text(self.best_s)}, is {beyond}: little is left to gain"
 
     def to_json(self) -> LeastTimeRow:
         """Returns the time and its parts as JSON."""
@@ -88,32 +104,44 @@ class _Capacity(NamedTuple):
 def least_time_of(evidence: Evidence) -> LeastTime | None:
     """Returns the least time of a flow's transfer; None without one, or with others on the path.
 
-    Parts that start together are one transfer.
+    Parts that start together are one transfer. Those of a sequence are each on their own.
     """
     section = evidence.scenario["flows"][evidence.flow_index]
     is_alone = len(evidence.scenario["flows"]) == 1 and not evidence.has_middleboxes
-    size, count = in_unit(evidence.workload.get("bytes"), "B"), int(section.get("count", 1))
-    kind = evidence.workload.get("kind", "bulk")
-    if not size or kind != "bulk" or not is_alone or (count > 1 and "start_spread" in section):
+    size, count = _size_of(evidence.workload), evidence.sessions
+    are_apart = "start_spread" in section or not evidence.is_bulk
+    if not size or not is_alone or (count > 1 and are_apart):
         return None
     if "first_byte_s" not in evidence.connections or not evidence.mss > 0:
         return None
+    applications = [each for each in evidence.comparison.applications if each.completion_metric]
+    times_s = (application.means(application.completion_metric) for application in applications)
+    best_s = min((time_s for means in times_s for time_s in means), default=math.nan)
     rows = [
         row
         for run in evidence.runs
-        if (row := _least_time(evidence, run, size * count, count)) is not None
+        if (row := _least_time(evidence, run, size * count, count, best_s)) is not None
     ]
-    applications = [each for each in evidence.comparison.applications if each.completion_metric]
-    if not rows or not applications:
+    if not rows or math.isnan(best_s):
         return None
     least = LeastTime(*(float(np.mean(column)) for column in zip(*rows, strict=True)))
-    times_s = (application.means(application.completion_metric) for application in applications)
     # An own congestion control may start faster than a window that doubles.
-    shortest_s = min((time_s for means in times_s for time_s in means), default=math.inf)
-    return None if shortest_s < (1 - _TOLERANCE) * least.total_s else least
+    return None if best_s < (1 - _TOLERANCE) * least.total_s else least
 
 
-def _least_time(evidence: Evidence, run: int, size: float, count: int) -> LeastTime | None:
+def _size_of(workload: Mapping[str, Any]) -> float:
+    """Returns the size of a transfer with an end, also of each one of a sequence, bytes; 0 if none."""
+    field = {"bulk": "bytes", "sequence": "size"}.get(workload.get("kind", "bulk"), "")
+    size = workload.get(field)
+    if isinstance(size, Mapping):
+        # Other kinds of sizes are drawn.
+        size = size["value"] if size["kind"] == "constant" else None
+    return in_unit(size, "B") or 0.0
+
+
+def _least_time(
+    evidence: Evidence, run: int, size: float, count: int, best_s: float
+) -> LeastTime | None:
     """Returns the least time in a run; None if nothing arrived or its capacity is not known."""
     connections = evidence.connections[evidence.connections["run"] == run]
     slots = evidence.slots[evidence.slots["run"] == run]
@@ -135,4 +163,4 @@ def _least_time(evidence: Evidence, run: int, size: float, count: int) -> LeastT
         t_s = max(t_s + rtt_s, end_s)
     # The last window of a short transfer fills the path for no longer than it takes.
     full_rate_s = capacity.end_s(t_s, rest) - t_s
-    return LeastTime(size, first_byte_s, t_s - begin_s, full_rate_s, rest)
+    return LeastTime(size, first_byte_s, t_s - begin_s, full_rate_s, rest, best_s)

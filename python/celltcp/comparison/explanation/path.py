@@ -13,6 +13,7 @@ from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.incast import first_bursts_text
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text
 from celltcp.comparison.explanation.openings import requested_s
+from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
 from celltcp.scenarios.quantity_texts import size_text
 
@@ -57,19 +58,19 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     """The buffer of the bottleneck is much smaller than a BDP, and overflows.
 
     It holds, or held at most, less than {_MAX_SHALLOW_BDPS} BDP. The flow has data to send for most of
-    the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused. Overflows are in at least
-    {_MIN_OVERFLOW_SHARE:.0%} of the recoveries with losses, or of what these lost.
+    the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused beside `start_up`.
+    Overflows are in at least {_MIN_OVERFLOW_SHARE:.0%} of the recoveries with losses, or of what these
+    lost.
     """
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
     # An overflow fills the buffer, also between the ends of slots.
     queued = max(evidence.max_queued_bytes, buffer_bytes(evidence))
     is_deep = queued >= _MAX_SHALLOW_BDPS * evidence.bdp
-    if (
-        not len(overflows)
-        or is_deep
-        or not evidence.needs_capacity
-        or evidence.unused_share < _MIN_UNUSED_SHARE
-    ):
+    if not len(overflows) or is_deep or not evidence.needs_capacity:
+        return None
+    slow_start = start_up(evidence)
+    unused_share = evidence.unused_share - (slow_start.weight if slow_start else 0.0)
+    if unused_share < _MIN_UNUSED_SHARE:
         return None
     lost, drops = overflows["overflow"].sum(), evidence.recoveries["drops"]
     share = len(overflows) / (drops > 0).sum()
@@ -78,8 +79,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     # What stays unused is for the reason of most losses.
     unused_text = ""
     if _are_most(evidence, evidence.recoveries["overflow"]):
-        unused = percent_text(evidence.unused_share)
-        unused_text = f"; {unused} of the capacity stayed unused{climb_text(evidence)}"
+        beside_text = " beside slow start" if slow_start else climb_text(evidence)
+        unused_text = f"; {percent_text(unused_share)} of the capacity stayed unused{beside_text}"
     count = evidence.mean_count_text(len(overflows))
     recoveries_text = "1 recovery" if count == "1" else f"{count} recoveries"
     burst_text = ""
@@ -96,7 +97,7 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
         f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}{unused_text}."
         f"{_arrival_text(evidence)}",
         # Recoveries from other losses reduce the window as well.
-        evidence.unused_share * share,
+        unused_share * share,
     )
 
 
