@@ -71,6 +71,19 @@ def test_the_direction_of_a_table_can_be_chosen(celltcp, tmp_path: Path) -> None
     assert other.hash != loaded.hash
 
 
+def test_a_log_of_the_uplink_alone_is_described_without_a_direction(celltcp, tmp_path: Path) -> None:
+    rows = "".join(f"{n};{-90 - n % 7};{2.0 + n % 3}\n" for n in range(30))
+    (tmp_path / "up.csv").write_text(f"time s;RSRP dBm;UL throughput Mbit/s\n{rows}")
+    done = celltcp("traces", "info", "up.csv")
+    assert done.returncode == 0
+    assert "mean         3.000 Mbit/s" in done.stdout
+    assert "UL throughput" in done.stdout
+    # A simulation has to know which link it is for.
+    done = celltcp("compare", "up.csv", "--runs", "1", "--duration", "2s")
+    assert done.returncode == 2
+    assert "--uplink FILE" in done.stderr
+
+
 def test_columns_and_units_that_the_file_does_not_tell_are_asked_for(celltcp, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("".join(f"{n * 100},7,{9000 + n}\n" for n in range(30)))
     done = celltcp("compare", "x.csv", "--runs", "1", "--duration", "2s")

@@ -34,10 +34,18 @@ def _trace_options(command: Any) -> Any:
 def _read(
     file: str, form: str | None, reading: Mapping[str, Any] | None, **columns: str | None
 ) -> Trace:
-    """Reads a trace with the options `reading`, --column, --unit and --direction."""
+    """Reads a trace with the options `reading`, --column, --unit and --direction.
+
+    A log with rates of the uplink alone needs no direction, as nothing is simulated with it.
+    """
     from celltcp._core import Trace
 
-    return Trace.read(file, form, **columns, **(reading or {}))
+    try:
+        return Trace.read(file, form, **columns, **(reading or {}))
+    except CelltcpError as error:
+        if columns.get("direction") or "--direction up" not in str(error):
+            raise
+    return Trace.read(file, form, **{**columns, "direction": "up"}, **(reading or {}))
 
 
 def _read_and_print(file: str, form: str | None, **options: Any) -> Trace:
