@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -35,6 +36,54 @@ def _explained(cca: str, changes: dict[str, Any], seconds: int) -> ExplainedCca:
 
 def _weights(explained: ExplainedCca) -> dict[str, float]:
     return {cause.name: cause.weight for cause in explained.causes}
+
+
+class Fixed(ct.CongestionControl):
+    """Keeps a window of so many segments."""
+
+    name = "test-fixed"
+
+    def __init__(self, segments: float = 20) -> None:
+        self.segments = segments
+
+    def report(self, _report: ct.Report) -> ct.Decision:
+        return ct.Decision(cwnd=self.segments)
+
+
+@pytest.mark.parametrize("loss", [0, 2e-5])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_window_that_stays_small_is_the_reason_and_not_the_end_of_slow_start(
+    seed: int, loss: float
+) -> None:
+    draw = random.Random(f"small window {seed}")
+    rtt_ms, rate_mbps = draw.randint(30, 90), draw.randint(20, 60)
+    bdp = rate_mbps * 1e6 / 8 * rtt_ms / 1e3 / 1500
+    segments = round(draw.uniform(0.2, 0.7) * bdp)
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": f"{rate_mbps}Mbit/s",
+        "path.loss": loss,
+    }
+    ct.register(Fixed)
+    explained = _explained(f"test-fixed:segments={segments}", changes, 20)
+    names = _weights(explained)
+    assert "early_exit" not in names
+    assert names["slow_growth"] == pytest.approx(1 - segments / bdp, abs=0.08)
+    (text,) = (cause.text for cause in explained.causes if cause.name == "slow_growth")
+    (in_flight,) = re.findall(r"\((\d+) of \d+ segments\)", text)
+    assert int(in_flight) == pytest.approx(segments, rel=0.05)
+    assert "after losses" not in text
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_sprout_has_no_end_of_slow_start_as_a_reason(seed: int) -> None:
+    draw = random.Random(f"sprout {seed}")
+    changes = {
+        "path.rtt": f"{draw.randint(100, 200)}ms",
+        "path.down.rate": f"{draw.randint(2, 6)}Mbit/s",
+    }
+    names = _weights(_explained("sprout", changes, 30))
+    assert "early_exit" not in names
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MAX_EARLY_EXIT_BDPS = 0.9
 #: Minimum share of the capacity of the whole flow that stays unused after an early exit, for a cause.
 _MIN_UNUSED_UNTIL_REACHED = 0.05
+#: Minimum ratio of the shares of the capacity in the last and the first quarter of a flow that grows.
+_MIN_LATE_GROWTH = 1.15
 #: Share of the time limited by application and hosts from which on they, not the exit, are the cause.
 _MAX_ENDS_SHARE = 0.5
 #: Minimum shares of the capacity of the whole flow, and of what is unused, for the start-up as a cause.
@@ -94,7 +96,8 @@ def early_exit(evidence: Evidence) -> Cause | None:
     three RTTs reaches {REACHED_SHARE:.0%} of the capacity. The application and the windows
     of the hosts limit the flow for less than {_MAX_ENDS_SHARE:.0%} of that time. The window at the exit
     is also below {_MAX_EARLY_EXIT_BDPS} of the windows of the hosts. A reduction that was undone is no
-    exit.
+    exit. A flow that never has {REACHED_SHARE:.0%} of the capacity uses {_MIN_LATE_GROWTH} times as
+    much of it in the last quarter as in the first one: otherwise its CCA keeps the window small.
     """
     # Other applications leave capacity unused because they have no data.
     if not evidence.is_bulk:
@@ -119,7 +122,8 @@ def early_exit(evidence: Evidence) -> Cause | None:
     if ends_share * total_s - max(total_s - ramps_s, 0.0) >= _MAX_ENDS_SHARE * ramps_s:
         return None
     share = capacity_share(evidence, sum(ramp.unused for ramp in ramps))
-    if share < _MIN_UNUSED_UNTIL_REACHED:
+    is_level = not any(ramp.has_reached for ramp in ramps) and not _grows(evidence)
+    if share < _MIN_UNUSED_UNTIL_REACHED or is_level:
         return None
     until_text = ""
     if all(ramp.has_reached for ramp in ramps):
@@ -141,6 +145,17 @@ def early_exit(evidence: Evidence) -> Cause | None:
         f"bandwidth-delay product; {percent_text(share)} of the capacity stayed unused{until_text}.",
         share,
     )
+
+
+def _grows(evidence: Evidence) -> bool:
+    """Returns whether a flow uses more of the capacity in its last quarter than in the first one."""
+    slots = evidence.slots
+    place = slots.groupby("run")["t_s"].rank(pct=True)
+    first, last = (
+        slots.loc[is_in, "goodput_mbps"].sum() / max(slots.loc[is_in, "capacity_mbps"].sum(), 1e-9)
+        for is_in in (place <= 0.25, place > 0.75)
+    )
+    return bool(last >= _MIN_LATE_GROWTH * first)
 
 
 def exit_of(evidence: Evidence, connection: Any) -> _Exit | None:

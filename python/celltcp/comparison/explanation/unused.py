@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.comparison.explanation.cause import Cause, percent_text
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.ramps import (
     capacity_share,
     ramp_from,
@@ -124,8 +124,11 @@ def slow_growth(evidence: Evidence) -> Cause | None:
     if evidence.is_bulk and parts:
         text += f", {' and '.join(parts)}"
     elif evidence.is_bulk and evidence.bdp > 0:
-        in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
-        text += f": {in_flight:.2f} bandwidth-delay products were in flight on average"
+        in_flight, bdp = float(evidence.slots["inflight"].mean()), evidence.bdp / evidence.mss
+        text += (
+            f": {in_flight / bdp:.2f} bandwidth-delay products were in flight on average "
+            f"({number_text(in_flight)} of {number_text(bdp)} segments)"
+        )
     if window := window_beside(evidence):
         share_text = percent_text(evidence.time_share(window))
         text += f"; the {window.replace('_', ' ')} was full for {share_text} of the time as well"
@@ -249,6 +252,12 @@ def _phases(
     times = slots["t_s"].to_numpy(float)
     is_reached = reaches_capacity(evidence, slots, 1).to_numpy()
     phases = np.full(len(times), _OTHER)
+    starts = evidence.connections.loc[evidence.connections["run"] == run, "first_data_s"].dropna()
+    start_up = ramp_from(evidence, run, float(starts.min())) if len(starts) else None
+    is_slow_start = evidence.time_share("startup") >= _MIN_SENDER_LIMITED_SHARE
+    if start_up is not None and not start_up.has_reached and not is_slow_start:
+        # What never has the capacity has not lost it either, to a loss or a rise.
+        return phases
     _mark_rises(evidence, slots, is_reached, phases)
     rows = evidence.recoveries
     rows = rows[(rows["run"] == run) & (rows["drops"] > 0)]
@@ -258,9 +267,8 @@ def _phases(
     for probe in probes:
         latest_s = probe.end_s + _MAX_REFILL_RTTS * rtt_s
         _mark(phases, times, is_reached, _PROBE_RTT, probe.start_s, probe.end_s + rtt_s, latest_s)
-    starts = evidence.connections.loc[evidence.connections["run"] == run, "first_data_s"].dropna()
-    if len(starts):
-        phases[times < ramp_from(evidence, run, float(starts.min())).end_s] = _START_UP
+    if start_up is not None:
+        phases[times < start_up.end_s] = _START_UP
     return phases
 
 
