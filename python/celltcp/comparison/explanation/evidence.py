@@ -343,6 +343,8 @@ class Evidence(FlowScenario):
     def _medians_1s(self, rates: pd.Series) -> pd.Series:
         """Returns the medians of a second of rates by slot and run, without the index of runs."""
         count = max(round(1.0 / self.slot_s), 1)
+        if rates.empty:
+            return rates
         medians: pd.Series = rates.groupby("run", observed=True).transform(
             lambda rate: rate.rolling(count, center=True, min_periods=1).median()
         )
