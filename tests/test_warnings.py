@@ -386,3 +386,19 @@ def test_alike_flows_of_which_one_always_wins_get_starts_that_are_drawn(count: i
     other = ct.compare("steady-20-68", "cubic+bbr", 5, duration="10s", set={"path.buffer": "8bdp"})
     for result in (apart, few, other):
         assert not any("gets most" in each for each in result.warnings)
+
+
+def test_a_sequence_that_a_run_cuts_off_has_a_duration_that_would_do() -> None:
+    workload = {"kind": "sequence", "size": "1MB", "gap": "1s", "count": 8}
+    changes = {"path.down.rate": "5Mbit/s", "flows.0.workload": workload}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="12s", set=changes)
+    warning = _one(result, "of 8 transfers of ")
+    assert warning.startswith("cubic, bbr: ")
+    duration = re.search(r"--duration (\d+s) would likely do", warning)
+    assert duration is not None
+    longer = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration=duration[1], set=changes)
+    assert not any("of 8 transfers" in each for each in longer.warnings)
+    del workload["count"]
+    endless = {**changes, "flows.0.workload": workload}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=endless)
+    assert not any("transfers of" in each for each in result.warnings)

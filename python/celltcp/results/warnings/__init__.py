@@ -68,7 +68,7 @@ def all_warnings(results: Results) -> list[str]:
         from celltcp.results.warnings.late_openings import late_openings
 
         warnings += late_openings(results)
-    warnings += _unfinished_transfers(results)
+    warnings += _unfinished_transfers(results, scenario)
     if '"frames"' in about["scenario"]:
         from celltcp.results.warnings.overload import overload
 
@@ -134,18 +134,28 @@ def missed_real_time(lateness: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _unfinished_transfers(results: Results) -> list[str]:
-    """Returns a warning for each flow of which no transfer was complete."""
+def _unfinished_transfers(results: Results, scenario: Mapping[str, Any]) -> list[str]:
+    """Returns a warning for each flow of which no transfer, or no whole sequence, was complete."""
     sizes = {
         flow: (str(workload["bytes"]), size)
         for flow, workload in FlowUnderTest.each_with_workload(results.about)
         if workload.get("kind", "bulk") == "bulk" and (size := in_unit(workload.get("bytes"), "B"))
     }
-    if not sizes:
+    counts = {
+        flow: int(workload["count"]) * int(section.get("count", 1))
+        for (flow, workload), section in zip(
+            FlowUnderTest.each_with_workload(results.about), scenario["flows"], strict=True
+        )
+        if workload.get("kind") == "sequence" and workload.get("count")
+    }
+    if not sizes and not counts:
         return []
-    from celltcp.results.warnings.cut_transfers import cut_transfers
+    from celltcp.results.warnings.cut_transfers import cut_transfers, unfinished_sequences
 
-    return cut_transfers(results, sizes)
+    return [
+        *(cut_transfers(results, sizes) if sizes else []),
+        *(unfinished_sequences(results, counts) if counts else []),
+    ]
 
 
 def _unused_hints(results: Results) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 from collections.abc import Iterable, Mapping
@@ -117,6 +118,38 @@ def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, flo
         f"{_advice(needed_s for _, _, needed_s in by_cca.values())}"
         for (name, text, is_all), by_cca in cut.items()
     ]
+
+
+def unfinished_sequences(results: Results, counts: Mapping[FlowUnderTest, int]) -> list[str]:
+    """Returns a warning for each sequence whose last transfers were not complete within the runs.
+
+    The duration that would likely suffice is that for as many transfers at the pace of those.
+
+    `counts` has the number of transfers of each flow in a run.
+    """
+    duration_s, names = float(results.about["duration_s"]), labels(results.lineups.values())
+    run_counts = collections.Counter(results.lineups.values())
+    by_flow: dict[str, dict[str, float]] = {}
+    for (lineup, name), group in _transfers(results).items():
+        complete = sum(each.is_complete for each in group) / run_counts[lineup]
+        flow = next((flow for flow in counts if flow.includes(name)), None)
+        if flow is not None:
+            by_cca = by_flow.setdefault(flow.name, {})
+            by_cca[lineup] = by_cca.get(lineup, 0.0) + complete
+    warnings = []
+    for flow, count in counts.items():
+        means = {lineup: mean for lineup, mean in by_flow.get(flow.name, {}).items() if mean < count}
+        if not means:
+            continue
+        fewest, most = (f"{of(means.values()):.3g}" for of in (min, max))
+        mean_text = fewest if fewest == most else f"{fewest} to {most}"
+        needed_s = (1 + _MARGIN) * duration_s * count / (min(means.values()) or math.nan)
+        advice = "a longer --duration" if math.isnan(needed_s) else f"--duration {math.ceil(needed_s)}s"
+        warnings.append(
+            f"{', '.join(names[lineup] for lineup in means)}: {mean_text} of {count} transfers of "
+            f"{flow.name} were complete within the {duration_s:g} s of a run; {advice} would likely do"
+        )
+    return warnings
 
 
 def _transfers(results: Results) -> dict[tuple[str, str], list[_Transfer]]:
