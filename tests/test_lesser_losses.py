@@ -36,3 +36,20 @@ def test_a_shallow_buffer_with_few_random_losses_is_the_reason() -> None:
     found = causes("15kB", 2e-5)
     assert "of the capacity stayed unused" in found["shallow_buffer"]
     assert "of the capacity stayed unused" not in found.get("random_loss", "")
+
+
+@pytest.mark.parametrize("cca", ["bbr", "cubic"])
+def test_transfers_of_a_sequence_have_no_pauses_beside_their_losses(cca: str) -> None:
+    """Each has a connection of its own, on which all is in flight until its last repair."""
+    changes = {
+        "path.rtt": "200ms",
+        "path.loss": 0.03,
+        "flows.0.workload": {"kind": "sequence", "size": "2MB", "gap": "2s", "count": 2},
+    }
+    result = ct.compare("steady-20-18", cca, 2, duration="120s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    text = explained.cause_text("random_loss")
+    assert "of the capacity stayed unused" in text
+    assert "pauses" not in text
+    unused = 1.0 - explained.used_share
+    assert explained.causes[0].weight <= unused - explained.limits["startup"] + 1e-9

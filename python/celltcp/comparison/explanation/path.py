@@ -331,8 +331,11 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     is_minor = not _are_most(evidence, losses)
     if is_bbr:
         is_minor = lost <= drops / 2 or not holds_bbr_back(evidence, lost / sent)
-    # What stays unused in pauses of the application is not for losses.
-    idle_share = evidence.time_share("idle", *(() if evidence.is_bulk else ("in_flight",)))
+    # What stays unused in pauses of the application is not for losses. A transfer of a sequence has no
+    # pauses: at its end all is in flight until it is repaired, but much of it may be slow start.
+    is_sequence = evidence.workload.get("kind") == "sequence"
+    limits = () if evidence.is_bulk else ("startup",) if is_sequence else ("in_flight",)
+    idle_share = evidence.time_share("idle", *limits)
     cost = 0.0 if evidence.is_thin or is_minor else max(evidence.unused_share - idle_share, 0.0)
     after_text = ""
     if is_bbr and evidence.is_bulk and cost:
@@ -341,7 +344,7 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     share_text = f"; {percent_text(cost)} of the capacity stayed unused{after_text}"
     cost_text = share_text if cost >= 0.005 else ""
     if cost_text and idle_share >= _MIN_IDLE_SHARE:
-        cost_text += " beside the pauses of the application"
+        cost_text += " beside slow start" if is_sequence else " beside the pauses of the application"
     window_share = evidence.time_share("congestion_window", "recovery")
     if evidence.is_thin and window_share >= _MIN_WINDOW_LIMITED_SHARE:
         cost = window_share
