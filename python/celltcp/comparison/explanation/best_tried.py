@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 #: Ends of the fields that change the capacity, by which performance metrics weigh goodput.
 _CAPACITY_FIELDS = (".rate", ".down", ".up")
+#: Beginnings of the fields of networks, which users may not set, and of hops, which may be theirs.
+_NETWORK_FIELDS, _HOP_FIELDS = ("path.", "radio."), "path.wired."
+#: Minimum logarithm of the ratio of performance metrics: within 1 % they are ties.
+_MIN_PERFORMANCE_LOG = 0.01
 
 
 class _Candidate(NamedTuple):
@@ -30,6 +34,20 @@ class _Candidate(NamedTuple):
     remedy: ProposedRemedy
     after: Comparison
     values: list[float]
+
+    @property
+    def is_of_network(self) -> bool:
+        """Whether it changes the network, other than hops of their own."""
+        return any(
+            change.startswith(_NETWORK_FIELDS) and not change.startswith(_HOP_FIELDS)
+            for change in self.remedy.remedy.changes
+        )
+
+    @property
+    def changes_text(self) -> str:
+        """The changes of fields as text, with a space before it; empty without any."""
+        changes = self.remedy.remedy.changes
+        return f" with {' and '.join(changes)}" if changes else ""
 
 
 class BestTried(NamedTuple):
@@ -67,37 +85,59 @@ def best_tried(
     if choice is None or any(map(has_several_flows, comparison.ccas)):
         return None
     chosen = cca_to_set(comparison, choice)
-    best: _Candidate | None = None
-    for candidate in _candidates(remedies, choice, chosen):
-        # Of remedies that nobody can tell apart by the need, the first has the best sum of gains.
-        if best is None or _gain(choice, best.values, candidate.values) >= MIN_HELP_LOG:
-            best = candidate
+    candidates = _candidates(remedies, choice, chosen)
+    best = _first_best(choice, candidates)
     if best is None:
         return None
     reference = chosen or best.cca.partition("@")[0]
     if reference not in comparison.ccas:
         reference = str(choice.verdict.leader)
-    if _gain(choice, _values(comparison, choice, reference), best.values) < MIN_HELP_LOG:
+    before = _values(comparison, choice, reference)
+    if _gain(choice, before, best.values) < MIN_HELP_LOG:
         return None
-    changes = " and ".join(best.remedy.remedy.changes)
     worse: Comparison | None = None
-    if chosen not in (None, best.cca) and changes:
+    if chosen not in (None, best.cca) and best.remedy.remedy.changes:
         after = trials.after(best.remedy._replace(ccas=(reference,)))
         values = [] if after is None else _values(after, choice, reference)
-        if after is not None and _gain(choice, values, best.values) < MIN_HELP_LOG:
+        if after is not None and _gain(choice, values, best.values) < _min_gain(choice):
             best = _Candidate(reference, best.remedy, after, values)
         else:
             worse = after
+    own = None
+    if best.is_of_network:
+        own = _first_best(choice, [each for each in candidates if not each.is_of_network])
+        own = own if own is not None and _gain(choice, before, own.values) >= MIN_HELP_LOG else None
     ways = [(best.after, best.cca), (comparison, reference)]
     ways += [(worse, reference)] if worse is not None else []
+    ways += [(own.after, own.cca)] if own is not None else []
     texts = _texts(choice, ways, len(best.values))
-    names = labels([*comparison.ccas, best.cca])
+    names = labels([*comparison.ccas, best.cca, *([own.cca] if own else [])])
+    it = " without it" if best.changes_text else ""
     text = (
         f"Best of all that was tried for {choice.need}: {texts[0]} by {names[best.cca]}"
-        f"{f' with {changes}' if changes else ''}. {names[reference]} has {texts[1]}"
-        f"{' without it' if changes else ''}{f', {texts[2]} with it' if worse else ''}."
+        f"{best.changes_text}. {names[reference]} has {texts[1]}{it}"
+        f"{f', {texts[2]} with it' if worse else ''}."
     )
+    if own is not None:
+        text += f" Where that is not yours to set: {texts[-1]} by {names[own.cca]}{own.changes_text}."
     return BestTried(choice.need, choice.metric, best.cca, best.remedy, worse is not None, text)
+
+
+def _first_best(choice: Choice, candidates: Sequence[_Candidate]) -> _Candidate | None:
+    """Returns the best by the metric of a need; None without any.
+
+    Of those that nobody can tell apart by it, the first has the best sum of gains.
+    """
+    best: _Candidate | None = None
+    for candidate in candidates:
+        if best is None or _gain(choice, best.values, candidate.values) >= _min_gain(choice):
+            best = candidate
+    return best
+
+
+def _min_gain(choice: Choice) -> float:
+    """Returns the minimum logarithm of the ratio of metrics that sets two candidates apart."""
+    return MIN_HELP_LOG if choice.flows else _MIN_PERFORMANCE_LOG
 
 
 def _candidates(
