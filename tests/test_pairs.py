@@ -82,3 +82,27 @@ def test_a_pair_is_of_different_kinds_for_a_common_cca() -> None:
     assert not _suit(_proposed("loss", cca="bbr"), _proposed("outage", cca="cubic"))
     assert not _suit(pacing, _proposed("outage", "tcp.pacing=true"))
     assert not _suit(window, pacing._replace(ccas=("reno",)))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_on_a_link_that_is_slow_at_times_gain_by_an_encoder_and_drops(seed: int) -> None:
+    """Smaller frames leave drops nothing to gain; those that an encoder makes late still wait."""
+    draw = random.Random(seed)
+    rates = [draw.uniform(0.8, 1.6) if n % 3 == 2 else draw.uniform(3, 6) for n in range(14)]
+    frames = {"kind": "frames", "size": "10kB", "interval": "33ms", "deadline": "1s"}
+    changes: Changes = {
+        "path.rtt": "60ms",
+        "path.down.steps": [{"at": f"{3 * n}s", "rate": f"{r:.1f}Mbit/s"} for n, r in enumerate(rates)],
+        "flows.0.workload": frames,
+    }
+    *singles, pair = _tried(changes, ["vegas"], "42s")
+    assert "backlog=newest" in pair.options
+    assert "encoder=" in pair.options
+    # What each costs is beside it.
+    (encoder,) = (each for each in singles if "encoder=" in each.options)
+    lowest = float(re.findall(r"lowest = ([\d.]+)", encoder.options)[0])
+    size = float(re.findall(r"frames of (\d+) % of their size", encoder.trial)[0])
+    assert 100 * lowest < size < 100
+    (smaller,) = (each for each in singles if "workload.size=" in each.options)
+    share = re.findall(r"80 % of the \S+ Mbit/s that .*, by frames of (\d+) % of the", smaller.text)
+    assert float(share[0]) == pytest.approx(100 * lowest, abs=1.5)

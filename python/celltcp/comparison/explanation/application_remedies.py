@@ -53,7 +53,8 @@ def newest_frame(evidence: Evidence) -> Remedy:
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Smaller frames, which the path can carry, or an encoder that may make such frames."""
     load = frame_load(evidence)
-    for remedy in fitting_frames(evidence, load.fitting_mbps) if load else ():
+    whole = "what the path carries"
+    for remedy in fitting_frames(evidence, load.fitting_mbps, whole) if load else ():
         # An encoder that follows the rate is shown where it is better than a fixed rate.
         is_other = "encoder=" in remedy.changes[0] and "encoder" not in evidence.workload
         yield remedy._replace(family=f"frames {evidence.flow_index}", is_variant=is_other)
@@ -62,14 +63,17 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
     low_mbps = float(evidence.link_rates_1s_mbps.quantile(0.1))
-    yield from reversed(list(fitting_frames(evidence, low_mbps, _FRAME_SHARES[1:])))
+    whole = f"the {low_mbps:.2f} Mbit/s that the link exceeds for nine tenths of the time"
+    yield from reversed(list(fitting_frames(evidence, low_mbps, whole, _FRAME_SHARES[1:])))
     yield newest_frame(evidence)
 
 
 def fitting_frames(
-    evidence: Evidence, capacity_mbps: float, shares: Sequence[float] = _FRAME_SHARES
+    evidence: Evidence, capacity_mbps: float, whole: str, shares: Sequence[float] = _FRAME_SHARES
 ) -> Iterator[Remedy]:
     """Yields smaller frames, then an encoder that may make them, for a capacity of all sessions.
+
+    `whole` is that capacity in words.
 
     Lower values are tried where these leave late frames. Data that come less than once a second are of
     no encoder, and their size is what has to be sent.
@@ -78,7 +82,12 @@ def fitting_frames(
     if frames is None or frames[1] > _MAX_ENCODER_INTERVAL_S:
         return
     remedies = [
-        list(_fitting_frames(evidence, share * capacity_mbps / evidence.sessions, *frames))
+        list(
+            _fitting_frames(
+                *(evidence, share * capacity_mbps / evidence.sessions, *frames),
+                f"{100 * share:.0f} % of {whole}",
+            )
+        )
         for share in shares
     ]
     for index, each in enumerate(remedies):
@@ -86,22 +95,27 @@ def fitting_frames(
 
 
 def _fitting_frames(
-    evidence: Evidence, max_mbps: float, size: float, interval_s: float
+    evidence: Evidence, max_mbps: float, size: float, interval_s: float, origin: str
 ) -> Iterator[Remedy]:
-    """Yields frames of a rate, then an encoder that may make them, for frames of a size, bytes."""
+    """Yields frames of a rate, then an encoder that may make them, for frames of a size, bytes.
+
+    `origin` says where the rate is from.
+    """
     workload = f"flows.{evidence.flow_index}.workload"
     # Encoders take their bitrate in kbit/s.
     against = (
         f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "
-        f"{three_digits(1 / interval_s)} frames a second)"
+        f"{three_digits(1 / interval_s)} frames a second), {origin}"
     )
     max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
+    share_text = f"{100 * max_size / size:.0f} % of the present size"
     encoder = evidence.workload.get("encoder")
     if encoder is None and max_size >= _MIN_SIZE_SHARE * size:
-        yield Remedy(against, (f"{workload}.size={max_size}B",))
+        yield Remedy(f"{against}, by frames of {share_text}", (f"{workload}.size={max_size}B",))
     lowest = math.floor(100 * max_size / size) / 100
     if lowest and (encoder is None or encoder["lowest"] > lowest):
-        yield Remedy(against, (f"{workload}.encoder={{ lowest = {lowest} }}",))
+        changes = (f"{workload}.encoder={{ lowest = {lowest} }}",)
+        yield Remedy(f"{against}, by an encoder that may go down to {share_text}", changes)
 
 
 def one_connection(evidence: Evidence, against: str) -> Iterator[Remedy]:

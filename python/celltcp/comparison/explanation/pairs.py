@@ -18,14 +18,18 @@ _MIN_FURTHER_GAIN = 0.1
 
 
 def best_pair(trials: Trials, remedies: Sequence[ProposedRemedy]) -> ProposedRemedy | None:
-    """Tries the first two remedies that suit each other together; None unless that gains notably more.
+    """Tries remedies that suit each other together; returns the first pair that gains notably more.
 
-    A single pair is tried. Its gain counts by the metrics of both causes, under the CCAs of both.
+    None if there is none, or no budget. The gain of a pair counts by the metrics of both causes, under
+    the CCAs of both.
     """
     pairs = itertools.combinations([each for each in remedies if each.trial], 2)
-    pair = next((pair for pair in pairs if _suit(*pair)), None)
-    if pair is None:
-        return None
+    tried = (_tried_pair(trials, pair) for pair in pairs if _suit(*pair))
+    return next(filter(None, tried), None)
+
+
+def _tried_pair(trials: Trials, pair: tuple[ProposedRemedy, ProposedRemedy]) -> ProposedRemedy | None:
+    """Returns two remedies as one with its trial; None unless it gains notably more than each."""
     both = _joined(*pair)
     after = trials.after(both)
     if after is None:

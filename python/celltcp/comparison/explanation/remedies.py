@@ -366,7 +366,8 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             frames_mbps = made_mbps(evidence) or 0.0
             # The remedies of `overload` are for a link that is too slow for the frames.
             if evidence.goodput_mbps < MAX_FRAME_SHARE * frames_mbps < evidence.capacity_mbps:
-                yield from itertools.islice(fitting_frames(evidence, evidence.goodput_mbps), 1)
+                whole = "what they get"
+                yield from itertools.islice(fitting_frames(evidence, evidence.goodput_mbps, whole), 1)
         elif reason == IN_QUEUE:
             yield from queue(evidence, cause)
         elif reason == IN_PROBE_RTT:

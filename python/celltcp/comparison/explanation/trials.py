@@ -74,6 +74,8 @@ _DROP_CAUSES = ("policer", "shallow_buffer", "overshoot", "overflows")
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metrics of frames: share after their deadline, mean and median delay.
 _LATE_SHARE, _MEAN_DELAY, _MEDIAN_DELAY = "late_share", "frame_delay_ms", "frame_delay_p50_ms"
+#: Mean size of frames of an encoder, as a share of the whole one.
+_FRAME_SIZE = "frame_size_share"
 #: Maximum share of late frames that a trial leaves for no lower value to be tried.
 _MAX_FEW_LATE = 0.01
 #: Times of responses that rank by the share of late ones.
@@ -258,7 +260,7 @@ class Trials:
                 if abs(metric.gain) >= MIN_HELP_LOG and _is_mentioned(metric, proposed.cause)
             )
             cca_text = names[cca] if replacement == cca else f"{names[replacement]} for {names[cca]}"
-            texts.append(f"{cca_text} {changes_text}")
+            texts.append(f"{cca_text} {changes_text}{self._frame_sizes_text(replacement, after)}")
             shown = [*changed[:1], *(metric for metric in goodputs if metric is not changed[0])]
             after_text = ", ".join(metric.after_text(names_flow=names_flow) for metric in shown)
             briefs.append(f"{cca_text} {after_text}")
@@ -267,6 +269,16 @@ class Trials:
         few_late = bool(late_shares) and max(late_shares) <= _MAX_FEW_LATE
         brief = next(iter(briefs), "")
         return Trial(tuple(net_gains), text, gain, net_gains, brief, few_late, after)
+
+    def _frame_sizes_text(self, cca: str, after: Comparison) -> str:
+        """Returns the mean sizes of frames of encoders that the remedy added, which are its price."""
+        had = {each.flow for each in self._comparison.applications if _FRAME_SIZE in each.names}
+        sizes = [
+            f", frames of {100 * estimate(each.metrics[cca][_FRAME_SIZE]).mean:.0f} % of their size"
+            for each in after.applications
+            if _FRAME_SIZE in each.names and each.flow not in had
+        ]
+        return "".join(sizes)
 
     def _costs_too_much(self, proposed: ProposedRemedy, metrics: Sequence[MetricChange]) -> bool:
         """Returns whether what the flow under test is for gets worse by too much for any gain.
