@@ -123,7 +123,7 @@ class _LateAcks(NamedTuple):
     @classmethod
     def of(cls, evidence: Evidence) -> _LateAcks:
         """Returns the late ACKs of a flow."""
-        excess_ms, min_rtt_ms = _excess_ms(evidence), evidence.mean("rtt_min_ms")
+        excess_ms, min_rtt_ms = _excess_ms(evidence), evidence.min_rtt_ms
         is_late = excess_ms >= max(_MIN_ACK_DELAY_RTTS * min_rtt_ms, _MIN_ACK_DELAY_MS)
         return cls(_late_timeouts(evidence), excess_ms if is_late else 0.0)
 
@@ -132,9 +132,7 @@ class _LateAcks(NamedTuple):
         silence_share = 0.0
         if len(self.timeouts):
             silence_share = self.timeouts["silence_s"].sum() / evidence.connection_time_s
-        return min(
-            max(silence_share, self.excess_ms / (self.excess_ms + evidence.mean("rtt_min_ms"))), 1.0
-        )
+        return min(max(silence_share, self.excess_ms / (self.excess_ms + evidence.min_rtt_ms)), 1.0)
 
     def text(self, evidence: Evidence) -> str:
         """Returns the time-outs and the delay as the end of a sentence."""
@@ -153,7 +151,7 @@ def _excess_ms(evidence: Evidence) -> float:
     """Returns the mean delay of ACKs in excess of the lowest one, ms."""
     slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
     ack_delays = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
-    min_ack_delay = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
+    min_ack_delay = evidence.min_rtt_ms - evidence.mean("owd_min_ms")
     return float(ack_delays.mean() - min_ack_delay) if len(ack_delays) else 0.0
 
 
@@ -162,7 +160,7 @@ def delayed_acks_text(evidence: Evidence) -> str:
     if not evidence.is_thin or _holds_acks(evidence) or _loses_acks(evidence):
         return ""
     excess_ms = _excess_ms(evidence)
-    min_ms = max(_MIN_ACK_DELAY_RTTS * evidence.mean("rtt_min_ms"), _MIN_DELAYED_ACK_MS)
+    min_ms = max(_MIN_ACK_DELAY_RTTS * evidence.min_rtt_ms, _MIN_DELAYED_ACK_MS)
     return f" (delayed ACKs are {excess_ms:.1f} ms of it)" if excess_ms >= min_ms else ""
 
 

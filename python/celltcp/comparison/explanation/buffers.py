@@ -72,7 +72,7 @@ def max_rtt_text(evidence: Evidence) -> str:
     if ack_queue_owner(evidence) is not None:
         return ""
     size = size_of(evidence, buffer_field(evidence), rate / 8)
-    min_rtt_ms = evidence.mean("rtt_min_ms")
+    min_rtt_ms = evidence.min_rtt_ms
     wait_s = 0.0 if size is None else 8 * size / rate
     max_rtt_s = min_rtt_ms / 1e3 + wait_s
     if not wait_s or not evidence.mean("rtt_p95_ms") <= _MAX_RTT_RATIO * 1e3 * max_rtt_s:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
@@ -31,8 +31,6 @@ _MIN_WAIT_RTTS = 0.3
 #: Minimum difference of the starts, as a share of the run, and gain of the later flow in the last
 #: quarter of its time, at which shares still converge.
 _MIN_LATER_START, _MIN_CONVERGENCE = 0.05, 1.15
-#: Minimum share of the time limited by the congestion window of a flow whose window is a reason.
-_MIN_WINDOW_SHARE = 0.2
 #: Families of CCAs that reduce the window at losses, and those whose window follows delay or rate.
 _LOSS_BASED, _DELAY_BASED = ("loss", "hybrid"), ("delay", "model")
 
@@ -46,7 +44,7 @@ def competition(evidence: Evidence) -> Cause | None:
     window that follows the delay, or a later start.
     """
     rates = evidence.competing_mbps
-    competing_mbps = sum(rates.values())
+    competing_mbps = evidence.others_mbps
     total_mbps = evidence.goodput_mbps + competing_mbps
     share = competing_mbps / total_mbps if total_mbps > 0 else 0.0
     if share < _MIN_COMPETING_SHARE or evidence.is_thin:
@@ -104,7 +102,7 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
             bound = "reduces its window when packets wait"
         yield (
             f"{names[1]} fills the buffer until it overflows, so that packets wait "
-            f"{own.queue_wait_ms:.0f} ms, {own.queue_wait_ms / own.mean('rtt_min_ms'):.1f} times the "
+            f"{own.queue_wait_ms:.0f} ms, {own.queue_wait_ms / own.min_rtt_ms:.1f} times the "
             f"lowest RTT; {names[0]} {bound}. On average {names[0]} has {in_flight[0]:.2f} and "
             f"{names[1]} {in_flight[1]:.2f} bandwidth-delay products of the link in flight."
         )
@@ -124,7 +122,7 @@ def _kept_window(evidence: Evidence) -> float:
         return math.nan
     before = after = 0.0
     for _, row in rows.dropna(subset=["end_s"]).iterrows():
-        change = evidence.window_change(
+        change = evidence.windows.change(
             int(row["run"]), int(row["flow"]), row["t_s"], row["end_s"], is_timeout=False
         )
         if change.before > 0 and change.after > 0:
@@ -137,8 +135,8 @@ def _is_held_by_queue(own: Evidence, names: list[str]) -> bool:
     return (
         family_of(names[0]) in _DELAY_BASED
         and family_of(names[1]) in _LOSS_BASED
-        and own.queue_wait_ms >= _MIN_WAIT_RTTS * own.mean("rtt_min_ms")
-        and own.time_share("congestion_window") >= _MIN_WINDOW_SHARE
+        and own.queue_wait_ms >= _MIN_WAIT_RTTS * own.min_rtt_ms
+        and own.time_share("congestion_window") >= MIN_LIMITED_SHARE
     )
 
 

@@ -235,7 +235,7 @@ def _reduction_text(evidence: Evidence, row: dict[Any, Any]) -> str:
     """Returns the reduction of the congestion window by a recovery as text; empty if it is small."""
     start, end = float(row["t_s"]), float(row["t_s"] + row["length_s"])
     run, connection = int(row["run"]), int(row["flow"])
-    before, after = evidence.window_change(run, connection, start, end, is_timeout=row["timeouts"] > 0)
+    before, after = evidence.windows.change(run, connection, start, end, is_timeout=row["timeouts"] > 0)
     # In slow start a window grows a lot within the slot before its end.
     if row["slow_start"] and (exit_cwnd := _exit_cwnd(evidence, run, connection, start)) > before:
         before = exit_cwnd

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.cell_changes import CHANGE_KINDS, changes_of
 from celltcp.comparison.explanation.far_losses import far_losses_of
 from celltcp.comparison.explanation.flow_scenario import FlowScenario
+from celltcp.comparison.explanation.flow_windows import FlowWindows
 from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.recoveries import recoveries_of
@@ -30,39 +31,26 @@ from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link
 from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.cell_changes import CellChange
 
-#: Minimum share of a flow's time under a limit of the hosts for this limit to be a cause.
+#: Minimum share of a flow's time under a limit, of hosts or of the window, at which it holds data back.
 MIN_LIMITED_SHARE = 0.2
 #: A window sets the pacing rate if it is full for at least the first share of the time, and at least
 #: the second share of it is sent per RTT.
 _MIN_FULL_SHARE, MIN_WINDOW_PER_RTT = 0.01, 0.75
 #: Minimum number of recoveries of a connection for a mean interval between them.
 _MIN_RECOVERIES = 4
-#: Resolution of times of recoveries, s.
-_TIME_RESOLUTION_S = 1e-6
 #: Minimum share of the time without data to send at which unused capacity costs a flow nothing: under
 #: the limits `idle` (all data is acknowledged) and `in_flight` (all data was sent).
 _MIN_PAUSE_SHARE = 0.5
 #: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
 _MIN_QUEUE_WAIT_MS = 1.0
 
-
-class WindowChange(NamedTuple):
-    """Congestion window before and after a recovery, segments; NaN where it is not known."""
-
-    before: float
-    after: float
-
-
-class IdleRestarts(NamedTuple):
-    """Congestion windows before and after each pause that shrank the window, segments."""
-
-    before: NDArray[np.float64]
-    after: NDArray[np.float64]
+#: Goodput of other flows, as a share of the own one, from which on they compete.
+MIN_COMPETING_RATIO = 0.1
+#: One-way delay, ms, or one for each slot.
+_Delay = TypeVar("_Delay", float, pd.Series)
 
 
 class Evidence(FlowScenario):
@@ -93,6 +81,7 @@ class Evidence(FlowScenario):
             self.all_connections[self.takes_same_way(self.all_connections["name"])],
             float(comparison.slots["capacity_mbps"].mean()),
         )
+        self._means: dict[str, float] = {}
         self._keys = self.connections[["run", "flow"]]
         slots = comparison.slots_of(flow.name)
         #: Slots of the flow.
@@ -138,6 +127,11 @@ class Evidence(FlowScenario):
 
         Mean delays are weighted by segments in each run, and each run has the same weight.
         """
+        if column not in self._means:
+            self._means[column] = self._mean(column)
+        return self._means[column]
+
+    def _mean(self, column: str) -> float:
         if column not in self.connections:
             return float("nan")
         if not column.endswith("_mean_ms"):
@@ -248,7 +242,7 @@ class Evidence(FlowScenario):
         A CCA that paces at the rate that it measures fills such a window only now and then, so that a
         small share of the time is enough (`_MIN_FULL_SHARE`).
         """
-        bytes_per_rtt = self.goodput_mbps * 1e6 / 8 * self.mean("rtt_min_ms") / 1e3
+        bytes_per_rtt = self.goodput_mbps * 1e6 / 8 * self.min_rtt_ms / 1e3
         return (
             self.time_share(limit) >= _MIN_FULL_SHARE
             and self.time_share("pacing") >= MIN_LIMITED_SHARE
@@ -281,9 +275,23 @@ class Evidence(FlowScenario):
         return jitter_ms(self.scenario, is_upload=self.is_upload)
 
     @property
+    def min_rtt_ms(self) -> float:
+        """Mean of the lowest RTTs of the connections, ms."""
+        return self.mean("rtt_min_ms")
+
+    @property
+    def min_rtt_s(self) -> float:
+        """Mean of the lowest RTTs of the connections, s."""
+        return self.min_rtt_ms / 1e3
+
+    @property
     def queue_wait_ms(self) -> float:
-        """Mean one-way delay of packets, less the lowest one and the delay by jitter, ms."""
-        return self.mean("owd_mean_ms") - self.mean("owd_min_ms") - self.jitter_ms
+        """Mean wait of packets in queues, ms."""
+        return self.wait_ms(self.mean("owd_mean_ms"))
+
+    def wait_ms(self, owd_ms: _Delay) -> _Delay:
+        """Returns the waits in one-way delays, ms: without the lowest delay and that by jitter."""
+        return owd_ms - self.mean("owd_min_ms") - self.jitter_ms
 
     @property
     def needs_capacity(self) -> bool:
@@ -371,6 +379,11 @@ class Evidence(FlowScenario):
         """Goodput of each other flow with data in the same direction while this one ran, Mbit/s."""
         return self._other_goodputs(is_upload=self.is_upload)
 
+    @property
+    def others_mbps(self) -> float:
+        """Goodput of all other flows with data in the same direction while this one ran, Mbit/s."""
+        return sum(self.competing_mbps.values())
+
     @functools.cached_property
     def reverse_mbps(self) -> dict[str, float]:
         """Goodput of each flow with data in the opposite direction while this one ran, Mbit/s."""
@@ -413,8 +426,7 @@ class Evidence(FlowScenario):
     @property
     def _slot_waits_ms(self) -> pd.Series:
         """Mean wait of the packets of each slot, ms; no table has the queues at wired hops."""
-        waits = self.slots["owd_mean_ms"] - self.mean("owd_min_ms") - self.jitter_ms
-        return waits.clip(lower=0.0)
+        return self.wait_ms(self.slots["owd_mean_ms"]).clip(lower=0.0)
 
     @functools.cached_property
     def max_queued_bytes(self) -> float:
@@ -439,7 +451,7 @@ class Evidence(FlowScenario):
         if self.bottleneck_field:
             is_queued = self._slot_waits_ms >= _MIN_QUEUE_WAIT_MS
         else:
-            rtt_s = self.mean("rtt_min_ms") / 1e3
+            rtt_s = self.min_rtt_s
             count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / self.slot_s))
             queues = self.slots.groupby("run", observed=True)["queue_packets"]
             is_queued = (
@@ -457,72 +469,22 @@ class Evidence(FlowScenario):
     @functools.cached_property
     def bdp(self) -> float:
         """Bandwidth-delay product of the whole link and the lowest RTT, bytes."""
-        return self.link_bytes_per_s * self.mean("rtt_min_ms") / 1e3
+        return self.link_bytes_per_s * self.min_rtt_ms / 1e3
 
     @property
     def link_bytes_per_s(self) -> float:
         """Rate of the link, including what other flows used, bytes per second."""
-        return (self.capacity_mbps + sum(self.competing_mbps.values())) * 1e6 / 8
-
-    def window_change(
-        self, run: int, connection: int, start_s: float, end_s: float, *, is_timeout: bool
-    ) -> WindowChange:
-        """Returns the change of the congestion window by a recovery.
-
-        Args:
-            run: number of the run.
-            connection: number of the connection in the run.
-            start_s: start of the recovery.
-            end_s: end of the recovery.
-            is_timeout: whether a time-out reduced the window, which then grows during the recovery.
-        """
-        times, windows = self.window_series(run, connection)
-        # The ACK that begins a recovery may reduce the window already.
-        has_begun, has_ended = (times >= t_s - _TIME_RESOLUTION_S for t_s in (start_s, end_s))
-        before, after = windows[~has_begun], windows[has_ended]
-        if not len(before) or not len(after):
-            return WindowChange(math.nan, math.nan)
-        during = windows[has_begun & ~has_ended]
-        reduced = min(*during, after[0]) if is_timeout and len(during) else after[0]
-        return WindowChange(float(before[-1]), float(reduced))
-
-    def window_series(
-        self, run: int, connection: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Returns times, s, and congestion windows of a connection at each ACK, or at ends of slots."""
-        return self._windows.get((run, connection), (np.empty(0), np.empty(0)))
+        return (self.capacity_mbps + self.others_mbps) * 1e6 / 8
 
     @functools.cached_property
-    def _windows(self) -> dict[Hashable, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """The series of windows by run and connection."""
-        samples = self.comparison.results.tables.get("samples")
-        if samples is not None and len(samples):
-            rows = frame(samples)
-            times_s = rows["t_ns"] / 1e9
-        else:
-            rows = self._connection_slots
-            times_s = rows["t_s"] + self.slot_s
-        series = pd.DataFrame({"t_s": times_s, "cwnd": rows["cwnd"]}).astype(float)
-        return {
-            key: (group["t_s"].to_numpy(), group["cwnd"].to_numpy())
-            for key, group in series.groupby([rows["run"], rows["flow"]])
-        }
+    def windows(self) -> FlowWindows:
+        """Congestion windows of the connections, by time."""
+        return FlowWindows(self.comparison.results, self._connection_slots)
 
     @functools.cached_property
     def _connection_slots(self) -> pd.DataFrame:
         """Slots of the flow, a row per connection and slot."""
         return self.comparison.slots.merge(self._keys, on=["run", "flow"])
-
-    def idle_restarts(self, max_share: float) -> IdleRestarts:
-        """Returns the pauses that shrank the window to less than `max_share` of it."""
-        slots = self._connection_slots.sort_values(["run", "flow", "t_s"])
-        by_connection = slots.groupby(["run", "flow"], sort=False)
-        before, inflight = (by_connection[name].shift() for name in ("cwnd", "inflight"))
-        # A time-out shrinks the window as well, but with data in flight.
-        has_shrunk = (inflight == 0) & (slots["cwnd"] < max_share * before) & ~(slots["timeouts"] > 0)
-        return IdleRestarts(
-            before[has_shrunk].to_numpy(float), slots.loc[has_shrunk, "cwnd"].to_numpy(float)
-        )
 
     @functools.cached_property
     def cell_changes(self) -> list[CellChange]:

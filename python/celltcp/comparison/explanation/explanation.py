@@ -316,7 +316,7 @@ class ExplainedComparison:
             rtt,
             delayed_acks_text(evidence),
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
-            sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
+            evidence.others_mbps > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             made_mbps(evidence),
             requested_goodput_mbps(evidence, goodput),
             standing_of(self.comparison, cca, application),

@@ -255,7 +255,7 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
             f"{text} ({settings_text}).",
             full_share,
         )
-    rtt_ms = evidence.mean("rtt_min_ms")
+    rtt_ms = evidence.min_rtt_ms
     # The maximum in flight of a send buffer lasts only for a moment, so that the text has the mean.
     mean_in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss
     sessions = evidence.sessions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.results.steady_state import random_loss_rate, steady_state_of
 from celltcp.results.warnings.few_losses import MAX_LOSS_RATE
 from celltcp.scenarios.quantity_texts import rate_text
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 _BBR_GAIN = 1.25
 #: Loss rate beside that one, as a share of it, from which on the rate of BBR falls.
 _MIN_BBR_LOSS_SHARE = 0.9
-#: Minimum share of the time that window and recoveries hold BBR back, for losses that cost it capacity.
-_MIN_WINDOW_SHARE = 0.2
 #: Minimum number of recoveries from random losses for a loss rate without one in the scenario.
 _MIN_RECOVERIES = 20
 #: Maximum share of the time in time-outs, which the law lacks.
@@ -42,7 +41,7 @@ def law_text(evidence: Evidence) -> str:
     loss = _loss_rate(evidence)
     if not 0 < loss <= MAX_LOSS_RATE or evidence.time_share("timeout") >= _MAX_TIMEOUT_SHARE:
         return ""
-    rtt_s = (evidence.mean("rtt_min_ms") + evidence.jitter_ms) / 1e3
+    rtt_s = (evidence.min_rtt_ms + evidence.jitter_ms) / 1e3
     # Rate of a window of one segment in each connection.
     unit_mbps = 8e-6 * evidence.mss / rtt_s * len(evidence.connections) / len(evidence.runs)
     rate_mbps = law.window(loss, rtt_s) * unit_mbps
@@ -59,7 +58,7 @@ def law_text(evidence: Evidence) -> str:
 def holds_bbr_back(evidence: Evidence, loss: float) -> bool:
     """Returns whether losses cost BBR capacity: by its window, by time-outs, or by its estimate."""
     window_share = evidence.time_share("congestion_window", "recovery", "timeout")
-    return window_share >= _MIN_WINDOW_SHARE or _is_above_bbr_limit(evidence, loss)
+    return window_share >= MIN_LIMITED_SHARE or _is_above_bbr_limit(evidence, loss)
 
 
 def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:

@@ -26,7 +26,7 @@ def nagle(evidence: Evidence) -> Cause | None:
     The last write of a response, or a frame, waits for at least {_MIN_WAIT_RTTS} of the lowest RTT and
     {_MIN_WAIT_SHARE:.0%} of the mean time. The mean RTT is at most {_MAX_RTTS} times the lowest one.
     """
-    min_rtt_ms, application = evidence.mean("rtt_min_ms"), evidence.application
+    min_rtt_ms, application = evidence.min_rtt_ms, evidence.application
     if (
         not evidence.is_held_by_nagle
         or application is None

@@ -10,6 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bytes, burst_bytes, bursts_exceed_buffer
 from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
+from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.incast import first_bursts_text
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text
 from celltcp.comparison.explanation.openings import requested_s
@@ -50,8 +51,6 @@ _MIN_LOSS_SHARE = 5e-4
 _MIN_UNUSED_BY_LOSS = 0.1
 #: Minimum share of the time without data at which a text names the pauses of the application.
 _MIN_IDLE_SHARE = 0.05
-#: Minimum share of the time limited by the congestion window at which losses cost time.
-_MIN_WINDOW_LIMITED_SHARE = 0.2
 
 
 def shallow_buffer(evidence: Evidence) -> Cause | None:
@@ -181,7 +180,7 @@ def timeout_text(
     rows = evidence.recoveries[evidence.recoveries["run"] == run]
     since_s = start_s if loses_all else end_s
     rows = rows[rows["timeout_s"].between(since_s, arrival_s + evidence.slot_s)]
-    min_rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    min_rtt_s = evidence.min_rtt_s
     # The recoveries lack time-outs of requests. Only an RTO that has doubled takes this long.
     is_long = arrival_s - end_s >= max(_MIN_RTO_WAIT_S, _MIN_RTO_RTTS * min_rtt_s)
     is_request = rows.empty and is_long and loses_all and evidence.units is not None
@@ -228,7 +227,7 @@ def policer(evidence: Evidence) -> Cause | None:
 def _policer_text(evidence: Evidence) -> str:
     """Returns rate and burst of the only policer as text; empty if there are several."""
     policers = evidence.policers
-    if len(policers) != 1 or not evidence.mean("rtt_min_ms") > 0:
+    if len(policers) != 1 or not evidence.min_rtt_ms > 0:
         return ""
     (policer,) = policers.values()
     burst, mbps = (
@@ -236,7 +235,7 @@ def _policer_text(evidence: Evidence) -> str:
         1e-6 * (in_unit(policer["rate"], "bit/s") or 0.0),
     )
     # Rate and burst are both of packets with headers.
-    share = burst / (125 * mbps * evidence.mean("rtt_min_ms"))
+    share = burst / (125 * mbps * evidence.min_rtt_ms)
     return (
         f" of {policer['rate']}, whose burst of {size_text(burst)} is {share:.2f} of the "
         "bandwidth-delay product,"
@@ -300,7 +299,7 @@ def _are_relevant(evidence: Evidence, losses: pd.Series, lost: float, sent: floa
         return False
     window_share = evidence.time_share("congestion_window", "recovery", "timeout")
     # Results of earlier versions have no shares of limits.
-    is_window_limited = window_share >= _MIN_WINDOW_LIMITED_SHARE or not evidence.limit_shares
+    is_window_limited = window_share >= MIN_LIMITED_SHARE or not evidence.limit_shares
     costs_goodput = (
         is_window_limited and not evidence.is_thin and evidence.unused_share >= _MIN_UNUSED_BY_LOSS
     )
@@ -346,7 +345,7 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     if cost_text and idle_share >= _MIN_IDLE_SHARE:
         cost_text += " beside slow start" if is_sequence else " beside the pauses of the application"
     window_share = evidence.time_share("congestion_window", "recovery")
-    if evidence.is_thin and window_share >= _MIN_WINDOW_LIMITED_SHARE:
+    if evidence.is_thin and window_share >= MIN_LIMITED_SHARE:
         cost = window_share
         cost_text = (
             f"; the congestion window then held its data back, for {percent_text(window_share)} of the "

@@ -146,7 +146,7 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     A window of one BDP is tried where the first one leaves late frames.
     """
     rivals = competitors(evidence)
-    is_short = evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.mean("rtt_min_ms")
+    is_short = evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.min_rtt_ms
     if is_short or not all(map(evidence.is_thin_flow, rivals)):
         return
     indices = [evidence.index_of(name) for name in rivals]

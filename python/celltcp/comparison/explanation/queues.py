@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
+from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO
 from celltcp.comparison.explanation.queue_owners import queue_owner, queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
 from celltcp.comparison.explanation.tail import median_of_runs
@@ -17,8 +18,6 @@ from celltcp.scenarios.quantity_texts import delay_text, ms_text, rate_text, tim
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Goodput of other flows, as a share of the own one, from which on they compete.
-_MAX_COMPETING_SHARE = 0.1
 #: Minimum mean waits in a queue, in lowest RTTs and ms, at which the queue is a cause.
 _MIN_QUEUE_WAIT_RTTS, _MIN_QUEUE_WAIT_MS = 0.5, 20.0
 #: Minimum mean waits, in ms and as a share of the mean RTT, at which a flow holds a queue.
@@ -37,7 +36,7 @@ def queue(evidence: Evidence) -> Cause | None:
     the lowest RTT. Behind another flow, {MAJORITY:.0%} of the median response is enough instead of the
     former. The delay by the jitter of the path does not count.
     """
-    min_rtt_ms = evidence.mean("rtt_min_ms")
+    min_rtt_ms = evidence.min_rtt_ms
     excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
     wait_ms = _wait_beside_outages_ms(evidence)
     responses = _responses_behind_others(evidence)
@@ -97,7 +96,7 @@ def _wait_beside_outages_ms(evidence: Evidence) -> float:
     if not weights.sum() > 0:
         return 0.0
     mean_ms = float((slots["owd_mean_ms"].to_numpy(float) * weights).sum() / weights.sum())
-    return mean_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
+    return evidence.wait_ms(mean_ms)
 
 
 def _waits_by_rate_text(evidence: Evidence) -> str:
@@ -106,14 +105,13 @@ def _waits_by_rate_text(evidence: Evidence) -> str:
     The limits are the quartiles of the capacity. Empty where they are close, or the waits are, and
     where other flows compete, whose goodput varies what they leave.
     """
-    if sum(evidence.competing_mbps.values()) >= _MAX_COMPETING_SHARE * evidence.goodput_mbps:
+    if evidence.others_mbps >= MIN_COMPETING_RATIO * evidence.goodput_mbps:
         return ""
     rates_mbps = evidence.capacities_1s_mbps
     slow_mbps, fast_mbps = rates_mbps.quantile([0.25, 0.75])
     if not slow_mbps <= _MAX_QUARTILE_RATIO * fast_mbps:
         return ""
-    waits_ms = evidence.slots["owd_mean_ms"] - evidence.mean("owd_min_ms") - evidence.jitter_ms
-    waits_ms = waits_ms.loc[rates_mbps.index]
+    waits_ms = evidence.wait_ms(evidence.slots["owd_mean_ms"]).loc[rates_mbps.index]
     slow_ms = float(waits_ms[rates_mbps <= slow_mbps].mean())
     fast_ms = float(waits_ms[rates_mbps >= fast_mbps].mean())
     # A link that stands still has outages in place of a rate.
@@ -140,8 +138,7 @@ def held_queue(evidence: Evidence) -> Cause | None:
         return None
     if evidence.unused_share >= _MAX_UNUSED_SHARE:
         return None
-    median_owd_ms = float(evidence.slots["owd_mean_ms"].median())
-    median_ms = median_owd_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
+    median_ms = evidence.wait_ms(float(evidence.slots["owd_mean_ms"].median()))
     in_flight_bdps = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
     median_text = (
         f" ({delay_text(median_ms, 0)} or more for half of the time)" if median_ms >= 1 else ""
@@ -161,4 +158,4 @@ def _share_of_rtt(evidence: Evidence, wait_ms: float) -> float:
 
     Waits are means over packets and RTTs are means over ACKs, so that the wait may exceed the RTT.
     """
-    return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.mean("rtt_min_ms"))
+    return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.min_rtt_ms)

@@ -92,7 +92,7 @@ def reaches_capacity(evidence: Evidence, slots: pd.DataFrame, rtts: float) -> pd
     Within a round trip data comes in bursts. A moment in which other flows leave little capacity does
     not count.
     """
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     count = max(math.ceil(rtts * rtt_s / evidence.slot_s), _judged_slots(evidence))
     means = slots[["goodput_mbps", "capacity_mbps"]].rolling(count, min_periods=1).mean()
     capacity = means["capacity_mbps"].clip(lower=slots["capacity_mbps"].median())

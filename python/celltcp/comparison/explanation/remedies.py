@@ -21,6 +21,7 @@ from celltcp.comparison.explanation.application_remedies import (
     video,
 )
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
+from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
@@ -92,8 +93,6 @@ _SHORT_DRX_CYCLE_MS = 80
 _LARGE_INITIAL_WINDOW, _MAX_INITIAL_WINDOW = 32, 100
 #: Minimum share of the time of a run that a larger initial window has to save.
 _MIN_SAVED_SHARE = 0.05
-#: Minimum share of the time limited by the congestion window, or by pacing, that holds data back.
-_MIN_WINDOW_LIMITED_SHARE = 0.2
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -195,12 +194,12 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             f"{_reconnection_text(evidence)}",
             (f"tcp.rto_max={rto_max_s}s",),
         )
-    min_wait_s = _MIN_OUTAGE_WAIT_RTTS * evidence.mean("rtt_min_ms") / 1e3
+    min_wait_s = _MIN_OUTAGE_WAIT_RTTS * evidence.min_rtt_ms / 1e3
     if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
     if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and _is_short_rto_useful(evidence):
         yield _min_rto(evidence)
-    linear_s = _THIN_LINEAR_RETRIES * (evidence.min_rto_s + evidence.mean("rtt_min_ms") / 1e3)
+    linear_s = _THIN_LINEAR_RETRIES * (evidence.min_rto_s + evidence.min_rtt_s)
     if not evidence.is_bbr and longest_s <= linear_s:
         # A stream that has never reduced its window is not thin, and BBR never does.
         yield Remedy(against, ("tcp.thin_linear_timeouts=true",))
@@ -321,7 +320,7 @@ def request_limit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     limit, rate = limit_of_requests(evidence), opposite_rate(evidence)
     if limit is None or rate is None or limit.kind == "link":
         return
-    window = WINDOW_BDPS * rate / 8 * evidence.mean("rtt_min_ms") / 1e3
+    window = WINDOW_BDPS * rate / 8 * evidence.min_rtt_ms / 1e3
     field, ratio = {
         "receive_window": ("receive_window_max", 1),
         "send_buffer": ("send_buffer_max", SEND_BUFFER_RATIO),
@@ -346,7 +345,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     """Remedies for frequent waits: for a time-out or probe, behind earlier units, in a queue."""
     min_count = _MIN_REASON_SHARE * sum(cause.reasons.values())
     # If window or pacing hold frames back, frames in a recovery also wait behind earlier ones.
-    is_paced = evidence.time_share("pacing") >= _MIN_WINDOW_LIMITED_SHARE
+    is_paced = evidence.time_share("pacing") >= MIN_LIMITED_SHARE
     backlog_reasons = (
         (BEHIND, RECOVERY, BEHIND_LOST) if is_paced or _is_window_limited(evidence) else ()
     )
@@ -386,7 +385,7 @@ def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     window = initial_window(evidence.scenario.get("tcp", {}))
     saved_rtts = math.log2(max(_LARGE_INITIAL_WINDOW / window, 1.0))
     run_s = evidence.duration_s / len(evidence.runs)
-    if saved_rtts * evidence.mean("rtt_min_ms") / 1e3 >= _MIN_SAVED_SHARE * run_s:
+    if saved_rtts * evidence.min_rtt_ms / 1e3 >= _MIN_SAVED_SHARE * run_s:
         yield _initial_window(evidence, "a long slow start")
 
 
@@ -454,12 +453,12 @@ SPLIT_REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = di
 
 def _is_window_limited(evidence: Evidence) -> bool:
     """Returns whether the congestion window limits the flow for a large part of the time."""
-    return evidence.time_share("congestion_window", "recovery") >= _MIN_WINDOW_LIMITED_SHARE
+    return evidence.time_share("congestion_window", "recovery") >= MIN_LIMITED_SHARE
 
 
 def _is_short_rto_useful(evidence: Evidence) -> bool:
     """Returns whether a shorter RTO helps: queues are short, and a repair after it meets a deadline."""
-    min_rtt_ms = evidence.mean("rtt_min_ms")
+    min_rtt_ms = evidence.min_rtt_ms
     repair_ms = 1.5 * min_rtt_ms + _MIN_RTO_MS
     # The mean RTT has the delays of ACKs, too.
     is_queued = evidence.queue_wait_ms > (MIN_QUEUED_RTTS - 1.0) * min_rtt_ms

@@ -40,7 +40,7 @@ def large_requests(evidence: Evidence) -> Cause | None:
         return None
     if not tcp.get("slow_start_after_idle", True) or pause <= evidence.min_rto_s:
         return None
-    rtt_s, median_s = evidence.mean("rtt_min_ms") / 1e3, median_of_runs(evidence.units)
+    rtt_s, median_s = evidence.min_rtt_s, median_of_runs(evidence.units)
     if not -_MIN_LAST_ROUND <= median_s / rtt_s - rounds <= _MAX_MORE_ROUNDS:
         return None
     node = evidence.scenario["flows"][evidence.flow_index].get("to", "phone")
@@ -71,7 +71,7 @@ def limit_of_requests(evidence: Evidence) -> RequestLimit | None:
     rate = opposite_rate(evidence)
     if evidence.units is None or sizes is None or rate is None or evidence.has_middleboxes:
         return None
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     rates = {"link": rate / 8 / _HEADERS_RATIO}
     for kind, field, ratio in (
         ("receive_window", "receive_window_max", 1.0),

@@ -38,7 +38,7 @@ def response_round_trips(evidence: Evidence) -> Cause | None:
     responses = _idle_link_responses(evidence)
     if responses is None or evidence.time_share("in_flight") < MAJORITY:
         return None
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     rtts = median_of_runs(responses) / rtt_s
     if evidence.time_share("idle") >= _MAX_IDLE_SHARE or not rtts <= _MAX_RTTS:
         return None
@@ -82,7 +82,7 @@ def paced_responses(evidence: Evidence) -> Cause | None:
     best_s, least_s = medians_s.get(best, math.inf), least_response_s(evidence) or math.inf
     if own_s > _MIN_SLOWER_RATIO * best_s:
         best_text = f"and {time_text(best_s)} under {labels(evidence.comparison.ccas)[best]}"
-    elif _MIN_SLOWER_RATIO * least_s < own_s < least_s + evidence.mean("rtt_min_ms") / 1e3:
+    elif _MIN_SLOWER_RATIO * least_s < own_s < least_s + evidence.min_rtt_s:
         # A response that takes a round trip more waits for its window.
         best_s, best_text = least_s, f"and the path alone {time_text(least_s)}"
     else:
@@ -121,7 +121,7 @@ def _parts_of_response(evidence: Evidence) -> tuple[float, float, float] | None:
     """Returns the RTT, the think time and the time of the bytes of a response, s; or None."""
     sizes, server_s = request_and_response(evidence.workload), think_s(evidence.workload)
     rates = evidence.capacities_1s_mbps
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     is_steady = len(rates) and rates.min() >= _MIN_STEADY_SHARE * evidence.capacity_mbps > 0
     if sizes is None or server_s is None or not is_steady or evidence.has_middleboxes or not rtt_s > 0:
         return None
@@ -133,7 +133,7 @@ def _idle_link_responses(evidence: Evidence) -> pd.DataFrame | None:
     sizes, units = request_and_response(evidence.workload), evidence.units
     if units is None or sizes is None or sizes[0] > sizes[1] or evidence.has_middleboxes:
         return None
-    min_rtt_ms = evidence.mean("rtt_min_ms")
+    min_rtt_ms = evidence.min_rtt_ms
     is_queued = evidence.mean("rtt_mean_ms") >= MIN_QUEUED_RTTS * min_rtt_ms
     if evidence.is_held_by_nagle or is_queued or evidence.unused_share < _MIN_UNUSED_SHARE:
         return None

@@ -37,7 +37,7 @@ def idle_restart(evidence: Evidence) -> Cause | None:
     share = _slow_start_share(evidence)
     if evidence.is_bulk or share < _MIN_SLOW_START_AFTER_PAUSES:
         return None
-    before, after = evidence.idle_restarts(_MAX_SHRUNK_SHARE)
+    before, after = evidence.windows.idle_restarts(_MAX_SHRUNK_SHARE)
     count, unit_count = len(before), 0 if evidence.units is None else len(evidence.units)
     if count < max(2, _MIN_RESTARTED_SHARE * unit_count):
         return None

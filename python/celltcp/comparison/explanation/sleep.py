@@ -53,7 +53,7 @@ def units_after_sleep(evidence: Evidence) -> pd.Index:
         return units.index[:0]
     inactivity_s = _drx_time(evidence, "inactivity")
     # The grant for a request starts the timer, as new data do (TS 36.321 clause 5.7).
-    is_awake = evidence.mean("rtt_min_ms") / 1e3 < inactivity_s
+    is_awake = evidence.min_rtt_s < inactivity_s
     if evidence.workload.get("kind") in _REQUEST_WORKLOADS and is_awake and not evidence.is_upload:
         return units.index[:0]
     units = units.sort_values(["run", "connection", "start_s"])

@@ -69,12 +69,12 @@ def _settings_of(spec: str) -> dict[str, str]:
 
 def _far_rtt_ms(evidence: Evidence) -> float:
     """Returns the RTT behind the split host, ms: that of the path less that of the first leg."""
-    return max(evidence.base_rtt_ms - evidence.mean("rtt_min_ms"), 0.0)
+    return max(evidence.base_rtt_ms - evidence.min_rtt_ms, 0.0)
 
 
 def _far_bdp(evidence: Evidence) -> float:
     """Returns the bandwidth-delay product of the leg behind the split host, bytes."""
-    return evidence.bdp * _far_rtt_ms(evidence) / evidence.mean("rtt_min_ms")
+    return evidence.bdp * _far_rtt_ms(evidence) / evidence.min_rtt_ms
 
 
 def later_leg(evidence: Evidence) -> Cause | None:
@@ -88,7 +88,7 @@ def later_leg(evidence: Evidence) -> Cause | None:
     if not evidence.is_split or full_share < MIN_LIMITED_SHARE:
         return None
     host, window = SplitHost.of(evidence), evidence.max_window("receive_window")
-    per_rtt = evidence.goodput_mbps * 1e6 / 8 * evidence.mean("rtt_min_ms") / 1e3
+    per_rtt = evidence.goodput_mbps * 1e6 / 8 * evidence.min_rtt_ms / 1e3
     size = window if host is None else host.buffer_bytes
     is_first_leg_full = per_rtt >= MIN_WINDOW_PER_RTT * window or _far_bdp(evidence) <= evidence.bdp
     if (size < evidence.bdp and is_first_leg_full) or evidence.unused_share < _MIN_UNUSED_SHARE:

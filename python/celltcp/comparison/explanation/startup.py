@@ -79,7 +79,7 @@ def start_up(evidence: Evidence) -> Cause | None:
     if limited_s < _MIN_SLOW_START_SHARE * total_s and not has_resumed:
         return None
     mean_s = total_s / len(ramps)
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     whole, longer = ("transfer", "larger") if "bytes" in evidence.workload else ("run", "longer")
     return Cause(
         "start_up",
@@ -202,11 +202,11 @@ def _is_spurious(recoveries: pd.DataFrame) -> pd.Series:
 
 def _end_of_growth(evidence: Evidence, connection: Any, start_s: float) -> _Exit | None:
     """Returns the time at which a window stops growing as in slow start; None if it never does."""
-    times, windows = evidence.window_series(int(connection["run"]), int(connection["flow"]))
+    times, windows = evidence.windows.series(int(connection["run"]), int(connection["flow"]))
     times, windows = times[times >= start_s], windows[times >= start_s]
     if not len(times):
         return None
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     later = np.interp(times + 2 * rtt_s, times, windows)
     is_slow = (later < _MIN_SLOW_START_GROWTH**2 * windows) & (times + 2 * rtt_s <= times[-1])
     if not is_slow.any():

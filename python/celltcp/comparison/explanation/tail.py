@@ -126,7 +126,7 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     is_usual = in_recovery >= MAJORITY * sum(reasons.values())
     if interval_s is None or evidence.deadline_s is None or not is_usual:
         return ""
-    next_s = 1.5 * evidence.mean("rtt_min_ms") / 1e3
+    next_s = 1.5 * evidence.min_rtt_ms / 1e3
     repair_s = interval_s * (1.0 - float(evidence.workload.get("jitter", 0.0))) + next_s
     if repair_s <= evidence.deadline_s:
         return ""
@@ -182,7 +182,7 @@ def round_trips(evidence: Evidence) -> Cause | None:
     if units is None or evidence.workload.get("kind") != "page" or not evidence.capacity_mbps > 0:
         return None
     pages = units[units["unit"] == "page_load"]
-    min_rtt_ms = evidence.mean("rtt_min_ms")
+    min_rtt_ms = evidence.min_rtt_ms
     median_s = median_of_runs(pages.dropna(subset=["duration_s"]))
     count = 1e3 * median_s / min_rtt_ms if median_s and min_rtt_ms > 0 else 0.0
     page_bytes = evidence.total("bytes") / max(len(pages), 1)

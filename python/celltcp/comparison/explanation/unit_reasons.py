@@ -163,7 +163,7 @@ class _SlotRtts:
 
     def __init__(self, evidence: Evidence) -> None:
         # The last data of a unit arrive in it, but their ACK, with the sample of the RTT, comes later.
-        min_ack_delay_ms = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
+        min_ack_delay_ms = evidence.min_rtt_ms - evidence.mean("owd_min_ms")
         slots = evidence.slots
         rtts_ms = slots["owd_mean_ms"] + min_ack_delay_ms
         if evidence.has_data_on_ack_path or evidence.scenario.get("radio"):
@@ -174,7 +174,7 @@ class _SlotRtts:
             for run, group in rows.groupby("run")
         }
         self._slot_s = evidence.slot_s
-        self._min_rtt_ms = evidence.mean("rtt_min_ms")
+        self._min_rtt_ms = evidence.min_rtt_ms
 
     def explain(self, run: int, start_s: float, end_s: float, shortest_s: float) -> bool:
         """Returns whether waits in a queue explain most of what a unit took over the shortest one, s.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO
 from celltcp.comparison.explanation.ramps import (
     capacity_share,
     ramp_from,
@@ -33,8 +34,6 @@ _MEDIAN_S = 2.0
 _MAX_REFILL_RTTS = 4
 #: Minimum shares of the capacity, and of what is unused, for PROBE_RTT as a cause.
 _MIN_PROBE_RTT_SHARE, _MIN_SHARE_OF_UNUSED = 0.03, 0.25
-#: Goodput of other flows, as a share of the own one, from which on they compete.
-_MAX_COMPETING_SHARE = 0.1
 #: Ratio of the capacity to its mean over `_BEFORE_RISE_S` before, from which on it has risen.
 _MIN_RISE, _BEFORE_RISE_S = 1.25, 2.0
 #: Minimum shares of the time limited by the sender, and of unused capacity, for slow growth.
@@ -62,11 +61,11 @@ def probe_rtt(evidence: Evidence) -> Cause | None:
 
     At least {_MIN_PROBE_RTT_SHARE:.0%} of the capacity, and {_MIN_SHARE_OF_UNUSED:.0%} of what is
     unused, is so from then on until the path is full again, for at most {_MAX_REFILL_RTTS} RTTs. Other
-    flows get less than {_MAX_COMPETING_SHARE:.0%} of its goodput. {PROBE_RTT_SEGMENTS} segments are
+    flows get less than {MIN_COMPETING_RATIO:.0%} of its goodput. {PROBE_RTT_SEGMENTS} segments are
     less than a BDP: otherwise they fill the path.
     """
     # Where others compete, they take what the flow leaves meanwhile.
-    is_alone = sum(evidence.competing_mbps.values()) < _MAX_COMPETING_SHARE * evidence.goodput_mbps
+    is_alone = evidence.others_mbps < MIN_COMPETING_RATIO * evidence.goodput_mbps
     probes = list(probes_of(evidence)) if evidence.is_bulk and is_alone else []
     if not probes or not evidence.capacity_mbps > 0 or probe_fills_path(evidence):
         return None
@@ -148,7 +147,7 @@ def climb_text(evidence: Evidence) -> str:
     """
     if not evidence.is_bulk or not evidence.capacity_mbps > 0:
         return ""
-    slow_start_s = _MIN_CLIMB_RTTS * evidence.mean("rtt_min_ms") / 1e3
+    slow_start_s = _MIN_CLIMB_RTTS * evidence.min_rtt_ms / 1e3
     ramps = []
     for run, starts in evidence.connections.groupby("run")["first_data_s"]:
         if starts.notna().any():
@@ -184,7 +183,7 @@ def probes_of(evidence: Evidence) -> Iterator[ProbeRtt]:
         return
     for _, connection in evidence.connections.iterrows():
         run, number = int(connection["run"]), int(connection["flow"])
-        times, windows = evidence.window_series(run, number)
+        times, windows = evidence.windows.series(run, number)
         if len(times):
             # Samples at each ACK are many: that at the end of each slot is enough.
             ends = np.arange(times[0], times[-1] + evidence.slot_s, evidence.slot_s)
@@ -203,7 +202,7 @@ def _has_probe_window(
     evidence: Evidence, times: NDArray[np.float64], windows: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """Returns at which times a window is as small as in PROBE_RTT."""
-    firsts = np.searchsorted(times, times - _MEDIAN_S - 2 * evidence.mean("rtt_min_ms") / 1e3)
+    firsts = np.searchsorted(times, times - _MEDIAN_S - 2 * evidence.min_rtt_ms / 1e3)
     before = np.array(
         [
             np.median(windows[first:index]) if index > first else np.nan
@@ -263,7 +262,7 @@ def _phases(
     rows = rows[(rows["run"] == run) & (rows["drops"] > 0)]
     for start_s in rows["t_s"]:
         _mark(phases, times, is_reached, _LOSS, start_s, start_s + evidence.slot_s)
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     for probe in probes:
         latest_s = probe.end_s + _MAX_REFILL_RTTS * rtt_s
         _mark(phases, times, is_reached, _PROBE_RTT, probe.start_s, probe.end_s + rtt_s, latest_s)

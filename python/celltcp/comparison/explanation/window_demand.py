@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def window_demand(evidence: Evidence) -> Demand | None:
     """Returns the data that the application can have in flight; None if a BDP is less, or unknown."""
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    rtt_s = evidence.min_rtt_s
     needed = demand(evidence.workload, rtt_s, _top_bitrate(evidence))
     return needed if needed is not None and needed.bytes < evidence.bdp else None
 
@@ -36,7 +36,7 @@ def offer_text(evidence: Evidence, name: str, window: float) -> str:
     offered, top = offered_mbps(evidence.workload), _top_bitrate(evidence)
     if offered is None and top is None:
         return ""
-    rtt_ms = evidence.mean("rtt_min_ms")
+    rtt_ms = evidence.min_rtt_ms
     passed = 8e-3 * window / rtt_ms
     passed_text = f"the {name} lets {rate_text(passed)} pass at an RTT of {rtt_ms:.1f} ms"
     if offered is None:
