@@ -88,7 +88,7 @@ def evidence(
             "window_min": 1_000_000.0,
             "rtt_min_ms": rtts,
             "rtt_mean_ms": rtts,
-            "near_rtt_mean_ms": row.get("near_rtt_min_ms", 0.0),
+            "near_rtt_mean_ms": row.get("near_rtt_p50_ms", row.get("near_rtt_min_ms", 0.0)),
         }
     )
     lost = int((~own["kind"].isin(["spurious", "reordering"])).sum())

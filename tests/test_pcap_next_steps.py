@@ -53,6 +53,16 @@ def test_random_losses_have_the_commands_that_compare_with_bbr(
     assert "best for" in done.output
 
 
+@pytest.mark.parametrize("place", ["server", "phone"])
+def test_losses_beside_segments_that_are_overtaken_are_not_called_random(
+    tmp_path: Path, place: str
+) -> None:
+    """No RTT of such a path tells the losses of its queue from others."""
+    jitter = {"distribution": "normal", "mean": "10ms", "sd": "5ms", "reorder": True}
+    (_, compare) = _steps(tmp_path, place, **{"path.jitter": jitter, "path.rtt": "60ms"})
+    assert "random losses" not in compare
+
+
 def test_outages_are_not_in_the_scenario_that_is_compared(tmp_path: Path) -> None:
     outage = [{"at": "5s", "duration": "1s"}]
     (_, compare) = _steps(tmp_path, **{"path.blackouts": outage, "path.buffer": "9bdp"})

@@ -138,6 +138,18 @@ def test_an_application_that_answers_late_is_no_queue_of_acks(
     assert ("of the ACKs" in limit(own)) == is_queue
 
 
+@pytest.mark.parametrize("kbytes", [5, 100])
+def test_a_link_that_slows_down_is_no_queue_of_acks(kbytes: int) -> None:
+    """Most data pass before, without a queue; most time is behind one, with its ACKs and samples."""
+    near = {"near_rtt_samples": 500, "near_rtt_min_ms": 40.0, "near_rtt_p50_ms": 240.0}
+    far = {f"far_rtt_{name}_ms": 0.0 for name in ("min", "p50", "p95", "max")}
+    late = {"late_up_p50_ms": 1.0, "late_down_p50_ms": 10.0}
+    own = evidence((), place="receiver", **near, **far, **late)
+    own.intervals.loc[:29, "near_rtt_mean_ms"] = 50.0
+    own.intervals.loc[30:, "bytes"] = 1e3 * kbytes
+    assert ("of the ACKs" in limit(own)) == (kbytes == 100)
+
+
 @pytest.mark.parametrize(("near_ms", "is_named"), [(30.0, True), (math.nan, False)])
 def test_pauses_without_rtts_to_the_sender_may_be_those_between_acks(
     near_ms: float, is_named: bool

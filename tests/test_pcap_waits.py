@@ -6,13 +6,17 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+import celltcp as ct
+from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.waits import waits
+from celltcp.pcap.next_steps import _acks_behind
 from made_up_evidence import evidence
 
 
@@ -40,3 +44,49 @@ def test_a_wait_is_in_the_queue_of_another_connection_only_if_that_is_as_long(
     filler = {"connection": 7, "far_rtt_p95_ms": 1000.0, "near_rtt_p95_ms": math.nan}
     own = replace(evidence((), spurious=spurious, stalled_s=waited_s), queue_filler=filler)
     assert any("that connection 7 fills" in wait.text for wait in waits(own)) == is_told
+
+
+@pytest.mark.parametrize(("longest_ms", "is_behind"), [(900.0, False), (1500.0, True)])
+def test_gaps_of_the_data_are_waits_of_acks_behind_an_upload_whose_queue_is_as_long(
+    longest_ms: float, is_behind: bool
+) -> None:
+    upload = {"connection": 1, "far_rtt_p95_ms": longest_ms, "near_rtt_p95_ms": 1.0}
+    own = evidence((), place="receiver", near_rtt_samples=500, near_rtt_p50_ms=45.0)
+    # Nothing comes in two of ten seconds, and once in half of one.
+    times = [0.1 * number for number in range(100) if number not in {*range(30, 50), *range(70, 75)}]
+    data = {"up": 0, "t_s": times, "bytes": 1e5, "retransmitted_bytes": 0}
+    for opposite in (None, upload):
+        given = replace(own, intervals=pd.DataFrame(data), opposite=opposite)
+        (text,) = (wait.text for wait in waits(given))
+        is_told = is_behind and opposite is not None
+        assert ("its ACKs waited in the queue that connection 1 fills" in text) == is_told
+        assert ("its application paused" in text) != is_told
+
+
+def test_acks_that_wait_behind_an_upload_have_a_step_against_its_queue() -> None:
+    assert (
+        _acks_behind("10 losses; its ACKs may wait in the other direction, in which connection 3 sends")
+        == 3
+    )
+    assert (
+        _acks_behind("waited 2 s: its ACKs waited in the queue that connection 12 fills (RTTs)") == 12
+    )
+    assert _acks_behind("waited 2 s in the queue that connection 12 fills") is None
+
+
+@pytest.mark.parametrize("rtt", ["17ms", "26ms", "62ms"])
+def test_a_short_segment_that_leaves_with_the_ack_of_another_waited_for_it(
+    rtt: str, tmp_path: Path
+) -> None:
+    """Nagle's algorithm holds the second write of each answer for an RTT."""
+    calls = {"kind": "request-response", "request": "300B", "response": "2.69kB"}
+    flow: dict[str, Any] = {"nodelay": False, "workload": {**calls, "writes": 2, "gap": "50ms"}}
+    for nodelay in (False, True):
+        file = tmp_path / f"{nodelay}.pcap"
+        changes = {"path.rtt": rtt, "flows": [{**flow, "nodelay": nodelay}]}
+        ct.run(
+            "steady-20-68", "cubic", 1, "8s", set=changes, samples="off", pcap=file, pcap_at="server"
+        )
+        (row,) = analyse(file).connections.to_dict("records")
+        assert (" for ACKs (" in row["diagnosis"]) == (not nodelay), row["diagnosis"]
+        assert ("TCP_NODELAY" in row["diagnosis"]) == (not nodelay)

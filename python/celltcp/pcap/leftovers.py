@@ -27,9 +27,7 @@ def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     columns = ("file", "connection", "losses_random", "losses_congestion")
     rows = zip(*(tables["connections"][name].to_pylist() for name in columns), strict=True)
     mixed_keys = {
-        (file, connection)
-        for file, connection, random, congestion in rows
-        if 0 < _MIN_FULL_RATIO * random <= congestion
+        (file, connection) for file, connection, random, congestion in rows if random and congestion
     }
     if not mixed_keys:
         return dict(tables)
@@ -69,18 +67,28 @@ def are_leftovers(episodes: Sequence[Episode]) -> bool:
 
 
 def _find_leftovers(evidence: Evidence) -> NDArray[np.bool_]:
-    """Returns which losses of a connection are leftovers: few, during episodes at a full queue."""
-    losses = evidence.losses
-    if not are_leftovers(evidence.episodes):
-        return np.zeros(len(losses), bool)
-    # For a loss after the capture the RTT of its own time is known, and shows that it was random.
-    is_random = ((losses["kind"] == "random") & (losses["is_upstream"] == 1)).to_numpy()
+    """Returns which losses of a connection are leftovers: during episodes at a full queue.
+
+    Those with an RTT are leftovers if they are few, and before the capture: for a loss after it the RTT
+    of its own time is known, and shows that it was random. Where more segments are overtaken than lost,
+    it shows nothing, and an episode is that of most of its losses.
+    """
+    losses, row = evidence.losses, evidence.row
+    is_leftover = losses["rtt_ms"].isna()
+    is_overtaken = row["reordered"] > row["losses"]
+    are_few = _MIN_FULL_RATIO * row["losses_random"] <= row["losses_congestion"]
+    if is_overtaken:
+        is_leftover[:] = True
+    elif are_few and are_leftovers(evidence.episodes):
+        is_leftover |= losses["is_upstream"] == 1
+    is_random, is_full = losses["kind"] == "random", losses["kind"] == "congestion"
     is_during = np.zeros(len(losses), bool)
     for episode in evidence.episodes:
-        if episode.queue == "full":
-            end_s = episode.start_s + episode.span_s
-            is_during |= losses["t_s"].between(episode.start_s, end_s).to_numpy()
-    return is_during & is_random
+        is_own = losses["t_s"].between(episode.start_s, episode.start_s + episode.span_s)
+        is_mostly_full = is_overtaken and (is_own & is_full).sum() > (is_own & is_random).sum()
+        if episode.queue == "full" or is_mostly_full:
+            is_during |= is_own.to_numpy()
+    return is_during & (is_leftover & is_random).to_numpy()
 
 
 def _with_columns(table: pa.Table, columns: Mapping[str, NDArray[np.generic]]) -> pa.Table:

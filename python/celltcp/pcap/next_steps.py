@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN
+from celltcp.pcap.diagnosis import ACKS_BEHIND
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
+from celltcp.pcap.diagnosis.waits import FILLED_QUEUE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
@@ -57,6 +60,13 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return [_window_step(row)]
     if str(row["diagnosis"]).startswith(OWN_LIMIT):
         return [_buffer_step(row)]
+    behind = _acks_behind(str(row["diagnosis"]))
+    if behind is not None and not str(row["diagnosis"]).startswith(FULL_QUEUE):
+        return [
+            f"# against the queue of connection {behind}, in which ACKs may wait: fq_codel or CAKE "
+            "with a shaper below the rate of that link (a router in front of it, tc qdisc), or BBR at "
+            f"the sender of connection {behind}"
+        ]
     if (requests := one_request(row)) is not None:
         return _request_steps(row, requests)
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
@@ -88,13 +98,20 @@ def _payload(row: Mapping[Hashable, Any]) -> int:
     return int(row["bytes_up"] + row["bytes_down"])
 
 
+def _acks_behind(diagnosis: str) -> int | None:
+    """Returns the number of the transfer in whose queue ACKs may wait; None without one."""
+    found = re.search(f"(?:ACKs waited in {FILLED_QUEUE}|{ACKS_BEHIND}) (\\d+)", diagnosis)
+    return int(found[1]) if found else None
+
+
 def _purpose(row: Mapping[Hashable, Any]) -> str:
     """Returns the purpose of a comparison on the path of a transfer, as text."""
-    # What a policer drops looks like random losses, but comes in bursts.
-    is_bursty = any(words in str(row["diagnosis"]) for words in _BURSTS)
+    # What a policer drops looks like random losses, but comes in bursts. Segments that are overtaken
+    # leave no RTT that tells losses apart.
+    is_unclear = any(words in str(row["diagnosis"]) for words in _BURSTS)
     if (
-        2 * row["losses_random"] > row["losses"]
-        and not is_bursty
+        2 * row["losses_random"] > row["losses"] > row["reordered"]
+        and not is_unclear
         and not str(row["cca"]).startswith("bbr")
     ):
         reductions = int(row["reductions"])

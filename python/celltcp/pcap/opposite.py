@@ -11,7 +11,7 @@ import pandas as pd
 MIN_TRANSFER_BYTES = 100_000
 #: Minimum shares of the time and of the payload of a transfer at which another one delays its ACKs.
 _MIN_OVERLAP_SHARE = 0.3
-_MIN_PAYLOAD_SHARE = 0.1
+_MIN_PAYLOAD_SHARE = 0.04
 #: Intervals over which a rate is a mean, and maximum range of a steady rate as a share of its median.
 _BLOCK = 5
 _MAX_STEADY_RANGE = 0.4

@@ -75,7 +75,7 @@ results::tables! {
         application_limited: f64 = "share of download_s in which nothing was in flight",
         stalled_s: f64 = "time in which data were in flight and nothing came from the receiver, beyond 200 ms or two RTTs, up to a RST or the last packet, s",
         handshake_wait_s: f64 = "time between the first and the last SYN, s",
-        delayed_acks: u32 = "times that a side sent on only when a delayed ACK came",
+        delayed_acks: u32 = "times that a side sent on only when the ACK of its last segment came, delayed or of a short one",
         delayed_acks_up: u32 = "times of these in which it was the client",
         delayed_ack_s: f64 = "time in which they waited for them, s",
         turns_up: u32 = "times that the application of the client let more than an RTT and 5 ms pass before data that follow those of the server",

@@ -7,6 +7,7 @@ limits of the rate. A rule uses the tables only, and claims nothing that they do
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,12 +16,12 @@ from celltcp.pcap.diagnosis.evidence import Evidence, plural, records
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, OVERFLOW, SHALLOW_BUFFER
-from celltcp.pcap.diagnosis.waits import Wait, waits
+from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import queue_filler, sharing_transfers
 from celltcp.scenarios.quantity_texts import size_text, three_digits
 
-__all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
+__all__ = ["ACKS_BEHIND", "DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
 
 #: Meaning of the column with the sentences.
 DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where nothing is to be said"
@@ -31,9 +32,11 @@ INTERVAL_COLUMNS = [
     *("acked_bytes", "retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms"),
 ]
 
+#: Beginning of the sentence about a transfer in whose queue ACKs may wait.
+ACKS_BEHIND = "its ACKs may wait in the other direction, in which connection"
 #: Minimum length of a wait that is named before limits: share of the time of the connection, and s.
 _MIN_WAIT_SHARE = 0.05
-#: Minimum ratio of the median RTT to the lowest one at which ACKs or data wait.
+#: Minimum ratio of the 95th percentile of RTTs to the lowest one at which ACKs or data wait.
 _MIN_QUEUED_RATIO = 2
 _MIN_WAIT_S = 0.1
 
@@ -52,8 +55,11 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
             intervals.iloc[interval_indices.get(key, [])],
             queue_filler(connections, row) if row["stalled_s"] else None,
         )
+        if row["far_rtt_p95_ms"] + row["near_rtt_p95_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
+            opposite = opposite_transfer(connections, row, evidence.sender_intervals)
+            evidence = replace(evidence, opposite=opposite)
         text = _diagnosis(evidence)
-        texts = (text, _sharing_text(connections, row, text), _ack_queue_text(connections, evidence))
+        texts = (text, _sharing_text(connections, row, text), _ack_queue_text(evidence, text))
         sentences.append("; ".join(filter(None, texts)))
     return sentences
 
@@ -71,16 +77,13 @@ def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: 
     )
 
 
-def _ack_queue_text(connections: pd.DataFrame, evidence: Evidence) -> str:
-    """Returns the transfer in whose queue the ACKs of a connection wait, as text; empty without."""
-    row = evidence.row
-    if not row["far_rtt_p50_ms"] + row["near_rtt_p50_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
-        return ""
-    other = opposite_transfer(connections, row, evidence.sender_intervals)
-    if other is None:
+def _ack_queue_text(evidence: Evidence, text: str) -> str:
+    """Returns the transfer in whose queue the ACKs of a connection may wait, as text; empty without."""
+    other = evidence.opposite
+    if other is None or filled_text(other) in text:
         return ""
     return (
-        f"its ACKs may wait in the other direction, in which connection {other['connection']} sends "
+        f"{ACKS_BEHIND} {other['connection']} sends "
         f"{size_text(other['bytes_' + str(other['direction'])])} meanwhile"
     )
 

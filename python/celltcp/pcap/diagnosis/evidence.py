@@ -50,6 +50,8 @@ class Evidence:
     intervals: pd.DataFrame
     #: Row of the transfer in whose queue the packets of the connection may wait; None without one.
     queue_filler: dict[Hashable, Any] | None = None
+    #: Row of the transfer in the other direction behind whose data its ACKs may wait; None without one.
+    opposite: dict[Hashable, Any] | None = None
 
     @property
     def sender(self) -> str:

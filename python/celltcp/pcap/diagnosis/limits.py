@@ -367,12 +367,11 @@ def _queue_of_acks(evidence: Evidence) -> str:
     # Delays of ACKs and data before the capture, and of both directions beyond it.
     late_ms, data_ms = row[columns[evidence.receiver]], row[columns[evidence.sender]]
     far_ms = row["far_rtt_p50_ms"] - row["far_rtt_min_ms"]
-    near_ms = row["near_rtt_p50_ms"] - row["near_rtt_min_ms"]
+    near_ms = _median_near_rtt_ms(evidence) - row["near_rtt_min_ms"]
     # An application that pauses answers later, too: by less than an RTT, or its pauses show.
     waited_s = evidence.pauses_s(evidence.sender) + evidence.turns_s(evidence.sender)
     has_pauses = waited_s > _MAX_OTHER_SHARE * row["download_s"]
     is_bulk = evidence.sends_full_segments(evidence.sender) and not has_pauses
-    # Where the rate varies, the medians of RTTs and of packets differ as much as a queue of the data.
     answers_ms = near_ms - data_ms
     if not (is_bulk and answers_ms >= row["rtt_min_ms"] and answers_ms >= data_ms):
         answers_ms = 0.0
@@ -391,6 +390,17 @@ def _queue_of_acks(evidence: Evidence) -> str:
         "data "
         f"{ms_text(data_ms + max(far_ms - late_ms, 0.0))}" + (f"; {limit}" if limit else "")
     )
+
+
+def _median_near_rtt_ms(evidence: Evidence) -> float:
+    """Returns the median RTT to the sender over its packets, as that of their lateness is, ms.
+
+    Samples come at the rate of the ACKs, so that their median is of another time where rates vary.
+    """
+    own = evidence.sender_intervals.dropna(subset=["near_rtt_mean_ms"]).sort_values("near_rtt_mean_ms")
+    passed = own["bytes"].cumsum()
+    median = own.loc[2 * passed >= own["bytes"].sum(), "near_rtt_mean_ms"]
+    return float(median.iloc[0]) if len(median) else float(evidence.row["near_rtt_p50_ms"])
 
 
 def _losses_and_offload(evidence: Evidence) -> str:

@@ -19,10 +19,14 @@ from celltcp.pcap.diagnosis.evidence import (
 from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.scenarios.quantity_texts import ms_text, time_text
 
+#: Beginning of the name of a queue that another transfer fills.
+FILLED_QUEUE = "the queue that connection"
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
 _MIN_COUNT = 3
 #: Minimum number of delayed ACKs for each loss at which losses do not explain them.
 _MIN_LOSS_RATIO = 4
+#: Maximum ratio of a wait for an ACK to the lowest RTT where the ACK was not delayed.
+_MAX_RTT_RATIO = 1.3
 #: Minimum share of the time for which an application lets the other side wait.
 _MIN_TURNS_SHARE = 0.3
 #: Minimum wait for an application with few turns, s.
@@ -78,8 +82,11 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
     if is_pattern and not evidence.sends_full_segments(side):
         each_ms = 1e3 * row["delayed_ack_s"] / row["delayed_acks"]
         count_text = f"{plural(row['delayed_acks'], 'time')}, {each_ms:.0f} ms each"
+        # What waits for an ACK without a delay waits for an RTT.
+        is_rtt = evidence.rtt_ms <= each_ms <= _MAX_RTT_RATIO * evidence.rtt_ms
+        acks_text = "ACKs" if is_rtt else "delayed ACKs"
         text = (
-            f"waited {time_text(row['delayed_ack_s'])} for delayed ACKs ({count_text}): the {side} "
+            f"waited {time_text(row['delayed_ack_s'])} for {acks_text} ({count_text}): the {side} "
             "sends on only when its last segment is acknowledged (Nagle); set TCP_NODELAY, or write "
             "each message at once"
         )
@@ -147,9 +154,15 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
         total_s = float(pauses.sum())
         # Without RTTs to the sender, nothing shows a queue of ACKs.
         queue_text = "" if evidence.has_near_rtts else "its ACKs waited in a queue, "
+        cause_text = (
+            f"its application paused, {queue_text}or the path between it and the capture stood still"
+        )
+        other = evidence.opposite
+        if other is not None and pauses.max() <= _MAX_FILLER_RTTS * longest_rtt_ms(other) / 1e3:
+            cause_text = f"its ACKs waited in {filled_text(other)}"
         text = (
-            f"waited {time_text(total_s)} for data of the {evidence.sender}, of which none came: its "
-            f"application paused, {queue_text}or the path between it and the capture stood still"
+            f"waited {time_text(total_s)} for data of the {evidence.sender}, of which none came: "
+            f"{cause_text}"
         )
         yield Wait(total_s, text)
 
@@ -162,7 +175,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         count_text = plural(row["unanswered_retransmissions"], "retransmission")
         reason = "an outage, or the host is gone"
         if filler is not None and unanswered_s <= _MAX_FILLER_RTTS * longest_rtt_ms(filler) / 1e3:
-            reason = f"it may wait in {_filled_text(filler)}"
+            reason = f"it may wait in {filled_text(filler)}"
         text = (
             f"waited {time_text(unanswered_s)} until the end without any answer ({count_text}): "
             f"{reason}"
@@ -183,7 +196,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     if filler is not None and _explains(filler, row, answered_s):
         lost_text = f"at most {segments_were(row['losses'])}" if row["losses"] else "nothing was"
         text = (
-            f"waited {time_text(answered_s)} in {_filled_text(filler)}; {lost_text} lost "
+            f"waited {time_text(answered_s)} in {filled_text(filler)}; {lost_text} lost "
             f"({plural(row['spurious'], 'spurious retransmission')})"
         )
     elif row["spurious"] and not row["losses"]:
@@ -223,11 +236,10 @@ def _explains(filler: Mapping[Hashable, Any], row: Mapping[Hashable, Any], waite
     return bool(is_long and row["losses"] <= _MAX_LOSSES_SHARE * row["spurious"])
 
 
-def _filled_text(filler: Mapping[Hashable, Any]) -> str:
+def filled_text(filler: Mapping[Hashable, Any]) -> str:
     """Returns the queue that a transfer between the same hosts fills, as text."""
     return (
-        f"the queue that connection {filler['connection']} fills (RTTs of up to "
-        f"{ms_text(longest_rtt_ms(filler))})"
+        f"{FILLED_QUEUE} {filler['connection']} fills (RTTs of up to {ms_text(longest_rtt_ms(filler))})"
     )
 
 

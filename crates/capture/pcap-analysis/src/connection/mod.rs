@@ -345,10 +345,12 @@ impl Connection {
             }
             self.turns.on_payload(side, at_ns);
         }
-        let [from, _] = self.directions_of(side);
+        let [from, to] = self.directions_of(side);
+        // Each side announces the size of the segments that it receives.
+        let mss = to.mss.map_or(0, u64::from);
         if kind == SegmentKind::New
             && segment.len > 0
-            && let Some(wait) = from.delayed_acks.on_data(at_ns, seen.near_ns)
+            && let Some(wait) = from.delayed_acks.on_data(at_ns, seen.near_ns, mss)
         {
             self.waits.add(wait);
         }

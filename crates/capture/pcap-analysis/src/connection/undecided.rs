@@ -134,11 +134,12 @@ impl Direction {
             let nearby = lost_within(loss.lost_ns, rtt_ns).len();
             loss.losses_nearby = nearby.saturating_sub(1) as u32;
             let is_beside = |(_, start): &&(u64, u64)| start.abs_diff(loss.start) <= burst_bytes;
-            let beside = lost_within(loss.lost_ns, burst_ns).iter().filter(is_beside);
-            // Of a loss before the capture, the time of the segment is unknown.
-            if !loss.is_upstream {
-                loss.losses_beside = beside.count().saturating_sub(1) as u32;
-            }
+            // Of losses before the capture only the time of the gap is known, which they share.
+            let within_ns = if loss.is_upstream { 0 } else { burst_ns };
+            let beside = lost_within(loss.lost_ns, within_ns)
+                .iter()
+                .filter(is_beside);
+            loss.losses_beside = beside.count().saturating_sub(1) as u32;
         }
     }
 

@@ -2,6 +2,7 @@
 
 use tcp::{Flags, Segment};
 
+use super::super::delayed_ack::LastAck;
 use super::super::flight::{AckResult, SentRange};
 use super::super::loss::Loss;
 use super::super::rtt::Sample;
@@ -69,7 +70,12 @@ impl Direction {
             let delay_ns = sample.rtt_ns.saturating_sub(min_ns.unwrap_or(u64::MAX));
             let is_alone = segment.len == 0 && result.advanced <= self.full_segment();
             if is_alone && self.flight.is_empty() && !result.is_selective {
-                self.delayed_acks.on_ack(at_ns, delay_ns);
+                self.delayed_acks.on_ack(LastAck {
+                    at_ns,
+                    rtt_ns: sample.rtt_ns,
+                    delay_ns,
+                    bytes: result.advanced,
+                });
             }
             self.answers.add(sample);
         }
