@@ -402,3 +402,14 @@ def test_a_sequence_that_a_run_cuts_off_has_a_duration_that_would_do() -> None:
     endless = {**changes, "flows.0.workload": workload}
     result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=endless)
     assert not any("transfers of" in each for each in result.warnings)
+
+
+def test_a_window_that_is_full_beside_a_queue_has_the_share_of_the_table_as_well() -> None:
+    changes = {**FAST, "tcp.send_buffer_max": "1MiB", "path.rtt": "20ms"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="4s", set=changes)
+    warning = _one(result, "the send buffer was full while the bottleneck had room")
+    shown = re.search(r"for (\d+) % of the time .* room \((\d+) % in all\)", warning)
+    assert shown is not None
+    (flow,) = result.flows.to_dict("records")
+    assert int(shown[2]) == round(100 * flow["send_buffer_limited_s"] / flow["duration_s"])
+    assert int(shown[1]) < int(shown[2])

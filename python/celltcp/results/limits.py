@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import math
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -231,20 +231,28 @@ def limited_flows(results: Results) -> list[str]:
         limited = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
         if not limited:
             continue
-        shares_by_name = {
-            f"{lineup_names[lineup]}{f', {name}' if has_several_names else ''}": share
-            for (lineup, name), share in limited.items()
-        }
+        names = [
+            f"{lineup_names[lineup]}{f', {name}' if has_several_names else ''}"
+            for lineup, name in limited
+        ]
+        # The table of limits has the time in which the bottleneck was busy, too.
+        all_means = means_by(flow_keys, shares[column].tolist())
+        percent, whole = (
+            _percent_text(limited.values()),
+            _percent_text(all_means[key] for key in limited),
+        )
+        whole_text = "" if whole == percent else f" ({whole} in all)"
         warnings.append(
-            f"{('; ' if has_several_names else ', ').join(shares_by_name)}: for "
-            f"{_percent_text(shares_by_name.values())} of the time {text} while the bottleneck had "
-            f"room; {_settings_text(kind, results, {lineup for lineup, _ in limited})}"
+            f"{('; ' if has_several_names else ', ').join(names)}: for {percent} of the time {text} "
+            f"while the bottleneck had room{whole_text}; "
+            f"{_settings_text(kind, results, {lineup for lineup, _ in limited})}"
         )
     return warnings
 
 
-def _percent_text(shares: Collection[float]) -> str:
+def _percent_text(shares: Iterable[float]) -> str:
     """Returns the range of shares in percent."""
+    shares = list(shares)
     low, high = round(100 * min(shares)), round(100 * max(shares))
     return f"{high} %" if low == high else f"{low} to {high} %"
 
