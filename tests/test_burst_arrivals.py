@@ -34,3 +34,24 @@ def test_a_shallow_buffer_has_the_rate_at_which_bursts_arrive(seed: int) -> None
     assert found is not None, text
     assert (int(found[1]), int(found[2])) == (rate * ratio, pytest.approx(ratio, abs=1.5))
     assert "Bursts arrive" not in sentence(ratio, pacing=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_drops_of_bbr_in_a_shallow_buffer_have_its_probes_as_their_reason(seed: int) -> None:
+    """In a round trip of a probe a quarter of the BDP more is in flight."""
+    draw = random.Random(seed)
+
+    def texts(bdps: float) -> str:
+        fields = {
+            "path.rtt": f"{draw.randint(80, 160)}ms",
+            "path.down": {"rate": f"{draw.randint(40, 100)}Mbit/s"},
+            "path.buffer": f"{bdps}bdp",
+            "tcp.receive_buffer_max": "16MB",
+            "tcp.send_buffer_max": "16MB",
+        }
+        result = ct.compare("steady-20-68", "bbr", 1, duration="20s", set=fields)
+        return " ".join(ct.explain(result).causes["text"])
+
+    shallow = texts(draw.uniform(0.05, 0.1))
+    assert "1.25 times its rate for a round trip, so that 0.25 bandwidth-delay" in shallow
+    assert "times its rate for a round trip" not in texts(2.0)

@@ -23,8 +23,8 @@ _PING: dict[str, Any] = {
 }
 
 
-def owners(cca: str, pages: str) -> str:
-    """Returns the sentence about slow answers beside a bulk flow and pages under Reno."""
+def causes(cca: str, pages: str, flow: str = "ping") -> dict[str, str]:
+    """Returns the causes of a flow: answers beside a bulk flow and pages under Reno, or these."""
     web = {"name": "web", "cca": "reno", "workload": {"kind": "sequence", "size": pages, "gap": "1.5s"}}
     changes: dict[str, Any] = {
         "path.rtt": "4ms",
@@ -33,17 +33,19 @@ def owners(cca: str, pages: str) -> str:
         "flows": [{"name": "bulk"}, _PING, web],
     }
     result = ct.compare("steady-20-18", cca, 2, duration="30s", set=changes)
-    (ping,) = [each for each in ExplainedComparison(result).ccas if each.flow == "ping"]
-    return {cause.name: cause.text for cause in ping.causes}.get("slow_units", "")
+    (explained,) = [each for each in ExplainedComparison(result).ccas if each.flow == flow]
+    return {cause.name: cause.text for cause in explained.causes}
 
 
 def test_bursts_of_pages_fill_the_queue_beside_bbr() -> None:
-    assert "waited in a queue (that of web)" in owners("bbr", "177kB")
+    assert "waited in a queue (that of web)" in causes("bbr", "177kB")["slow_units"]
+    # The last packets of a page wait longest, when no more of it is in flight.
+    assert "which its own data filled" in causes("bbr", "177kB", flow="web")["queue"]
 
 
 @pytest.mark.parametrize("cca", ["cubic", "reno"])
 def test_a_bulk_flow_that_fills_the_buffer_is_the_owner_of_its_queue(cca: str) -> None:
-    text = owners(cca, "20kB")
+    text = causes(cca, "20kB").get("slow_units", "")
     assert "that of web" not in text
 
 

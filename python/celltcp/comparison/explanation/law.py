@@ -61,6 +61,21 @@ def holds_bbr_back(evidence: Evidence, loss: float) -> bool:
     return window_share >= MIN_LIMITED_SHARE or _is_above_bbr_limit(evidence, loss)
 
 
+def probe_overflow_text(evidence: Evidence, buffer_bdps: float) -> str:
+    """Returns a sentence on probes of BBR v1 that overflow a buffer; empty for one that holds them.
+
+    In a round trip a probe sends more than arrives, by the share of the BDP that its gain has above 1.
+    """
+    excess = _BBR_GAIN - 1
+    if evidence.own_cca != "bbr" or not evidence.is_bulk or buffer_bdps >= excess:
+        return ""
+    return (
+        f" BBR probes for bandwidth with {_BBR_GAIN} times its rate for a round trip, so that "
+        f"{excess:.2f} bandwidth-delay products more are in flight, of which the buffer holds "
+        f"{buffer_bdps:.2f}."
+    )
+
+
 def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:
     """Returns whether so much is lost that probes of BBR v1 find no more than the present rate."""
     is_default = evidence.own_cca == "bbr"

@@ -12,7 +12,7 @@ from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.incast import first_bursts_text
-from celltcp.comparison.explanation.law import holds_bbr_back, law_text
+from celltcp.comparison.explanation.law import holds_bbr_back, law_text, probe_overflow_text
 from celltcp.comparison.explanation.openings import requested_s
 from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
@@ -94,7 +94,7 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
         f"{queued / evidence.bdp:.2f} of the bandwidth-delay product of "
         f"{size_text(evidence.bdp)}{burst_text}. It overflowed in {recoveries_text} and dropped "
         f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}{unused_text}."
-        f"{_arrival_text(evidence)}",
+        f"{_arrival_text(evidence)}{probe_overflow_text(evidence, queued / evidence.bdp)}",
         # Recoveries from other losses reduce the window as well.
         unused_share * share,
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    import pandas as pd
 
     from celltcp.comparison.explanation.evidence import Evidence
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 _MIN_OWNER_SHARE = 0.05
 #: Quantile of the delays of slots from which on a delay is long.
 _LONG_QUANTILE = 0.9
+#: Tolerance of the number of a slot, slots: its start is a sum of floats.
+_ROUNDING = 1e-6
 #: Size of an ACK as a share of the two packets that it stands for.
 ACK_SHARE = 66 / (2 * 1500)
 
@@ -75,11 +81,20 @@ def longest_in_flight(evidence: Evidence, names: Iterable[str]) -> str:
     """
     delays_ms = evidence.slots[["run", "t_s", "owd_mean_ms"]].dropna()
     is_long = delays_ms["owd_mean_ms"] >= delays_ms["owd_mean_ms"].quantile(_LONG_QUANTILE)
-    times = delays_ms.loc[is_long, ["run", "t_s"]].drop_duplicates()
-    slots = evidence.comparison.slots.merge(times, on=["run", "t_s"])
+    long = delays_ms[is_long]
+    # The queue is that which these packets met: a transfer that ends has no more in flight then.
+    met = _with_slot_numbers(long.assign(t_s=long["t_s"] - long["owd_mean_ms"] / 1e3), evidence.slot_s)
+    slots = _with_slot_numbers(evidence.comparison.slots, evidence.slot_s)
+    slots = slots.merge(met[["run", "slot"]].drop_duplicates(), on=["run", "slot"])
     slots = slots.merge(evidence.all_connections[["run", "flow", "name"]], on=["run", "flow"])
     in_flight = slots.groupby("name", observed=True)["inflight"].sum()
     return max(names, key=lambda name: float(in_flight.get(name, 0.0)))
+
+
+def _with_slot_numbers(rows: pd.DataFrame, slot_s: float) -> pd.DataFrame:
+    """Returns rows with the number of the slot in which each time is, of the first for earlier ones."""
+    numbers = np.floor(rows["t_s"] / slot_s + _ROUNDING).clip(lower=0)
+    return rows.assign(slot=numbers.astype(int))
 
 
 def _with_rate(name: str, rates: Mapping[str, float]) -> str:
