@@ -11,9 +11,10 @@ import celltcp as ct
 from celltcp.comparison.application_metrics import _flow_metrics
 from celltcp.comparison.applications import Application
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import _metrics_of
+from celltcp.comparison.explanation.trials import TrialBudget, _metrics_of
 from celltcp.comparison.explanation.unit_reasons import GIVEN_UP, TIME_OUT
 from celltcp.results.statistics import relative_difference
+from celltcp.scenarios.changes import Value
 
 _STATISTICS = ("", "_p50", "_p95", "_p99", "_max")
 
@@ -62,6 +63,30 @@ def test_frames_rank_by_what_came_late_where_some_never_arrived(seed: int) -> No
         assert call.ranking.metric == "late_share"
         assert call.ranking.note == "over 10 % late under every CCA"
         assert call.verdict(random=True).leader == "bbr"
+
+
+def test_frames_that_are_all_late_rank_by_their_median_where_some_never_arrived() -> None:
+    """A buffer of a few packets keeps windows far below what the frames need."""
+    changes: dict[str, Value] = {
+        "path.rtt": "148ms",
+        "path.down": "49Mbit/s",
+        "path.buffer": "8packets",
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": "121kB",
+            "interval": "33ms",
+            "deadline": "194ms",
+        },
+    }
+    result = ct.compare("steady-20-68", "illinois,highspeed", 2, duration="25s", set=changes)
+    (main,) = result.applications
+    assert main.ranking.metric == "frame_delay_p50_ms"
+    assert main.verdict(random=False).leader == "illinois"
+    explained = ExplainedComparison(result)
+    assert not any("any of these CCAs will do" in note for note in explained.notes)
+    assert all(each.cause_text("shallow_buffer") for each in explained.ccas)
+    explained.try_remedies(TrialBudget())
+    assert any("path.buffer=" in remedy.options for remedy in explained.remedies)
 
 
 def test_a_connection_that_is_given_up_has_no_mean_of_what_came_before() -> None:

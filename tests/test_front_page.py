@@ -14,10 +14,11 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.choices import ccas_to_set, choices_of
+from celltcp.comparison.linux_lines import cca_line
 from celltcp.comparison.metrics import MetricText
 from celltcp.comparison.report.front_page import _gap_text, answer_of, settings_section, several_answer
 from celltcp.comparison.report.receive_window import WindowLimit
-from celltcp.comparison.report.settings_lines import settings_blocks, systems
+from celltcp.comparison.report.settings_lines import linux_commands, settings_blocks, systems
 from celltcp.comparison.report.sweep import sweep_part
 from celltcp.files.replacing import FileKind
 from celltcp.present.pdf import pdf_of
@@ -42,7 +43,26 @@ def test_linux_has_its_sysctls_and_a_route_and_bbr_the_queue_discipline_that_pac
     # The default of queue disciplines changes no interface that is up, and no name of one is made up.
     assert "tc qdisc replace dev INTERFACE root fq" in lines
     assert not any("eth0" in line or "192.0.2" in line for line in lines)
-    assert "hystart=off is no setting" in settings_blocks("cubic:hystart=off")[0].caption
+
+
+@pytest.mark.parametrize(
+    ("cca", "command"),
+    [
+        ("cubic:hystart=off", "echo 0 > /sys/module/tcp_cubic/parameters/hystart"),
+        ("cubic:hystart_detect=delay", "echo 2 > /sys/module/tcp_cubic/parameters/hystart_detect"),
+        ("vegas:alpha=4,beta=8", "echo 8 > /sys/module/tcp_vegas/parameters/beta"),
+        ("vegas:slow_start=hystart++", None),
+        ("bbr:cwnd_gain=3", None),
+    ],
+)
+def test_parameters_are_set_where_linux_has_them(cca: str, command: str | None) -> None:
+    """Without the line for its parameter, another CCA would be set."""
+    name = cca.partition(":")[0]
+    pages = [_lines(settings_blocks(cca)).splitlines(), linux_commands(cca)]
+    assert [command in page for page in pages] == [command is not None] * 2
+    assert [bool(page) for page in pages] == [command is not None] * 2
+    assert "netsh" not in _lines(settings_blocks(cca))
+    assert (f"tcp_congestion_control={name}; " in cca_line(cca)) == (command is not None)
 
 
 @pytest.mark.parametrize("cca", ["bbr", "cubic", "reno", "vegas", "dctcp"])

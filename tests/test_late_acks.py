@@ -29,6 +29,30 @@ def test_a_link_that_loses_acks_does_not_hold_them_up(seed: int) -> None:
     assert text.startswith("The uplink lost ACKs: ")
 
 
+@pytest.mark.parametrize(("cca", "seed"), [("cubic", 1), ("vegas", 2)])
+def test_acks_that_fill_their_link_are_the_limit(cca: str, seed: int) -> None:
+    """Neither the exit from slow start nor the congestion control is; a link for the ACKs helps."""
+    draw = random.Random(seed)
+    up_kbps, down_mbps = draw.randint(80, 150), draw.randint(30, 60)
+    changes = {
+        "path__rtt": f"{draw.randint(20, 50)}ms",
+        "path__down": f"{down_mbps}Mbit/s",
+        "path__up": f"{up_kbps}kbit/s",
+        "path__uplink_buffer": "200packets",
+    }
+    explained = _explained(cca, duration="20s", **changes)
+    causes = _causes(explained)
+    assert (
+        f"{up_kbps} kbit/s it carries {up_kbps * 1e3 / 8 / 52:.0f} of them a second" in causes["uplink"]
+    )
+    assert "early_exit" not in causes
+    explained.try_remedies(TrialBudget())
+    assert "path.up=" in str(explained.remedies)
+    assert ("path.uplink_buffer=" in str(explained.remedies)) == (cca == "cubic")
+    changes["path__up"] = "5Mbit/s"
+    assert "uplink" not in _causes(_explained(cca, duration="20s", **changes))
+
+
 def test_data_beside_acks_holds_them_up() -> None:
     flows = '[{ name = "down" }, { name = "up", from = "phone", to = "server" }]'
     explained = _explained(path__up="2Mbit/s", flows=flows)

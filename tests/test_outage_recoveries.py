@@ -8,6 +8,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.scenarios.changes import Value
 
 
@@ -41,3 +42,41 @@ def _names(seed: int, *, has_jitter: bool) -> set[str]:
 def test_acks_that_an_outage_lost_are_no_reordering(seed: int) -> None:
     assert "reordering" not in _names(seed, has_jitter=False)
     assert "reordering" in _names(seed, has_jitter=True)
+
+
+def _explained(**changes: Value) -> ExplainedComparison:
+    fields = {name.replace("__", "."): value for name, value in changes.items()}
+    return ExplainedComparison(ct.compare("steady-20-68", ["yeah"], 2, duration="20s", set=fields))
+
+
+@pytest.mark.parametrize(("start_s", "length_s"), [(4.0, 3.9), (6.0, 2.5)])
+def test_an_outage_is_no_overflow_by_slow_start(start_s: float, length_s: float) -> None:
+    """Its recovery lasts as long as the outage; the link is full while it carries what had waited."""
+    rates = [("0s", "5Mbit/s"), (f"{start_s}s", "0bit/s"), (f"{start_s + length_s}s", "5Mbit/s")]
+    explained = _explained(
+        path__rtt="33ms",
+        path__buffer="2bdp",
+        path__down={"steps": [{"at": at, "rate": rate} for at, rate in rates]},
+        flows__0__workload={"kind": "frames", "size": "12kB", "interval": "33ms", "deadline": "136ms"},
+    )
+    causes = {cause.name: cause.text for cause in explained.ccas[0].causes}
+    assert "outage" in causes
+    assert "overshoot" not in causes
+    assert "held its data back" not in " ".join(causes.values())
+
+
+def test_requests_and_answers_that_an_outage_loses_are_its_losses() -> None:
+    explained = _explained(
+        path__rtt="51ms",
+        path__down="19Mbit/s",
+        path__buffer="2bdp",
+        path__blackouts=[{"at": "2.9s", "duration": "5.6s"}, {"at": "13s", "duration": "1.7s"}],
+        flows__0__workload={"kind": "request-response", "response": "242kB", "gap": "300ms"},
+    )
+    causes = {cause.name: cause.text for cause in explained.ccas[0].causes}
+    assert "lost_requests" not in causes
+    assert "nothing arrived after that at 2.9 s in 1 of 2 runs" in causes["outage"]
+    explained.try_remedies(TrialBudget())
+    # The mean has no response that the end of the run cuts off, so that it gains nothing.
+    assert "rto_max" in explained.remedies[0].options
+    assert not any("response mean" in remedy.trial for remedy in explained.remedies)

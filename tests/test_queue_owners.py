@@ -112,3 +112,20 @@ def test_short_answers_wait_behind_a_queue_that_stands_all_the_time(seed: int) -
     alone = {**changes, "flows": changes["flows"][1:]}
     (idle,) = ExplainedComparison(ct.compare("steady-20-18", "cubic", 1, duration="4s", set=alone)).ccas
     assert "queue" not in {cause.name for cause in idle.causes}
+
+
+@pytest.mark.parametrize("has_rival", [True, False])
+def test_bulk_flows_fill_a_queue_together(has_rival: bool) -> None:
+    rival = {"name": "rival", "cca": "bbr"} if has_rival else _PING
+    changes: dict[str, Any] = {
+        "path.rtt": "40ms",
+        "path.down.rate": "40Mbit/s",
+        "path.buffer": "2bdp",
+        "flows": [{"name": "main"}, rival],
+    }
+    result = ct.compare("steady-20-18", "cubic", 1, duration="15s", set=changes)
+    (main,) = [each for each in ExplainedComparison(result).ccas if each.flow == "main"]
+    text = main.cause_text("queue")
+    assert text.startswith("A queue stood on the way")
+    assert ("its own data and rival (" in text) == has_rival
+    assert "ping" not in text

@@ -9,7 +9,9 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.best_values import best_points
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.metrics import best_by_metric
+from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.trade_off import trade_off_texts
 from celltcp.results.statistics import estimate
@@ -56,6 +58,31 @@ def test_goodput_is_that_of_the_table_and_all_ccas_with_a_gain_are_listed(mixed:
             assert f"{means[cca]:.2f} Mbit/s instead of {means[usual]:.2f}" in text
     # The one that is best for the game comes first.
     assert listed[0] == mixed.best_by("response_p95_s:game").verdict.leader
+
+
+def test_a_flow_has_one_cca_and_that_of_another_need_is_set_instead(tmp_path: Path) -> None:
+    """Responses want BBR, the transfers beside them a CCA that leaves them more."""
+    file = tmp_path / "shared.toml"
+    file.write_text("""
+name = "shared"
+duration = "25s"
+path = { rtt = "43ms", down = { rate = "9Mbit/s" }, buffer = "4bdp" }
+[[flows]]
+name = "main"
+workload = { kind = "request-response", response = "145kB", gap = "300ms" }
+[[flows]]
+name = "other"
+cca = "cubic"
+count = 4
+""")
+    result = ct.compare(file, "westwood,bbr", 2)
+    explained = ExplainedComparison(result)
+    ccas = [each["cca"] for each in explained.settings]
+    assert ccas == ["bbr on main", "westwood on main instead of bbr"]
+    assert any(note.startswith("trade-off: westwood instead of bbr: ") for note in explained.notes)
+    section = settings_section(result)
+    assert section is not None
+    assert "For other (goodput): westwood on main instead of bbr." in section.text
 
 
 def test_a_change_that_the_interval_does_not_exclude_is_undecided() -> None:

@@ -29,6 +29,8 @@ _FIRST_BYTES = {
     "page_first_byte_s": "page_load_s",
     "first_byte_s": "completion_s",
 }
+#: Median delay of frames, and the late share from which on all are late, so that it sets none apart.
+_MEDIAN_DELAY, _MIN_ALL_LATE = "frame_delay_p50_ms", 0.995
 
 
 class RankingMetric(NamedTuple):
@@ -98,7 +100,8 @@ class Application(NamedTuple):
         complete ones instead if none is, if that decides and the times do not, or if the leader by
         times, some of which are incomplete, has a lower share than others.
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
-        any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived.
+        any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived. If some
+        never arrived and all others are late, they rank by their median delay.
         """
         if "qoe" in self.names:
             return RankingMetric("qoe", "mean opinion score")
@@ -109,9 +112,11 @@ class Application(NamedTuple):
                 note = f"over {100 * MAX_LATE_SHARE:.0f} % late under every CCA"
             # Without the frames that never arrived, the mean would prefer the CCA that loses most.
             have_arrived = all(map(math.isfinite, self.means("frame_delay_ms")))
-            if any(mean > 0 for mean in late_shares) and not (are_mostly_late and have_arrived):
-                return RankingMetric("late_share", "share of late frames", note)
-            return RankingMetric("frame_delay_ms", "delay of frames", note)
+            if not any(mean > 0 for mean in late_shares) or (are_mostly_late and have_arrived):
+                return RankingMetric("frame_delay_ms", "delay of frames", note)
+            if min(late_shares) >= _MIN_ALL_LATE and all(map(math.isfinite, self.means(_MEDIAN_DELAY))):
+                return RankingMetric(_MEDIAN_DELAY, "median delay of frames", note)
+            return RankingMetric("late_share", "share of late frames", note)
         if LATE_RESPONSES in self.names and any(mean > 0 for mean in self.means(LATE_RESPONSES)):
             return RankingMetric(LATE_RESPONSES, "share of late responses")
         if "response_p95_s" in self.names:

@@ -19,6 +19,7 @@ from celltcp.comparison.queue_lines import (
 from celltcp.comparison.report.settings_lines import (
     OTHER_SYSTEMS,
     linux_sysctls,
+    parameter_commands,
     systems,
 )
 from celltcp.comparison.socket_options import has_own_scale, is_raised
@@ -192,8 +193,12 @@ def other_system_lines(change: str) -> list[str]:
 def cca_line(cca: str, scenario: Mapping[str, Any] | None = None) -> str:
     """Returns the command that sets a congestion control on Linux; empty if Linux does not have it."""
     sysctls = linux_sysctls(cca)
+    if not sysctls:
+        return ""
     # The CCA of a flow with requests is that of the sender of the responses.
-    return f"{with_node('sender', scenario)}: sysctl -w {' '.join(sysctls)}" if sysctls else ""
+    sender = with_node("sender", scenario)
+    commands = [f"sysctl -w {' '.join(sysctls)}", *parameter_commands(cca)]
+    return "; ".join(f"{sender}: {command}" for command in commands)
 
 
 def _flow_cca_line(index: str, cca: str, scenario: Mapping[str, Any]) -> str:

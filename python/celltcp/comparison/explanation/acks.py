@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.ack_rates import (
+    acks_fill_link,
+    permitted_text,
+)
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.path import intervals_overlap_outages, timeouts_text
 from celltcp.comparison.explanation.queue_owners import ACK_SHARE, ack_queue_owner_text
@@ -35,21 +39,27 @@ def uplink(evidence: Evidence) -> Cause | None:
     had arrived that no ACK reported. The other sign is a mean excess delay of ACKs of at least
     {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT. Less than
     {_MIN_LATE_SHARE:.1%} of the time without ACKs is no cause. The link holds ACKs up if it has other
-    data, outages, grants, jitter or a varying rate, or hardly carries the ACKs.
+    data, outages, grants, jitter or a varying rate, or hardly carries the ACKs. The last sign is a link
+    that carries the ACKs of less than the capacity, while the goodput is about what they permit.
     """
     is_holding, is_losing = _holds_acks(evidence), _loses_acks(evidence)
     if not (is_holding or is_losing):
         return None
-    late = _LateAcks.of(evidence)
-    if not (late.excess_ms or len(late.timeouts)) or late.weight(evidence) < _MIN_LATE_SHARE:
+    late, is_full = _LateAcks.of(evidence), acks_fill_link(evidence)
+    is_late = late.excess_ms or len(late.timeouts)
+    if not is_full and not (is_late and late.weight(evidence) >= _MIN_LATE_SHARE):
         return None
     link = "downlink" if evidence.is_upload else "uplink"
     verb = "held up" if is_holding and (late.excess_ms or not is_losing) else "lost"
     filled_by_text = ack_queue_owner_text(evidence) if late.excess_ms else ""
+    parts = [late.text(evidence)] if is_late else []
+    if is_full:
+        unused = percent_text(evidence.unused_share)
+        parts += [permitted_text(evidence), f"{unused} of the capacity stayed unused"]
     return Cause(
         "uplink",
-        f"The {link}{filled_by_text} {verb} ACKs: {late.text(evidence)}.",
-        late.weight(evidence),
+        f"The {link}{filled_by_text} {verb} ACKs: {'; '.join(parts)}.",
+        max(late.weight(evidence), evidence.unused_share if is_full else 0.0),
     )
 
 

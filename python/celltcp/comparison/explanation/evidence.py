@@ -296,7 +296,7 @@ class Evidence(FlowScenario):
     @property
     def needs_capacity(self) -> bool:
         """Whether the flow has data to send most of the time, so that unused capacity costs it."""
-        return not self.is_thin and self.time_share("idle", "in_flight") < _MIN_PAUSE_SHARE
+        return self.time_share("idle", "in_flight") < _MIN_PAUSE_SHARE
 
     @property
     def is_upload(self) -> bool:
@@ -543,6 +543,11 @@ class Evidence(FlowScenario):
             if later.run == outage.run and outage.end_s <= later.start_s < outage.end_s + wait_s
         )
         return max(wait_s - later_outages_s, 0.0)
+
+    def ends_silent_after(self, outage: Outage) -> bool:
+        """Returns whether the flow goes on after an outage, but no data arrives until the run ends."""
+        slots = self.slots[(self.slots["run"] == outage.run) & (self.slots["t_s"] > outage.end_s)]
+        return len(slots) > 0 and math.isnan(self.wait_after(outage))
 
     def wait_from(self, run: int, t_s: float) -> float:
         """Returns the time from an instant of a run until data arrives, s; NaN if none does."""

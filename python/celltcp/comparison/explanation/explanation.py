@@ -244,7 +244,13 @@ class ExplainedComparison:
                 *(least_text, "" if self.window_limit_text else yielding_text(self.comparison)),
                 self._max_rtt_text,
             )
-            return [*filter(None, texts), *late_openings(self.results), *few_losses(self.results)]
+            trade_offs = self.comparison.trade_offs if len(self.settings) > 1 else []
+            return [
+                *filter(None, texts),
+                *(f"trade-off: {text}" for text in trade_offs),
+                *late_openings(self.results),
+                *few_losses(self.results),
+            ]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
             f"{' and no table '.join(missing)}; causes that need them are not named"
@@ -347,6 +353,7 @@ class ExplainedComparison:
     def settings(self) -> list[SettingRow]:
         """Commands that set the best congestion controls: one for all flows, or one for each.
 
+        A flow has one congestion control, so that one for another need is set instead of the first.
         There are none where no congestion control carries much, or where windows of the hosts decide.
         """
         if self._collapse_text or self.window_limit_text:
@@ -354,15 +361,16 @@ class ExplainedComparison:
         from celltcp.comparison.choices import ccas_to_set, linux_ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 
-        names = labels(self.comparison.ccas)
+        names = {cca: name.removesuffix("@none") for cca, name in labels(self.comparison.ccas).items()}
         on_text = on_flow(self.comparison)
         return [
             {
-                "cca": f"{names[cca].removesuffix('@none')}{on_text}",
+                "cca": f"{names[cca]}{on_text}{f' instead of {names[first]}' if cca != first else ''}",
                 "need": " and ".join(needs),
                 "lines": linux_commands(cca),
             }
             for chosen in (ccas_to_set(self.comparison), linux_ccas_to_set(self.comparison))
+            for first in [*chosen][:1]
             for cca, needs in chosen.items()
         ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
@@ -42,10 +43,15 @@ def far_losses_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
 def lost_requests(evidence: Evidence) -> Cause | None:
     """Packets with requests were lost on their way, and the other end repeated them.
 
-    There are at least {_MIN_REQUESTS} of them, and {_MIN_REQUEST_SHARE:.2%} of the units of work.
+    There are at least {_MIN_REQUESTS} of them, and {_MIN_REQUEST_SHARE:.2%} of the units of work. Those
+    of an outage that loses all packets are its losses.
     """
     rows = evidence.far_losses
     rows = rows[rows["kind"] == DATA]
+    losing = [outage for outage in evidence.ack_outages if outage.loses_all]
+    times = zip(rows["run"], rows["t_s"], strict=True)
+    in_outage = [any(gap.overlaps(run, t_s, t_s) for gap in losing) for run, t_s in times]
+    rows = rows[~np.array(in_outage, bool)]
     if evidence.units is None or len(rows) < _MIN_REQUESTS:
         return None
     # The connections of pages are units of work, too.
@@ -57,7 +63,7 @@ def lost_requests(evidence: Evidence) -> Cause | None:
     return Cause(
         "lost_requests",
         f"{cause_text[:1].upper()}{cause_text[1:]}{evidence.ack_link_text} took "
-        f"{evidence.mean_count_text(len(rows))} packets with requests{evidence.per_run_text}, for "
+        f"{evidence.mean_count_text(len(rows))} packets with requests{evidence.per_run_text}, of "
         f"{evidence.mean_count_text(len(units))} "
         f"{UNITS[str(units['unit'].iloc[0])].noun}: the other end repeated them after a loss "
         "probe or a time-out.",

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from celltcp.results.columns import rows_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from celltcp.comparison.comparison import Comparison
 
-#: Metric of the slowest response.
-LONGEST_RESPONSE = "response_max_s"
+#: Metrics of the slowest response, and of the mean of the complete ones.
+LONGEST_RESPONSE, MEAN_RESPONSE = "response_max_s", "response_s"
 _UNIT = "response"
 
 
@@ -22,13 +24,23 @@ def later_maxima(comparison: Comparison, flow: str, cca: str) -> list[float] | N
 
     None where a run has no later response.
     """
-    units = comparison.units
-    units = units[(units["flow"] == flow) & (units["cca"] == cca) & (units["unit"] == _UNIT)]
+    units = _responses(comparison, flow, cca)
     starts = units.groupby(["run", "connection"])["start_s"].transform("min")
-    later = units[units["start_s"] > starts]
-    # An unfinished one has taken the time until the end of the run so far.
-    ends_s = later["run"].map(dict(rows_of(comparison.results.tables["runs"], "run", "duration_s")))
-    durations_s = later["duration_s"].fillna(ends_s - later["start_s"])
-    by_seed = durations_s.groupby(later["seed"]).max()
+    by_seed = units[units["start_s"] > starts].groupby("seed")["lasted_s"].max()
     is_whole = 0 < len(by_seed) == units["seed"].nunique()
     return [float(value) for value in by_seed.sort_index()] if is_whole else None
+
+
+def is_slowest_unfinished(comparison: Comparison, flow: str, cca: str) -> bool:
+    """Returns whether the end of a run cut off its slowest response, which its mean time leaves out."""
+    units = _responses(comparison, flow, cca)
+    slowest = units.groupby("run")["lasted_s"].idxmax()
+    return bool(units.loc[slowest, "duration_s"].isna().any())
+
+
+def _responses(comparison: Comparison, flow: str, cca: str) -> pd.DataFrame:
+    """Returns the responses of a flow, with `lasted_s`, also of those that its run cut off."""
+    units = comparison.units
+    units = units[(units["flow"] == flow) & (units["cca"] == cca) & (units["unit"] == _UNIT)]
+    ends_s = units["run"].map(dict(rows_of(comparison.results.tables["runs"], "run", "duration_s")))
+    return units.assign(lasted_s=units["duration_s"].fillna(ends_s - units["start_s"]))

@@ -114,9 +114,10 @@ def _arrival_text(evidence: Evidence) -> str:
 def overshoot(evidence: Evidence) -> Cause | None:
     """Slow start overflowed the buffer.
 
-    The recoveries from that took at least {_MIN_OVERSHOOT_SHARE:.0%} of the time.
+    The recoveries from that, outside outages, took at least {_MIN_OVERSHOOT_SHARE:.0%} of the time.
     """
     rows = evidence.recoveries
+    rows = rows[~overlap_outages(rows, evidence.outages)]
     rows = rows[(rows["slow_start"] == 1) & (rows["overflow"] > 0)]
     share = rows["length_s"].sum() / evidence.connection_time_s if len(rows) else 0.0
     if share < _MIN_OVERSHOOT_SHARE:
@@ -147,9 +148,13 @@ def outage(evidence: Evidence) -> Cause | None:
     if max_wait_s >= _MIN_WAIT_S:
         last = max(waits_s, key=waits_s.__getitem__)
         wait_text = (
-            f"; data arrived again at most {max_wait_s:.1f} s after that"
+            f"; data arrived again at most {max_wait_s:.1f} s after one"
             f"{timeout_text(evidence, *last[:3], loses_all=last.loses_all)}"
         )
+    if silent := [outage for outage in outages if evidence.ends_silent_after(outage)]:
+        runs = len({outage.run for outage in silent})
+        of_runs = f" in {runs} of {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
+        wait_text += f"; nothing arrived after that at {silent[0].start_s:.1f} s{of_runs}"
     link = evidence.value_at("path.up" if evidence.is_upload else "path.down")
     if isinstance(link, dict) and "trace" in link and not any(gap.loses_all for gap in outages):
         wait_text += ". Packets wait in an outage of a trace; those of path.blackouts lose them"
@@ -257,10 +262,12 @@ def overflows(evidence: Evidence) -> Cause | None:
     """The buffer overflows, and is neither shallow nor overflowed by slow start for long.
 
     The thresholds are those of `policer`. At least {_MIN_UNUSED_BY_LOSS:.0%} of the capacity is unused,
-    by a bulk flow after losses: loss-based CCAs overflow each buffer in the end.
+    by a bulk flow after losses: loss-based CCAs overflow each buffer in the end. Losses in recoveries
+    during an outage do not count.
     """
     is_named = shallow_buffer(evidence) or overshoot(evidence)
-    losses = evidence.recoveries["overflow"]
+    rows = evidence.recoveries
+    losses = rows.loc[~overlap_outages(rows, evidence.outages), "overflow"]
     if is_named or evidence.unused_share < _MIN_UNUSED_BY_LOSS or not _are_most(evidence, losses):
         return None
     if evidence.is_bulk and unused_after_losses(evidence) < _MIN_UNUSED_BY_LOSS:
@@ -344,7 +351,8 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     cost_text = share_text if cost >= 0.005 else ""
     if cost_text and idle_share >= _MIN_IDLE_SHARE:
         cost_text += " beside slow start" if is_sequence else " beside the pauses of the application"
-    window_share = evidence.time_share("congestion_window", "recovery")
+    # While the link has a queue of the flow, it sends all that the link carries.
+    window_share = evidence.time_share("congestion_window", "recovery") - evidence.queued_share
     if evidence.is_thin and window_share >= MIN_LIMITED_SHARE:
         cost = window_share
         cost_text = (

@@ -43,7 +43,14 @@ def queue_owner(evidence: Evidence) -> str | None:
 
 
 def queue_owner_text(evidence: Evidence) -> str:
-    """Returns the owner of the queue of a flow as the end of a clause; empty without other flows."""
+    """Returns the owner of the queue of a flow as the end of a clause; empty without other flows.
+
+    Bulk flows fill a queue together.
+    """
+    if evidence.is_bulk:
+        rates = competitors(evidence)
+        others = [_with_rate(name, rates) for name in rates if not evidence.is_thin_flow(name)]
+        return f", which its own data and {' and '.join(others)} filled" if others else ""
     owner = queue_owner(evidence)
     if owner is None:
         return ""

@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from celltcp._core import in_unit
+from celltcp.comparison.explanation.ack_rates import ack_link_rate, acks_fill_link, rate_of_acks
 from celltcp.comparison.explanation.buffers import size_of
 from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
+from celltcp.comparison.explanation.ramps import HEADERS_BYTES
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.shaper_remedies import shaper
 from celltcp.comparison.explanation.window_remedies import (
@@ -48,8 +51,9 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Configured grants on a radio, or fq-codel, which keeps ACKs apart from data.
 
     Further remedies are BBR for the flow that fills the queue of the ACKs, and a buffer of one BDP for
-    that queue. The uplink of a log may be what a test of the downlink sent, its ACKs, so that a
-    constant uplink shows what the log costs.
+    that queue. Where ACKs alone fill the link, that is a short buffer, which leaves fewer ACKs for more
+    segments each, or a rate for the ACKs of all the capacity. The uplink of a log may be what a test of
+    the downlink sent, its ACKs, so that a constant uplink shows what the log costs.
     """
     recorded = evidence.value_at("path.up")
     if evidence.scenario.get("radio"):
@@ -59,11 +63,34 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield from _fq_codel(evidence, against, is_upload=not evidence.is_upload)
         yield from _bbr_for(evidence, ack_queue_owner(evidence))
         yield from _buffer_of_acks(evidence, against)
+    elif acks_fill_link(evidence):
+        yield from _links_of_acks(evidence)
     elif not evidence.is_upload and isinstance(recorded, dict) and "trace" in recorded:
         yield Remedy(
             "an uplink in the log that is no capacity, but the ACKs of its test",
             (f"path.up={_UPLINK_WITHOUT_LOG}",),
         )
+
+
+def _links_of_acks(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields a buffer for an RTT of ACKs, and a rate for the ACKs of the capacity."""
+    field, link = ("path.buffer", "down") if evidence.is_upload else ("path.uplink_buffer", "up")
+    rate = ack_link_rate(evidence) or 0.0
+    acks = rate / 8 / HEADERS_BYTES * evidence.base_rtt_ms / 1e3
+    packets = max(math.ceil(acks), _MIN_BUFFER_PACKETS)
+    present = evidence.value_at(field)
+    is_longer = (in_unit(present, "packets") or 0.0) > _MIN_LONG_BUFFER_BDPS * packets
+    if present is None or is_longer:
+        yield Remedy(
+            "a long queue of ACKs (of a short one, each stands for more segments)",
+            (f"{field}={packets}packets",),
+        )
+    needed = rate_of_acks(evidence, evidence.capacity_mbps)
+    yield Remedy(
+        "a link that carries too few ACKs for the capacity",
+        (f"path.{link}={math.ceil(needed / 1e5) / 10:g}Mbit/s",),
+        network=f"the network: a faster {'downlink' if evidence.is_upload else 'uplink'}",
+    )
 
 
 def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

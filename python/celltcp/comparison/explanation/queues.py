@@ -53,9 +53,8 @@ def queue(evidence: Evidence) -> Cause | None:
             f"without that, it takes {evidence.mean('owd_min_ms'):.0f} ms one way.",
             wait_ms / (wait_ms + min_rtt_ms),
         )
-    # A bulk flow fills the queue itself.
     place = f"before {evidence.bottleneck_text}" if evidence.bottleneck_field else "on the way"
-    filled_by_text = "" if evidence.is_bulk else queue_owner_text(evidence)
+    filled_by_text = queue_owner_text(evidence)
     share_text = (
         f"{delay_text(wait_ms, 0)} on average, {percent_text(_share_of_rtt(evidence, wait_ms))} of the "
         f"mean RTT; the lowest RTT is {delay_text(min_rtt_ms, 0)}"

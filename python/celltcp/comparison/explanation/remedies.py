@@ -53,6 +53,7 @@ from celltcp.comparison.explanation.window_remedies import (
     send_buffer,
 )
 from celltcp.comparison.linux_lines import host_text, node_word
+from celltcp.comparison.report.settings_lines import parameter_commands
 from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
@@ -278,15 +279,15 @@ def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     name = cca.partition(":")[0]
     if ":" in cca or _parameters(name).get("hystart") not in ("on", "true"):
         return
-    against, parameter = "an early end of slow start", "hystart=off"
-    # On Linux, only CUBIC has HyStart as a parameter of its module.
-    command = "echo 0 > /sys/module/tcp_cubic/parameters/hystart" if name == "cubic" else ""
-    mix = with_flow_cca(evidence.cca, evidence.flow_index, f"{cca}:{parameter}")
+    against, changed = "an early end of slow start", f"{cca}:hystart=off"
+    mix = with_flow_cca(evidence.cca, evidence.flow_index, changed)
+    of_flow = {"flows": [evidence.scenario["flows"][evidence.flow_index]]} if mix else {}
+    sender = host_text("sender", of_flow)
+    linux = "; ".join(f"{sender}: {command}" for command in parameter_commands(changed))
     if mix:
-        sender = host_text("sender", {"flows": [evidence.scenario["flows"][evidence.flow_index]]})
-        yield Remedy(against, cca=mix, linux=f"{sender}: {command}" if command else "")
+        yield Remedy(against, cca=mix, linux=linux)
     else:
-        yield Remedy(against, parameter=parameter, linux=f"sender: {command}" if command else "")
+        yield Remedy(against, parameter="hystart=off", linux=linux)
 
 
 def idle_restart(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

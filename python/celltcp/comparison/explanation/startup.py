@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from celltcp.comparison.explanation.ack_rates import acks_fill_link
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.openings import opening_outage_s
 from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, capacity_share, ramp_from
@@ -98,9 +99,10 @@ def early_exit(evidence: Evidence) -> Cause | None:
     is also below {_MAX_EARLY_EXIT_BDPS} of the windows of the hosts. A reduction that was undone is no
     exit. A flow that never has {REACHED_SHARE:.0%} of the capacity uses {_MIN_LATE_GROWTH} times as
     much of it in the last quarter as in the first one: otherwise its CCA keeps the window small.
+    Where ACKs fill their link, no window uses the capacity.
     """
     # Other applications leave capacity unused because they have no data.
-    if not evidence.is_bulk:
+    if not evidence.is_bulk or acks_fill_link(evidence):
         return None
     early = [
         (row, found)

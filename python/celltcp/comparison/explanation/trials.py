@@ -15,7 +15,12 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.later_responses import LONGEST_RESPONSE, later_maxima
+from celltcp.comparison.explanation.later_responses import (
+    LONGEST_RESPONSE,
+    MEAN_RESPONSE,
+    is_slowest_unfinished,
+    later_maxima,
+)
 from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
@@ -391,11 +396,17 @@ class Trials:
                 continue
             new_metrics = applications_after[application.flow].metrics[replacement]
             is_divided = applications_after[application.flow].is_divided
+            has_mean = not any(
+                is_slowest_unfinished(each, application.flow, name)
+                for each, name in ((before, cca), (after, replacement))
+            )
             for metric in _metrics_of(application, cca, proposed.cause, new_metrics):
                 old, new = (
                     _values_of(metric, metrics, is_divided=is_divided)
                     for metrics in (application.metrics[cca], new_metrics)
                 )
+                if metric == MEAN_RESPONSE and not has_mean:
+                    continue
                 if metric in APP_METRICS and old is not None and new is not None:
                     changed = change(application.flow, metric, old, new)
                     if metric in _COMPLETIONS:
@@ -481,11 +492,12 @@ def _complete_runs(
 def _mean_of(metric: str) -> str:
     """Returns the metric of the mean for a metric of a percentile, maximum or share of late frames.
 
-    Others are their own, such as the time of the last part of a transfer.
+    Others are their own, such as the time of the last part of a transfer, and the median delay of
+    frames that rank by it, as their mean is infinite under some CCA.
     """
     if metric == _LATE_SHARE:
         return _MEAN_DELAY
-    if metric == LAST_COMPLETION:
+    if metric in (LAST_COMPLETION, _MEDIAN_DELAY):
         return metric
     return re.sub(r"_(p\d+|max)(?=_)", "", metric)
 

@@ -128,6 +128,7 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
     if window_limit_text:
         texts = texts or [_sentence(window_limit_text)]
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
+    to_set = ccas_to_set(comparison)
     for choice in choices:
         need, verdict = choice.whole_need, choice.verdict
         cca = cca_to_set(comparison, choice)
@@ -141,8 +142,10 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
             price = f" ({instead})" if (instead := instead_text(verdict, cca)) else price
-            texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{also}{price}.")
-    best = next(iter(ccas_to_set(comparison)), None)
+            first_set = next(iter(to_set), cca)
+            instead = f" instead of {names[first_set]}" if cca in [*to_set][1:] else ""
+            texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{instead}{also}{price}.")
+    best = next(iter(to_set), None)
     first_verdict = choices[0].verdict
     if best is None and DEFAULT_CCA in comparison.ccas and DEFAULT_CCA not in first_verdict.ranked:
         best = str(first_verdict.leader)

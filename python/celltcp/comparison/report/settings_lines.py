@@ -24,18 +24,17 @@ def systems() -> Mapping[str, Any]:
 def settings_blocks(cca: str) -> tuple[Block, ...]:
     """Returns the lines that set a congestion control on the host that sends; none if no system has it.
 
-    Its parameters are no settings of these systems.
+    Its parameters are settings of Linux alone.
     """
     name, _, parameters = cca.partition("@")[0].partition(":")
     try:
-        entry = describe_cca(name)
+        name = str(describe_cca(name)["name"])
     except CelltcpError:
         # A CCA of the user's own, or a selector.
         return ()
-    known, name = systems(), str(entry["name"])
-    note = f" {parameters} is no setting of these systems." if parameters else ""
-    blocks = _linux_blocks(name, note) if entry["linux"] else []
-    for system in OTHER_SYSTEMS:
+    known = systems()
+    blocks = _linux_blocks(name, parameter_commands(cca)) if linux_sysctls(cca) else []
+    for system in () if parameters else OTHER_SYSTEMS:
         if own := known[system]["names"].get(name):
             caption = f"{known[system]['title']}, on the host that sends, {known[system]['rights']}:"
             blocks.append(Block(caption, _lines(known[system]["commands"], name=own)))
@@ -43,28 +42,55 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
 
 
 def linux_sysctls(cca: str) -> list[str]:
-    """Returns the sysctls, as `name=value`, that set a congestion control; none if Linux lacks it."""
+    """Returns the sysctls, as `name=value`, that set a congestion control; none if Linux lacks it.
+
+    A CCA with a parameter that is none of its module is another one, which Linux lacks.
+    """
     try:
         entry = describe_cca(cca.partition("@")[0].partition(":")[0])
     except CelltcpError:
         return []
-    if not entry["linux"]:
+    if not entry["linux"] or len(parameter_commands(cca)) < len(_parameters(cca)):
         return []
     linux, name = systems()["linux"], str(entry["name"])
     sysctls = [*(linux["pacing"] if name in linux["paced"] else []), *linux["sysctls"]]
     return [sysctl.replace(" = ", "=").format(name=name) for sysctl in sysctls]
 
 
+def parameter_commands(cca: str) -> list[str]:
+    """Returns the commands that set the parameters of a congestion control which its module has."""
+    linux, name = systems()["linux"], cca.partition("@")[0].partition(":")[0]
+    values = linux["parameter_values"]
+    return [
+        linux["parameter"].format(name=name, parameter=parameter, value=values.get(value, value))
+        for parameter, value in _parameters(cca).items()
+        if parameter in linux["parameters"].get(name, ())
+    ]
+
+
+def _parameters(cca: str) -> dict[str, str]:
+    """Returns the parameters of a congestion control, with their values."""
+    texts = filter(None, cca.partition("@")[0].partition(":")[2].split(","))
+    return {name: value for name, _, value in (text.partition("=") for text in texts)}
+
+
 def linux_commands(cca: str) -> list[str]:
     """Returns the commands of a shell that set a congestion control on Linux; none if it lacks it."""
     sysctls = linux_sysctls(cca)
+    if not sysctls:
+        return []
     # Linux has a further sysctl for CCAs that pace.
     interface = systems()["linux"]["interface"] if len(sysctls) > 1 else []
-    return [*(f"sysctl -w {sysctl}" for sysctl in sysctls), *interface]
+    return [*(f"sysctl -w {sysctl}" for sysctl in sysctls), *interface, *parameter_commands(cca)]
 
 
-def _linux_blocks(name: str, note: str) -> list[Block]:
-    """Returns the lines for Linux: those of a file of sysctls, with a note, and those of a shell."""
+def _linux_blocks(name: str, parameters: list[str]) -> list[Block]:
+    """Returns the lines for Linux: those of a file of sysctls, and those of a shell.
+
+    Args:
+        name: name of the congestion control.
+        parameters: commands that set its parameters.
+    """
     linux = systems()["linux"]
     paces = name in linux["paced"]
     file = [*(linux["pacing"] if paces else []), *linux["sysctls"]]
@@ -72,13 +98,16 @@ def _linux_blocks(name: str, note: str) -> list[Block]:
     blocks = [
         Block(
             f"Linux, on the host that sends: lines of {linux['file']}, which sysctl --system reads."
-            f"{stays}{note}",
+            f"{stays}",
             _lines(file, name=name),
         )
     ]
     if paces:
         caption = "Linux, in a shell as root: for an interface that is up, INTERFACE being its name."
         blocks.append(Block(caption, _lines(linux["interface"], name=name)))
+    if parameters:
+        caption = f"Linux, in a shell as root: for all connections with {name}, until a restart."
+        blocks.append(Block(caption, "".join(f"{command}\n" for command in parameters)))
     caption = (
         "Linux, in a shell as root: for one route only, instead of the file. `ip route show default` "
         "has GATEWAY and INTERFACE."

@@ -1,0 +1,64 @@
+"""Rates of ACKs: what the link of the ACKs carries, and the goodput that this permits."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.ramps import HEADERS_BYTES
+from celltcp.scenarios.narrow_hop import steady_rate
+from celltcp.scenarios.quantity_texts import rate_text
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Number of segments for each ACK of a receiver that delays ACKs (RFC 9293 section 3.8.6.3).
+_SEGMENTS_OF_ACK = 2
+#: Maximum goodput that the ACKs of a link permit, as a share of the capacity, for that link to be the
+#: limit, and minimum share of it that the flow has then.
+_MAX_PERMITTED_SHARE, _MIN_SHARE_OF_PERMITTED = 0.9, 0.8
+
+
+def acks_fill_link(evidence: Evidence) -> bool:
+    """Returns whether ACKs of the flow alone fill their link, so that no more data can be acknowledged.
+
+    A full queue of ACKs drops some, so that others stand for more segments.
+    """
+    permitted_mbps = _permitted_mbps(evidence)
+    return (
+        evidence.needs_capacity
+        and not evidence.has_data_on_ack_path
+        and permitted_mbps <= _MAX_PERMITTED_SHARE * evidence.capacity_mbps
+        and evidence.goodput_mbps >= _MIN_SHARE_OF_PERMITTED * permitted_mbps
+    )
+
+
+def ack_link_rate(evidence: Evidence) -> float | None:
+    """Returns the rate of the access link of the ACKs, bit/s; None if it varies, or is a radio."""
+    if evidence.scenario.get("radio"):
+        return None
+    return steady_rate(evidence.value_at("path.down" if evidence.is_upload else "path.up"))
+
+
+def _permitted_mbps(evidence: Evidence) -> float:
+    """Returns the goodput whose ACKs fill the access link in their direction, Mbit/s."""
+    rate = ack_link_rate(evidence)
+    if rate is None or not evidence.mss > 0:
+        return math.inf
+    return rate / rate_of_acks(evidence, 1.0)
+
+
+def rate_of_acks(evidence: Evidence, goodput_mbps: float) -> float:
+    """Returns the rate of the ACKs of a goodput, bit/s."""
+    return 1e6 * goodput_mbps * HEADERS_BYTES / (_SEGMENTS_OF_ACK * evidence.mss)
+
+
+def permitted_text(evidence: Evidence) -> str:
+    """Returns what the link of the ACKs carries as a clause."""
+    rate = ack_link_rate(evidence) or 0.0
+    acks_per_s = number_text(rate / 8 / HEADERS_BYTES)
+    return (
+        f"at {number_text(rate / 1e3)} kbit/s it carries {acks_per_s} of them a second, enough for "
+        f"{rate_text(_permitted_mbps(evidence))} with two segments for each"
+    )
