@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.results.tested import FlowUnderTest
 
 UPLOAD = {"name": "up", "from": "phone", "to": "server"}
 SLOW = {"path.rtt": "40ms", "path.down.rate": "4Mbit/s", "path.up.rate": "1Mbit/s"}
@@ -59,3 +62,32 @@ def test_the_advice_for_an_upload_alone_is_about_the_uplink() -> None:
         explained = ExplainedComparison(compared(UPLOAD, page, **change))
         options = " ".join(each.options for each in explained.remedies)
         assert re.search(_AQM.format(field), options)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_acks_wait_and_what_data_wait_are_the_rtt_beyond_the_path(seed: int) -> None:
+    draw = random.Random(f"both ways {seed}")
+    rtt_ms = draw.randint(20, 50)
+    ping = {
+        "kind": "request-response",
+        "request": "56B",
+        "response": "56B",
+        "think": "0s",
+        "gap": "200ms",
+    }
+    flows = [{"name": "down", "count": 2}, {**UPLOAD, "count": 2}, {"name": "ping", "workload": ping}]
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": "20Mbit/s",
+        "path.up.rate": "2Mbit/s",
+        "path.buffer": "256packets",
+        "path.uplink_buffer": f"{draw.randint(60, 128)}packets",
+        "flows": flows,
+    }
+    result = ct.compare("steady-20-18", "cubic", 1, duration="40s", set=changes)
+    for explained in ExplainedComparison(result).ccas[::2]:
+        (ack_ms,) = re.findall(r"ACKs took (\d+) ms longer", explained.cause_text("uplink"))
+        flow = FlowUnderTest(explained.flow)
+        evidence = Evidence(result, "cubic", flow)
+        found_ms = rtt_ms + int(ack_ms) + evidence.queue_wait_ms
+        assert found_ms == pytest.approx(evidence.mean("rtt_mean_ms"), rel=0.15)

@@ -11,7 +11,11 @@ from celltcp.comparison.explanation.ack_rates import (
 )
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.path import intervals_overlap_outages, timeouts_text
-from celltcp.comparison.explanation.queue_owners import ACK_SHARE, ack_queue_owner_text
+from celltcp.comparison.explanation.queue_owners import (
+    ACK_SHARE,
+    ack_queue_owner,
+    ack_queue_owner_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,11 +162,21 @@ class _LateAcks(NamedTuple):
 
 
 def _excess_ms(evidence: Evidence) -> float:
-    """Returns the mean delay of ACKs in excess of the lowest one, ms."""
+    """Returns the mean delay of ACKs in excess of the lowest one, ms.
+
+    Behind the data of others it is that in excess of the empty path, as their queue may never empty.
+    """
     slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
-    ack_delays = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
+    if slots.empty:
+        return 0.0
+    ack_delay = float((slots["rtt_mean_ms"] - slots["owd_mean_ms"]).mean())
+    if evidence.is_thin:
+        # A slot has few packets: the ACK of its data comes in a later one, unless it is early.
+        ack_delay = evidence.mean("rtt_mean_ms") - evidence.mean("owd_mean_ms")
     min_ack_delay = evidence.min_rtt_ms - evidence.mean("owd_min_ms")
-    return float(ack_delays.mean() - min_ack_delay) if len(ack_delays) else 0.0
+    if not evidence.scenario.get("radio") and not _has_jitter(evidence) and ack_queue_owner(evidence):
+        min_ack_delay = min(min_ack_delay, max(evidence.base_rtt_ms - evidence.mean("owd_min_ms"), 0.0))
+    return ack_delay - min_ack_delay
 
 
 def delayed_acks_text(evidence: Evidence) -> str:
@@ -197,15 +211,20 @@ def _holds_acks(evidence: Evidence) -> bool:
     path = evidence.scenario.get("path", {})
     hops = path.get("wired", ())
     link = path.get("down" if evidence.is_upload else "up", {})
-    jitters = [hop.get("jitter") for hop in hops]
-    jitters += [path.get("jitter")] if evidence.is_upload else []
     rate_mbps = (in_unit(link.get("rate"), "Mbit/s") if isinstance(link, dict) else None) or 0.0
     return bool(
         evidence.scenario.get("radio")
         or evidence.has_middleboxes
         or evidence.has_data_on_ack_path
         or evidence.ack_outages
-        or any(jitters)
+        or _has_jitter(evidence)
         or any(hop.get("cross_traffic") for hop in hops)
         or rate_mbps < _MIN_ACK_RATE_RATIO * ACK_SHARE * evidence.goodput_mbps
     )
+
+
+def _has_jitter(evidence: Evidence) -> bool:
+    """Returns whether ACKs have jitter: that of hops, or of the path in the direction of downloads."""
+    path = evidence.scenario.get("path", {})
+    jitters = [hop.get("jitter") for hop in path.get("wired", ())]
+    return any([*jitters, path.get("jitter") if evidence.is_upload else None])
