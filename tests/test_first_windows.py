@@ -87,3 +87,23 @@ def test_lines_against_a_full_window_replace_those_of_the_scenario_for_its_buffe
     assert section is not None
     (line,) = (line for block in section.blocks for line in block.text.splitlines() if "rmem" in line)
     assert line.startswith("net.ipv4.tcp_rmem = 4096 200000 ")
+
+
+def test_an_explanation_has_the_lines_of_what_the_scenario_sets_beside_the_cca() -> None:
+    changes = {
+        "path.rtt": "100ms",
+        "path.loss": 0.002,
+        "path.down.rate": "100Mbit/s",
+        "tcp.receive_buffer_max": "64MiB",
+        "tcp.send_buffer_max": "32MiB",
+        "flows.0.workload": {"kind": "bulk", "bytes": "40MB"},
+    }
+    explained = ExplainedComparison(
+        ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="60s", set=changes)
+    )
+    assert explained.settings
+    text = "\n".join(explained.scenario_lines)
+    assert "# sender\nsysctl -w net.ipv4.tcp_wmem='4096 16384 33554432'" in text
+    assert "# receiver\nsysctl -w net.ipv4.tcp_rmem='4096 131072 67108864'" in text
+    plain = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="10s")
+    assert not ExplainedComparison(plain).scenario_lines

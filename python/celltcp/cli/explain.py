@@ -67,6 +67,10 @@ def explain(folder: str, json_file: str | None) -> None:
             )
             for line in setting["lines"]:
                 click.echo(f"  {line}")
+        if explained.is_single and (lines := explained.comparisons[""].scenario_lines):
+            click.echo("On Linux, what the scenario sets beside the CCA, and the figures hold with:")
+            for line in lines:
+                click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
             pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in plots)
             click.echo(f"Pictures of it: {pictures}")

@@ -375,6 +375,14 @@ class ExplainedComparison:
         ]
 
     @property
+    def scenario_lines(self) -> list[str]:
+        """Lines for Linux of what the scenario sets at hosts beside the congestion control."""
+        from celltcp.comparison.report.scenario_lines import scenario_block
+
+        block = scenario_block(tomllib.loads(self.results.about["scenario"]), ())
+        return block.text.splitlines() if block and self.settings else []
+
+    @property
     def sender(self) -> str:
         """The host that sets the congestion control of the flow under test."""
         scenario = tomllib.loads(self.results.about["scenario"])
