@@ -16,6 +16,7 @@ from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.applications import Application, shown_metrics
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.tail import median_of_runs
+from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.front_page import settings_section
@@ -326,7 +327,7 @@ def test_the_metric_is_checked_before_anything_runs(celltcp: Celltcp, tmp_path: 
     assert f"best by response_max_s of game: {chosen['best'] or 'undecided'}" in done.stdout
     for wrong, message in (
         ("speed", "by: 'speed' is not a metric; allowed: goodput_mbps, "),
-        ("response_mean_s", "not a metric (did you mean response_max_s, "),
+        ("response_maen_s", "not a metric (did you mean response_"),
         ("goodput_mbps:games", "by: 'games' is not a flow of the scenario; allowed: bulk, game, web"),
     ):
         refused = celltcp(*compare, wrong, "--duration", "3000s")
@@ -335,6 +336,12 @@ def test_the_metric_is_checked_before_anything_runs(celltcp: Celltcp, tmp_path: 
     late = celltcp(*compare, "late_share:game")
     assert late.returncode == 2
     assert "by: flow 'game' has no late_share; allowed: " in late.stderr
+
+
+def test_a_mean_of_times_has_the_name_in_its_heading_too() -> None:
+    assert ranking_metric("completion_mean_s") == "completion_s"
+    assert ranking_metric("frame_delay_mean_ms") == "frame_delay_ms"
+    assert ranking_metric("rtt_mean_ms") == "rtt_mean_ms"
 
 
 def test_delays_of_frames_have_percentiles() -> None:

@@ -216,3 +216,17 @@ def test_a_condition_is_described_at_the_values_of_the_scenario(buffer: str) -> 
     texts = [each for each in condition_texts(result) if "path.loss" in each]
     assert texts
     assert all(each.startswith(f"path.buffer={buffer}: ") for each in texts)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_more_connections_are_said_to_transfer_more(seed: int) -> None:
+    draw = random.Random(seed)
+    size, count = draw.randint(1, 4), draw.randint(2, 5)
+    workload = {"kind": "bulk", "bytes": f"{size}00kB"}
+    vary = {"flows.0.count": ["1", f"{count}"]}
+    changes = {"flows.0.workload": workload}
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 2, duration="20s", set=changes)
+    (text,) = (each for each in condition_texts(sweep) if "completion" in each)
+    assert f"(1: {size}00 kB in all)" in text
+    total = count * size
+    assert f"({count}: {total}00 kB in all)" in text or f"({count}: {total / 10:g} MB" in text, text

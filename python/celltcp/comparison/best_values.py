@@ -164,8 +164,13 @@ class FieldRanking:
     @property
     def scenario(self) -> dict[str, Any]:
         """The scenario, parsed, at the fixed coordinates and the first of the values."""
-        first = next(iter(self._points.comparisons.values()))
-        return tomllib.loads(first.results.about["scenario"])
+        return self.scenario_at(next(iter(self._points.comparisons)))
+
+    def scenario_at(self, value: str) -> dict[str, Any]:
+        """Returns the scenario, parsed, at the fixed coordinates and a value."""
+        text = self._points.comparisons[value].results.about["scenario"]
+        scenario: dict[str, Any] = tomllib.loads(text)
+        return scenario
 
     def by_cca(self) -> list[FieldRanking]:
         """Returns the ranking under each congestion control alone, by the same metrics."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from celltcp._core import in_unit
 from celltcp.comparison.best_values import FieldRanking, is_condition
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.min_differences import min_difference
@@ -14,11 +16,14 @@ from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantities import quantities
+from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
+#: Field of the number of connections of a flow, each of which transfers as much.
+_COUNT = re.compile(r"flows\.(\d+)\.count")
 #: Maximum number of values that are all listed.
 _MAX_LISTED_VALUES = 5
 #: Maximum ratio of means up to which an insignificant difference counts as none.
@@ -91,7 +96,19 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
     pairs = zip(means, listed, strict=True)
     # One run of what is random shows no change, only values.
     direction = _direction(stake, values) if ranking.decides else "is undecided (more --runs)"
-    return direction, ", ".join(f"{mean} ({value})" for mean, value in pairs)
+    return direction, ", ".join(
+        f"{mean} ({value}{_amount_text(ranking, value)})" for mean, value in pairs
+    )
+
+
+def _amount_text(ranking: FieldRanking, value: str) -> str:
+    """Returns the bytes that a number of connections transfers in all; empty for other fields."""
+    match = _COUNT.fullmatch(ranking.field)
+    if match is None:
+        return ""
+    flow = ranking.scenario_at(value)["flows"][int(match[1])]
+    size = in_unit(flow.get("workload", {}).get("bytes"), "B")
+    return f": {size_text(int(flow.get('count', 1)) * size)} in all" if size else ""
 
 
 def _listed(stake: Stake, values: Sequence[str]) -> list[str]:
