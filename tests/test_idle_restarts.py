@@ -48,6 +48,12 @@ def test_a_window_that_shrinks_in_pauses_is_the_cause_of_slow_responses_and_has_
     assert texts[1].endswith("ip route change default via GATEWAY dev INTERFACE initcwnd 32")
 
 
+def test_responses_of_a_transfer_are_counted_without_it() -> None:
+    workload = {**_PATH["flows.0.workload"], "count": 5}
+    (cubic,) = _explained("cubic", **{"flows.0.workload": workload}).ccas
+    assert "4 of 5 responses began after a pause" in cubic.cause_text("idle_restart")
+
+
 def test_the_best_value_of_a_sweep_is_advised_before_worse_remedies(tmp_path: Path) -> None:
     sweep = ct.sweep(
         "steady-20-68",

@@ -80,3 +80,23 @@ def test_requests_and_answers_that_an_outage_loses_are_its_losses() -> None:
     # The mean has no response that the end of the run cuts off, so that it gains nothing.
     assert "rto_max" in explained.remedies[0].options
     assert not any("response mean" in remedy.trial for remedy in explained.remedies)
+
+
+def test_segments_that_reordering_sends_again_are_counted_beyond_d_sacks() -> None:
+    """Each segment that is sent again and was not dropped arrives twice."""
+    jitter = {"distribution": "normal", "mean": "7ms", "sd": "3ms", "reorder": True}
+    changes: dict[str, Value] = {
+        "path.rtt": "24ms",
+        "path.down": "71Mbit/s",
+        "path.buffer": "2bdp",
+        "path.jitter": jitter,
+    }
+    result = ct.compare("steady-20-68", "bic", 1, duration="20s", set=changes)
+    explained = ExplainedComparison(result)
+    text = explained.ccas[0].cause_text("reordering")
+    drops = result.results.tables["recoveries"].to_pandas()[["overflow", "random"]].sum().sum()
+    again = result.flows["retransmissions"].sum() - drops
+    assert again > result.flows["spurious_retransmissions"].sum()
+    assert f"{again:,.0f} segments arrived twice".replace(",", " ") in text
+    assert "of the capacity stayed unused" in text
+    assert any("path.jitter.reorder=false" in remedy.options for remedy in explained.remedies)

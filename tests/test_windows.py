@@ -69,6 +69,9 @@ def test_windows_are_columns_on_request(tmp_path: Path) -> None:
         assert row["cwnd_mean_segments"]["mean"] == pytest.approx(means.mean())
         peaks = slots.groupby("run", observed=True)["cwnd"].max().to_numpy()
         assert (np.array(windows["cwnd_max_segments"]) >= peaks).all()
+    # What is at most is that of the run with the largest one.
+    for each in ExplainedComparison(result).ccas:
+        assert each.cwnd_max == max(result.windows_of(flow, each.cca)["cwnd_max_segments"])
 
 
 def test_each_flow_that_competes_has_its_own_window() -> None:

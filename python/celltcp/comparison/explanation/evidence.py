@@ -19,7 +19,7 @@ from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.recoveries import recoveries_of
 from celltcp.comparison.frame_kinds import KIND_EVENTS, deciding_kinds, select_frames
-from celltcp.comparison.metrics import FRAME, FRAME_AGE, FRAMES
+from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, FRAME, FRAME_AGE, FRAMES
 from celltcp.comparison.shares import SERVER
 from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
@@ -88,10 +88,10 @@ class Evidence(FlowScenario):
         self.slots = slots[slots["run"].isin(self.runs)]
         #: Comparison with the runs.
         self.comparison = comparison
-        #: Mean and largest congestion window, segments; both are means over the runs.
-        self.cwnd_mean, self.cwnd_max = (
-            estimate(window).mean for window in comparison.windows_of(flow, cca).values()
-        )
+        windows = comparison.windows_of(flow, cca)
+        #: Mean congestion window over the runs, and the largest one of any run, segments.
+        self.cwnd_mean = estimate(windows[CWND_MEAN]).mean
+        self.cwnd_max = float(pd.Series(windows[CWND_MAX]).max())
         #: Share of the time under each limit, from 0 to 1; empty for results of earlier versions.
         self.limit_shares: Mapping[str, float] = next(
             (

@@ -335,6 +335,21 @@ def slow_start(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield _initial_window(evidence, "a long slow start")
 
 
+def reordering(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Jitter that keeps packets in order, which is for the network to do."""
+    path = evidence.scenario.get("path", {})
+    hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
+    # The jitter of the path itself is that of the downlink.
+    parts = hops if evidence.is_upload else {"path": path, **hops}
+    fields = [field for field, part in parts.items() if (part.get("jitter") or {}).get("reorder")]
+    if fields:
+        yield Remedy(
+            "packets that overtake each other",
+            tuple(f"{field}.jitter.reorder=false" for field in fields),
+            network="the network: links of a bundle by flow, not by packet",
+        )
+
+
 def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """`TCP_NODELAY`, or a lower minimum RTO."""
     yield from _nodelay(evidence)
@@ -426,6 +441,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
             large_requests,
             request_limit,
             slow_start,
+            reordering,
             time_outs,
             slow_units,
             start_up,

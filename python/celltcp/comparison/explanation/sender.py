@@ -26,6 +26,9 @@ _MIN_RESTARTED_SHARE = 0.3
 #: shrank the window, and without such pauses.
 _MIN_SLOW_START_AFTER_PAUSES, _MIN_SLOW_START_SHARE = 0.2, 0.5
 
+#: Minimum share of the capacity unused beside reordering that a text names.
+_MIN_UNUSED_SHARE = 0.02
+
 
 def idle_restart(evidence: Evidence) -> Cause | None:
     """The window of an application shrank in its pauses, and slow start began anew.
@@ -38,12 +41,15 @@ def idle_restart(evidence: Evidence) -> Cause | None:
     if evidence.is_bulk or share < _MIN_SLOW_START_AFTER_PAUSES:
         return None
     before, after = evidence.windows.idle_restarts(_MAX_SHRUNK_SHARE)
-    count, unit_count = len(before), 0 if evidence.units is None else len(evidence.units)
+    # Transfers are units, too, and have several responses.
+    kind = evidence.unit_key.partition(":")[0]
+    unit_count = 0 if evidence.units is None else int((evidence.units["unit"] == kind).sum())
+    count = len(before)
     if count < max(2, _MIN_RESTARTED_SHARE * unit_count):
         return None
     subject = "pauses shrank"
     if unit_count:
-        noun = UNITS[evidence.unit_key.partition(":")[0]].noun
+        noun = UNITS[kind].noun
         subject = f"of {number_text(unit_count)} {noun} began after a pause that shrank"
     return Cause(
         "idle_restart",
@@ -94,6 +100,10 @@ def reordering(evidence: Evidence) -> Cause | None:
     if len(rows) < 2 or duplicates + undone < 1:
         return None
     share = rows["length_s"].sum() / evidence.connection_time_s
+    if not evidence.hides_queue:
+        # A D-SACK reports the last of several segments that arrived twice.
+        again = evidence.total("retransmissions") - evidence.recoveries["drops"].sum()
+        duplicates = max(duplicates, again)
     recoveries_text, duplicates_text, undone_text = (
         f"{text} {noun if text == '1' else nouns}"
         for text, noun, nouns in (
@@ -103,12 +113,16 @@ def reordering(evidence: Evidence) -> Cause | None:
         )
     )
     # A reduction that is undone costs the time until then.
-    cost = share if undone >= len(rows) else max(share, evidence.unused_share)
+    is_undone = undone >= len(rows) or not evidence.needs_capacity
+    cost = share if is_undone else max(share, evidence.unused_share)
+    unused_text = ""
+    if cost == evidence.unused_share >= _MIN_UNUSED_SHARE:
+        unused_text = f"; {percent_text(cost)} of the capacity stayed unused"
     return Cause(
         "reordering",
         f"Packets overtook each other: {recoveries_text}{evidence.per_run_text} began with nothing "
         f"lost, {duplicates_text} arrived twice, and {undone_text} of the window "
-        f"{'was' if undone_text.startswith('1 ') else 'were'} undone.",
+        f"{'was' if undone_text.startswith('1 ') else 'were'} undone{unused_text}.",
         min(cost, 1.0),
     )
 
