@@ -41,7 +41,7 @@ CAUSES = {
     "spurious": "a path that stood still; nothing was lost (1 spurious",
     "reordering": "overtaken on the path (reordering), none was lost",
     "data only": "only the data of one direction",
-    "ACKs only": "only ACKs were captured",
+    "ACKs only": "that they acknowledge at ",
     "receive window": "the receive window of the client limits",
     "none": "",
 }

@@ -74,3 +74,37 @@ def test_spurious_retransmissions_are_no_losses_in_a_report(tmp_path: Path) -> N
     assert (kinds == "spurious").any()
     (finding,) = (each for each in captures_part(analyses).findings if each.question == "Losses")
     assert finding.answer == str(int((~kinds.isin(["spurious", "reordering"])).sum()))
+
+
+def test_a_connection_that_waits_for_its_server_comes_before_those_that_wait_less(
+    tmp_path: Path,
+) -> None:
+    """Table and sentence have the time of the server's application, as that of delayed ACKs."""
+    calls = {"kind": "request-response", "request": "300B", "response": "900B", "gap": "5ms"}
+    changes = {
+        "flows": [
+            {"name": "held", "nodelay": False, "workload": {**calls, "writes": 2}},
+            {"name": "slow", "workload": {**calls, "think": "420ms"}},
+        ]
+    }
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "cubic", 1, "8s", set=changes, samples="off", pcap=file, pcap_at="server")
+    slow, held = analyse(file).by_waiting_time().to_dict("records")
+    assert "for the application of the server" in slow["diagnosis"]
+    assert "delayed ACKs" in held["diagnosis"]
+    done = CliRunner().invoke(commands, ["pcap", "analyze", str(file)])
+    row = next(
+        line for line in done.stdout.splitlines() if line.split()[:1] == [str(slow["connection"])]
+    )
+    assert f" {slow['harm_s'] + slow['turns_down_s'] + slow['turns_up_s']:.2f} " in row
+
+
+def test_a_connection_is_idle_only_between_its_data(tmp_path: Path) -> None:
+    """After its last data, a connection that stays open does not wait for its application."""
+    work = {"kind": "page"}
+    file = tmp_path / "x.pcap"
+    changes = {"path.rtt": "17ms", "path.buffer": "100packets", "flows": [{"workload": work}]}
+    ct.run("steady-20-68", "cubic", 1, "12s", set=changes, samples="off", pcap=file, pcap_at="server")
+    for row in analyse(file).connections.to_dict("records"):
+        if "nothing was in flight in" in row["diagnosis"]:
+            assert f" {100 * row['limit_idle']:.0f} % of the time" in row["diagnosis"]

@@ -16,7 +16,7 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path, write_scenario
-from celltcp.pcap.next_steps import next_steps
+from celltcp.pcap.next_steps import _which_limit_step, next_steps
 
 _PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
 
@@ -125,6 +125,25 @@ def test_limits_of_a_sender_that_a_receiver_does_not_tell_apart_have_no_other_cc
     (step,) = _steps(tmp_path, "phone", **{"tcp.send_buffer_max": "64kB"})
     assert "a capture at the sender, or ss -ti there (sndbuf_limited, app_limited)" in step
     assert "celltcp" not in step
+
+
+@pytest.mark.parametrize(
+    ("place", "handshake", "text"),
+    [
+        ("sender", "none", "limit: a capture from its SYN on, with the window scale, or ss -ti at the"),
+        ("sender", "whole", "limit: ss -ti at the sender (sndbuf_limited, "),
+        (
+            "receiver",
+            "none",
+            "limit: a capture at the sender from its SYN on, with the window scale, or ",
+        ),
+        ("receiver", "whole", "limit: a capture at the sender, or ss -ti there (sndbuf_limited, "),
+    ],
+)
+def test_limits_of_a_sender_have_the_step_that_tells_them_apart(
+    place: str, handshake: str, text: str
+) -> None:
+    assert text in _which_limit_step({"place": place, "handshake": handshake})
 
 
 def test_a_send_buffer_has_its_size_and_no_other_cca(tmp_path: Path) -> None:

@@ -115,15 +115,21 @@ class CaptureAnalyses:
         return {name: counts[name] for name in REPAIRS if counts[name]}
 
     def by_waiting_time(self) -> pd.DataFrame:
-        """Returns the connections by the time they waited, then by losses, then by resets."""
+        """Returns the connections by the time they waited, then by losses, then by resets.
+
+        A client that lets time pass before its next request waits for nothing.
+        """
         rows = self.connections
-        resets = rows["resets_up"] + rows["resets_down"]
-        order = rows.assign(_resets=resets).sort_values(
-            ["harm_s", "losses", "_resets", "start_ns"],
+        resets, waited_s = (
+            rows["resets_up"] + rows["resets_down"],
+            rows["harm_s"] + rows["turns_down_s"],
+        )
+        order = rows.assign(_waited_s=waited_s, _resets=resets).sort_values(
+            ["_waited_s", "losses", "_resets", "start_ns"],
             ascending=[False, False, False, True],
             kind="stable",
         )
-        return order.drop(columns="_resets")
+        return order.drop(columns=["_waited_s", "_resets"])
 
     def main_first(self) -> pd.DataFrame:
         """Returns the main connections, the one with most payload first, then others as they waited.
@@ -138,6 +144,11 @@ class CaptureAnalyses:
     def _frame(self, name: str) -> pd.DataFrame:
         data: pd.DataFrame = self.tables[name].to_pandas()
         return data
+
+
+def waited_s(row: Mapping[Any, Any]) -> float:
+    """Returns the time in which a connection waited, for the applications of both sides, too, s."""
+    return float(row["harm_s"] + row["turns_up_s"] + row["turns_down_s"])
 
 
 def mean_mbps(row: Mapping[Any, Any]) -> float:

@@ -35,12 +35,6 @@ _RECEIVE_WINDOW = "the receive window of the "
 _POLICER = "a policer on the path"
 _BURSTS = (_POLICER, "lost in bursts")
 
-#: Step that shows which limit of a sender holds.
-_WHICH_LIMIT = (
-    "# another CCA changes nothing where the send buffer or the application is the limit: a capture at "
-    "the sender, or ss -ti there (sndbuf_limited, app_limited), tells which it is"
-)
-
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
     """Returns commands with comments for the transfer with most payload; none without a transfer."""
@@ -70,7 +64,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if (requests := one_request(row)) is not None:
         return _request_steps(row, requests)
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
-        return [_WHICH_LIMIT]
+        return [_which_limit_step(row)]
     if WINDOW_LIMIT in str(row["diagnosis"]):
         return [_pacing_step()]
     return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row)}")
@@ -144,6 +138,19 @@ def _buffer_step(row: Mapping[Hashable, Any]) -> str:
         f"twice the rate needs {size_text(2 * bytes_per_rtt)} in flight on average: "
         "a larger SO_SNDBUF (Linux, at most net.core.wmem_max; without it net.ipv4.tcp_wmem), or "
         "larger writes of an application that waits for each"
+    )
+
+
+def _which_limit_step(row: Mapping[Hashable, Any]) -> str:
+    """Returns the step that shows which limit of a sender holds."""
+    is_at_sender, has_scale = row["place"] == "sender", row["handshake"] != "none"
+    place_text = "" if is_at_sender else " at the sender"
+    scale_text = "" if has_scale else " from its SYN on, with the window scale"
+    capture_text = f"a capture{place_text}{scale_text}, or " if place_text or scale_text else ""
+    return (
+        "# another CCA changes nothing where the send buffer or the application is the limit: "
+        f"{capture_text}ss -ti {'at the sender' if is_at_sender else 'there'} (sndbuf_limited, "
+        "app_limited), tells which it is"
     )
 
 

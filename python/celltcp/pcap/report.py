@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from celltcp.pcap.analysis import CaptureAnalyses, connection_rows, mean_mbps
+from celltcp.pcap.analysis import CaptureAnalyses, connection_rows, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.next_steps import next_steps
 from celltcp.pcap.plots import KIND_COLOURS, LATE, NEW, RETRANSMITTED, draw_intervals, overview
@@ -63,7 +63,7 @@ def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:
         Finding("Losses", str(losses), losses_text or "none was found"),
         Finding(
             "Longest wait",
-            f"{worst['harm_s']:.2f} s",
+            f"{waited_s(worst.to_dict()):.2f} s",
             f"connection {worst['connection']} to {worst['server']}, "
             f"{mean_mbps(worst.to_dict()):.2f} Mbit/s",
         ),
@@ -83,7 +83,7 @@ def _connections(analyses: CaptureAnalyses) -> Table:
             f"{row['rtt_min_ms']:.1f}",
             str(row["retransmissions_up"] + row["retransmissions_down"]),
             str(row["losses"]),
-            f"{row['harm_s']:.2f}",
+            f"{waited_s(row):.2f}",
             "" if row["cca"] == "unknown" else str(row["cca"]),
             str(row["diagnosis"]),
         )

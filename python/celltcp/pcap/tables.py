@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from celltcp.pcap import CaptureAnalyses
-from celltcp.pcap.analysis import REPAIRS, mean_mbps
+from celltcp.pcap.analysis import REPAIRS, mean_mbps, waited_s
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns, whole_percents
@@ -56,7 +56,7 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "losses": (True, _losses),
     "sent again\nin vain": (True, lambda row: str(row["spurious"] or "")),
     "resets": (True, lambda row: str(row["resets_up"] + row["resets_down"] or "")),
-    "waited s": (True, lambda row: _number(row["harm_s"], 2)),
+    "waited s": (True, lambda row: _number(waited_s(row), 2)),
     "captured\nat": (False, lambda row: str(row["place"])),
     "CCA": (False, lambda row: "" if row["cca"] == "unknown" else str(row["cca"])),
 }

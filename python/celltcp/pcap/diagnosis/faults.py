@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from celltcp.pcap.diagnosis.evidence import Evidence, plural
-from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
+from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits, time_text
 
 #: Minimum pause after which a device in between may have forgotten a connection, s.
 _MIN_PAUSE_S = 60.0
@@ -164,8 +164,11 @@ def _one_direction(evidence: Evidence) -> str:
     """Only data, or only ACKs, that were captured."""
     row = evidence.row
     if row["is_one_way"] and row["missed_bytes"] > evidence.payload_bytes:
+        mbps = 8e-6 * row["missed_bytes"] / row["duration_s"] if row["duration_s"] > 0 else 0.0
+        rate_text = f" at {three_digits(mbps)} Mbit/s" if mbps else ""
         return (
             f"only ACKs were captured, not the {size_text(row['missed_bytes'])} that they acknowledge"
+            f"{rate_text}"
         )
     if row["is_one_way"] and evidence.payload_bytes:
         return "only the data of one direction were captured, not their ACKs"

@@ -31,8 +31,9 @@ _MAX_JITTER_SHARE = 0.05
 _MAX_JITTER_MS = 1.0
 #: Minimum share of the intervals with an empty path where only the sender bounds the flight.
 _MIN_EMPTY_SHARE = 0.8
-#: Maximum ratio of the largest flight to its bound.
+#: Maximum ratio of the largest flight to its bound; also by segments where that is a receive window.
 _MAX_PEAK_RATIO = 1.1
+_MARGIN_SEGMENTS = 3
 #: Maximum delay of an empty path beyond its lowest RTT, segments.
 _MAX_EMPTY_SEGMENTS = 1.5
 #: Maximum range of the data of an RTT at an even rate, as a share of their median.
@@ -99,6 +100,10 @@ def _receive_window(evidence: Evidence) -> str:
     row = evidence.row
     window = row["window_max"]
     if math.isnan(window) or _waits_for_application(evidence):
+        return ""
+    # A sender that had more in flight does not keep to the window that the capture shows.
+    margin = max((_MAX_PEAK_RATIO - 1) * window, _MARGIN_SEGMENTS * evidence.segment_bytes)
+    if evidence.is_at_sender and row["in_flight_max"] > window + margin:
         return ""
     is_full = row["window_limited"] >= _MIN_LIMITED_SHARE
     if not is_full and not _fills_window(evidence):
@@ -174,14 +179,14 @@ def _paused_application(evidence: Evidence) -> str:
 
 def _waits_for_application(evidence: Evidence) -> bool:
     """Returns whether a capture at the sender shows that its application is the limit."""
-    return evidence.is_at_sender and bool(evidence.row["application_limited"] >= _MIN_LIMITED_SHARE)
+    return evidence.is_at_sender and bool(evidence.row["limit_idle"] >= _MIN_LIMITED_SHARE)
 
 
 def _application(evidence: Evidence) -> str:
     """The application: nothing is in flight in half of the time."""
     if not _waits_for_application(evidence):
         return ""
-    return _idle_text(evidence, evidence.row["application_limited"])
+    return _idle_text(evidence, evidence.row["limit_idle"])
 
 
 def _idle_application(evidence: Evidence) -> str:
