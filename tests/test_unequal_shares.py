@@ -22,6 +22,7 @@ _REASONS = {
     "queue": "fills the buffer until it overflows",
     "connections": "connections with",
     "start": "its share still grew",
+    "lowest": "the lowest RTT that it saw is",
 }
 
 
@@ -59,6 +60,54 @@ def test_a_flow_that_yields_to_delay_has_that_reason(cca: str, buffer: str) -> N
     named = _reasons(f"cubic+{cca}", _TWO, path__buffer=buffer)
     assert "queue" in named["b"]
     assert not named["a"]
+
+
+@pytest.mark.parametrize("buffer", ["4bdp", "8bdp"])
+@pytest.mark.parametrize("rtt", ["20ms", "60ms"])
+def test_bbr_beside_cubic_in_a_deep_buffer_is_bounded_by_its_window(buffer: str, rtt: str) -> None:
+    changes = {"path.buffer": buffer, "path.rtt": rtt, "flows": _TWO}
+    result = ct.compare("steady-20-68", "cubic+bbr", 1, duration="60s", set=changes)
+    shares = result.shares.set_index("flow_cca")["goodput_mbps"]
+    texts = [
+        cause.text
+        for each in ExplainedComparison(result).ccas
+        for cause in each.causes
+        if cause.name == "competition" and "two bandwidth-delay products of its own rate" in cause.text
+    ]
+    assert len(texts) == (shares["cubic"] >= 1.5 * shares["bbr"])
+
+
+class Target(ct.CongestionControl):
+    """Keeps the queue at a target, over the lowest RTT that it has seen."""
+
+    name = "test-target"
+    interval = "20ms"
+
+    def __init__(self) -> None:
+        self.cwnd = 10.0
+
+    def report(self, report: ct.Report) -> ct.Decision:
+        if report.rtt_s and report.min_rtt_s:
+            off = (0.02 - (report.rtt_s - report.min_rtt_s)) / 0.02
+            step = max(-1.0, min(1.0, off)) * report.interval_s / report.rtt_s
+            self.cwnd = max(2.0, self.cwnd + 2 * step)
+        return ct.Decision(cwnd=self.cwnd)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_later_flow_that_takes_a_queue_for_the_path_has_that_reason(seed: int) -> None:
+    draw = random.Random(f"later {seed}")
+    ct.register(Target)
+    flows = f'[{{ name = "a" }}, {{ name = "b", start = "{draw.randint(8, 12)}s" }}]'
+    fields = {"path__rtt": f"{draw.randint(30, 60)}ms", "path__buffer": "4bdp"}
+    fields["path__down__rate"] = "20Mbit/s"
+    named = _reasons("test-target+test-target", flows, 60, **fields)
+    assert named["a"] == {"lowest"}
+    assert not named["b"]
+    together = _reasons("test-target+test-target", _TWO, 60, **fields)
+    assert "lowest" not in together["a"] | together["b"]
+    # Beside CUBIC it yields.
+    assert "queue" in _reasons("test-target+cubic", _TWO, 60, **fields)["a"]
 
 
 def test_more_connections_are_the_reason_of_a_larger_share() -> None:

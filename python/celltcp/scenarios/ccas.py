@@ -152,9 +152,10 @@ def _owners_of_parameter(error: str) -> list[str]:
 def family_of(name: str) -> str:
     """Returns the family of a congestion control, such as `delay`; empty if the user wrote it."""
     try:
-        return str(describe_cca(name)["family"])
+        family = str(describe_cca(name)["family"])
     except CelltcpError:
         return ""
+    return "" if family == "user" else family
 
 
 def with_middleboxes(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:

@@ -33,6 +33,14 @@ _MIN_WAIT_RTTS = 0.3
 _MIN_LATER_START, _MIN_CONVERGENCE = 0.05, 1.15
 #: Families of CCAs that reduce the window at losses, and those whose window follows delay or rate.
 _LOSS_BASED, _DELAY_BASED = ("loss", "hybrid"), ("delay", "model")
+#: What bounds the window of a flow in a queue, by the family of its CCA; empty if the user wrote it.
+_BOUNDS = {
+    "model": "keeps about two bandwidth-delay products of its own rate and the latest lowest RTT",
+    "delay": "reduces its window when packets wait",
+    "": "makes room when packets wait, without an overflow of its own",
+}
+#: Minimum ratio of the lowest RTTs of a flow that started later, in a queue, and of the one before it.
+_MIN_LATER_RTT = 1.1
 
 
 def competition(evidence: Evidence) -> Cause | None:
@@ -97,9 +105,7 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
         )
     if _is_held_by_queue(own, names):
         in_flight = [float(each.slots["inflight"].mean()) * each.mss / own.bdp for each in (own, other)]
-        bound = "keeps a window of about two bandwidth-delay products of its own rate"
-        if family_of(names[0]) == "delay":
-            bound = "reduces its window when packets wait"
+        bound = _BOUNDS[family_of(names[0])]
         yield (
             f"{names[1]} fills the buffer until it overflows, so that packets wait "
             f"{own.queue_wait_ms:.0f} ms, {own.queue_wait_ms / own.min_rtt_ms:.1f} times the "
@@ -107,6 +113,7 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
             f"{names[1]} {in_flight[1]:.2f} bandwidth-delay products of the link in flight."
         )
     yield from _convergence(own, other, names)
+    yield from _later_lowest_rtt(own, other, names)
 
 
 def _cca_of(evidence: Evidence) -> str:
@@ -130,13 +137,46 @@ def _kept_window(evidence: Evidence) -> float:
     return after / before if before else math.nan
 
 
+def _follows_delay(own: Evidence, name: str) -> bool:
+    """Returns whether the window of a flow follows delay or rate: by its CCA, or without an overflow.
+
+    The family of a CCA that the user wrote is not known.
+    """
+    family = family_of(name)
+    return family in _DELAY_BASED or (not family and not (own.recoveries["overflow"] > 0).any())
+
+
 def _is_held_by_queue(own: Evidence, names: list[str]) -> bool:
-    """Returns whether a queue that a loss-based flow fills holds back a flow that is not loss-based."""
+    """Returns whether a queue that a loss-based flow fills holds back a flow that is not loss-based.
+
+    BBR paces at the rate that its bounded window leaves it.
+    """
+    limits = ["congestion_window", *(["pacing"] if family_of(names[0]) == "model" else [])]
     return (
-        family_of(names[0]) in _DELAY_BASED
+        _follows_delay(own, names[0])
         and family_of(names[1]) in _LOSS_BASED
         and own.queue_wait_ms >= _MIN_WAIT_RTTS * own.min_rtt_ms
-        and own.time_share("congestion_window") >= MIN_LIMITED_SHARE
+        and own.time_share(*limits) >= MIN_LIMITED_SHARE
+    )
+
+
+def _later_lowest_rtt(own: Evidence, other: Evidence, names: list[str]) -> Iterator[str]:
+    """Yields that another flow started later, in the queue of this one, whose window follows delay."""
+    if names[0] != names[1] or not _follows_delay(own, names[0]):
+        return
+    starts = [float(each.connections["first_data_s"].min()) for each in (own, other)]
+    # That of `connections` is the lowest one of all flows on the same way.
+    rows = own.all_connections
+    lowest = [
+        float(rows.loc[each.flow.has(rows["name"]), "rtt_min_ms"].mean()) for each in (own, other)
+    ]
+    run_s = own.duration_s / len(own.runs)
+    if starts[1] - starts[0] < _MIN_LATER_START * run_s or lowest[1] < _MIN_LATER_RTT * lowest[0]:
+        return
+    yield (
+        f"{other.flow_name} started {starts[1] - starts[0]:.3g} s later, while packets waited: the "
+        f"lowest RTT that it saw is {lowest[1]:.0f} ms, that of this flow {lowest[0]:.0f} ms. A window "
+        "that follows the delay takes it for that of an empty path, and holds more in the queue."
     )
 
 
