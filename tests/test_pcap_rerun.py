@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,44 @@ def test_a_path_that_gives_the_captured_rate_has_no_doubt(
     assert "Mbit/s" in lines["capture"]
     assert "with cubic" in lines["simulated"]
     assert OTHER_THAN_CAPTURED not in printed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_losses_of_one_burst_are_one_event_for_the_sender(tmp_path: Path, seed: int) -> None:
+    """As single losses, or as those of a buffer of a packet, they would leave a tenth of the rate."""
+    draw = random.Random(f"bursts {seed}")
+    loss = {"kind": "gilbert-elliott", "to_bad": 0.001, "to_good": draw.choice([0.1, 0.2])}
+    changes = {
+        "path.down.rate": f"{draw.choice([40, 80])}Mbit/s",
+        "path.rtt": f"{draw.choice([8, 30, 60])}ms",
+        "path.loss": loss,
+    }
+    scenario, _ = _to_scenario(tmp_path, "cubic", "server", **changes)
+    runs = [
+        ct.compare("steady-20-68", ["cubic"], 3, duration="8s", set=changes),
+        ct.compare(scenario, ["cubic"], 3),
+    ]
+    goodputs = [statistics.mean(each.values("cubic", "goodput_mbps")) for each in runs]
+    assert 0.5 < goodputs[1] / goodputs[0] < 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_capacity_is_not_below_what_passed(tmp_path: Path, seed: int) -> None:
+    """A window below the product passes in bursts, whose own queues are not that of a full path."""
+    draw = random.Random(f"send buffer {seed}")
+    changes = {
+        "path.down.rate": "100Mbit/s",
+        "path.rtt": f"{draw.uniform(120, 200):.1f}ms",
+        "tcp.send_buffer_max": f"{draw.choice([800, 1240])}kB",
+        "tcp.receive_buffer_max": "16MiB",
+    }
+    scenario, printed = _to_scenario(tmp_path, "cubic", "server", **changes)
+    path = estimate_path(analyse(tmp_path / "x.pcap"))
+    (row,) = analyse(tmp_path / "x.pcap").connections.to_dict("records")
+    assert path.mean_mbps >= row["throughput_mbps"]
+    assert OTHER_THAN_CAPTURED not in printed
+    result = ct.compare(scenario, ["cubic"], 1)
+    assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(row["throughput_mbps"], rel=0.2)
 
 
 def test_a_path_with_another_rate_warns_in_each_comparison(tmp_path: Path) -> None:

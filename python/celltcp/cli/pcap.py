@@ -174,7 +174,13 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
 
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
-    from celltcp.pcap.estimate import estimate_path, files_of_scenario, transfer_row, write_scenario
+    from celltcp.pcap.estimate import (
+        MIN_LOSS_BURST,
+        estimate_path,
+        files_of_scenario,
+        transfer_row,
+        write_scenario,
+    )
     from celltcp.pcap.rerun import rerun
     from celltcp.scenarios.quantity_texts import digits_text
 
@@ -195,7 +201,8 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s{average}, {path.capacity_note}")
     bound = f" ({path.buffer_note})" if path.buffer_note else ""
     click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{bound}")
-    click.echo(f"random loss  {100 * path.random_loss:.3f} %")
+    bursts = f" in bursts of {path.loss_burst:.1f}" if path.loss_burst >= MIN_LOSS_BURST else ""
+    click.echo(f"random loss  {100 * path.random_loss:.3f} %{bursts}")
     if path.policing is not None:
         rate, burst = 8e-6 * path.policing.rate, path.burst_bytes / 1e3
         click.echo(f"policer      {rate:.2f} Mbit/s of payload, after a burst of {burst:.0f} kB")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import STDIN, CaptureAnalyses, analyse, connection_rows
 from celltcp.pcap.buffer_size import Departures, buffer_size
-from celltcp.pcap.diagnosis.episodes import Episode
+from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
 from celltcp.pcap.diagnosis.requests import one_request
@@ -40,8 +40,17 @@ _MIN_BURST = 3_000.0
 _MIN_QUEUE_MS = 3.0
 _MIN_QUEUE_SHARE = 0.05
 
+#: Minimum queue at losses of a buffer that overflows, beside an unknown capacity: three packets, bytes.
+_MIN_QUEUE_BYTES = 4_500
+
 #: Minimum share of the time in which the capacity is measured, for an estimate.
 _MIN_MEASURED_SHARE = 0.05
+
+#: Minimum mean number of segments in a burst of losses; random losses of 4 % have fewer.
+MIN_LOSS_BURST = 1.5
+
+#: Minimum ratio of a measured capacity to what passed in all: rates are known to some percent.
+_MIN_CAPACITY_RATIO = 0.9
 
 #: Minimum share of the segments that are overtaken at which reordering matters.
 _MIN_REORDERED_SHARE = 0.01
@@ -72,8 +81,11 @@ class PathEstimate:
     is_buffer_full: bool
     #: Whether an overflow was seen, even at an unknown capacity.
     has_overflow: bool
-    #: Share of the segments that are lost at random.
+    #: Share of the segments that are lost at random, mean number of those that are lost at once, and
+    #: number of such bursts.
     random_loss: float
+    loss_burst: float
+    loss_bursts: int
     #: Policer that dropped the losses; None without one.
     policing: Policing | None
     #: Payload that passed above the rate of the policer before its first drop, bytes.
@@ -148,6 +160,19 @@ class PathEstimate:
         noun = "connection" if self.others == 1 else "connections"
         rate = f"{self.others_mbps:.2f} Mbit/s"
         return f"{self.others} other {noun} between the same hosts took {rate} meanwhile"
+
+    @property
+    def loss_text(self) -> str:
+        """Random losses in a scenario: single ones, or bursts, to which a CCA reacts once.
+
+        Bursts last for a time: counted in packets, one would outlast the time-outs of a slow sender.
+        """
+        if self.loss_burst < MIN_LOSS_BURST:
+            return f"{self.random_loss:.6f}"
+        between_us = 1e6 * self.transfer_s / self.loss_bursts
+        bad_us = max(self.random_loss * between_us, 1.0)
+        good_us = between_us - bad_us
+        return f'{{ kind = "gilbert-elliott-time", good = "{good_us:.0f}us", bad = "{bad_us:.0f}us" }}'
 
     @property
     def policer_line(self) -> str:
@@ -234,7 +259,7 @@ def estimate_path(
     requests = one_request(row)
     if requests is not None and not is_measured.any():
         capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * requests.answer_mbps)
-    buffer_bytes, has_overflow, policed = 0.0, False, policing(evidence)
+    buffer_bytes, has_overflow, has_queue, policed = 0.0, False, True, policing(evidence)
     if other is None:
         # What a policer dropped did not fill the buffer.
         overflow = losses.iloc[:0] if policed else losses
@@ -244,6 +269,8 @@ def estimate_path(
         is_told = bool(row["sack"]) or not is_measured.any()
         sent = arrived if is_told else Departures(times_s, capacity_mbps)
         buffer_bytes, has_overflow = buffer_size(overflow, delays_ms, intervals, row, sent, arrived)
+        # What is lost without a queue overflows no buffer.
+        has_queue = buffer_bytes >= _MIN_QUEUE_BYTES or bool(is_measured.any())
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
     if policed:
@@ -252,6 +279,10 @@ def estimate_path(
         capacity_mbps = np.maximum(capacity_mbps, peak_mbps)
     others = sharing_transfers(analyses.connections, row)
     segments = int(row["segments_up"] if up else row["segments_down"])
+    # Leftovers of full queues, and what a policer dropped, were not lost at random.
+    is_random = losses["kind"].isin(["random"] if has_queue else ["random", "congestion"])
+    random = losses[is_random & (policed is None) & (not (has_queue and are_leftovers(episodes)))]
+    bursts = _bursts(random, evidence.segment_bytes)
     return PathEstimate(
         str(row["file"]),
         int(row["connection"]),
@@ -263,8 +294,10 @@ def estimate_path(
         buffer_bytes,
         # A lower bound of the capacity gives only a lower bound of the buffer.
         has_overflow and bool(is_measured.any()),
-        has_overflow,
-        0.0 if policed else _random_losses(losses, episodes) / max(segments, 1),
+        has_overflow and has_queue,
+        len(random) / max(segments, 1),
+        len(random) / max(bursts, 1),
+        bursts,
         policed,
         _burst_bytes(row, evidence, policed) if policed else 0.0,
         endpoint_settings(
@@ -301,9 +334,10 @@ def _burst_bytes(row: dict[Hashable, Any], evidence: Evidence, policed: Policing
     return burst_before(times_s, np.where(is_lost, 0.0, sizes), policed.first_s, policed.rate)
 
 
-def _random_losses(losses: pd.DataFrame, episodes: Sequence[Episode]) -> int:
-    """Returns the number of random losses, without leftovers of full queues."""
-    return 0 if are_leftovers(episodes) else int((losses["kind"] == "random").sum())
+def _bursts(losses: pd.DataFrame, segment_bytes: float) -> int:
+    """Returns the number of bursts of losses: each begins far from the segment that was lost before."""
+    distances = losses["seq"].sort_values().diff().fillna(np.inf)
+    return int((distances > MAX_CLOSE_SEGMENTS * segment_bytes).sum())
 
 
 def transfer_row(
@@ -407,7 +441,12 @@ def _capacity(
     # The first and the last interval are not whole.
     is_measured[[0, -1]] = False
     times_s = np.arange(count, dtype=np.float64) * INTERVAL_S
-    if is_measured.mean() < _MIN_MEASURED_SHARE or is_ack_queue:
+    interpolated = np.zeros(count)
+    if is_measured.any():
+        interpolated = np.interp(times_s, times_s[is_measured], rate[is_measured])
+    # Bursts of a window that does not fill the path make short queues, and pass in few intervals.
+    is_below = interpolated.mean() < _MIN_CAPACITY_RATIO * rate.mean()
+    if is_measured.mean() < _MIN_MEASURED_SHARE or is_below or is_ack_queue:
         is_measured[:] = False
         # A sender that never fills the path for long shows a lower bound: the rate that it has carried.
         # Slow start reaches it before its losses; after them, ACKs of what had arrived come at once.
@@ -415,7 +454,6 @@ def _capacity(
         before = rate[:-1][times_s[1:] <= first_loss_s]
         p90 = np.percentile(rate[rate > 0], 90) if (rate > 0).any() else 0.0
         return times_s, np.full(count, max(before.max(initial=0.0), p90)), is_measured
-    interpolated = np.interp(times_s, times_s[is_measured], rate[is_measured])
     lower_bounds = np.maximum(interpolated, np.where(is_limited, rate, 0))
     return times_s, np.where(is_measured, rate, lower_bounds), is_measured
 
@@ -480,7 +518,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         "[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'
-        f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
+        f"loss = {path.loss_text} # losses beside a short queue\n"
         f"{path.policer_line}"
         f'down.trace = "{trace.name}" # {path.capacity_note}\n'
         f"{left_out}"

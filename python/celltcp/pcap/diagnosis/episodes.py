@@ -15,7 +15,7 @@ _MIN_FULL_SHARE = 0.75
 #: Minimum time between episodes, RTTs: later losses have another cause.
 _MIN_DISTANCE_RTTS = 1.25
 #: Maximum distance of losses that are close, segments.
-_MAX_CLOSE_SEGMENTS = 10
+MAX_CLOSE_SEGMENTS = 10
 #: Maximum excess of the time of a repair over the lowest RTT without a queue: a share of it, and ms.
 #: The sender waits for three duplicate ACKs.
 _MAX_REPAIR_SHARE = 0.05
@@ -89,7 +89,7 @@ def find_episodes(
     is_start = np.diff(times, prepend=-math.inf) > min_distance_s
     queues = _queues(own)
     sequence = own["seq"].to_numpy(dtype=float)
-    is_close = np.abs(np.diff(sequence, prepend=math.inf)) <= _MAX_CLOSE_SEGMENTS * segment_bytes
+    is_close = np.abs(np.diff(sequence, prepend=math.inf)) <= MAX_CLOSE_SEGMENTS * segment_bytes
     is_upstream, is_tail = own["is_upstream"].to_numpy(dtype=bool), (own["kind"] == "tail").to_numpy()
     repairs = _repairs_ms(own) if has_repair_rtts else np.full(len(own), math.nan)
     bounds = [*np.flatnonzero(is_start), len(own)]
