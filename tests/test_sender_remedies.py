@@ -163,3 +163,16 @@ def test_the_trial_of_a_cap_says_that_a_policer_drops_no_more() -> None:
     )
     (resent,) = re.findall(r"retransmissions ([\d.]+) to ([\d.]+)", capped.trial)
     assert float(resent[1]) < 0.2 * float(resent[0])
+
+
+def test_a_cap_that_ends_the_drops_of_a_policer_is_shown_where_they_cost_little_time() -> None:
+    changes: Changes = {
+        "path.rtt": "17ms",
+        "path.down": "53Mbit/s",
+        "path.buffer": "2bdp",
+        "path.policer": {"rate": "17.7Mbit/s", "burst": "70kB"},
+        "flows.0.workload": {"kind": "bulk", "bytes": "15449kB"},
+    }
+    result = ct.compare("steady-20-68", "vegas", 2, duration="20s", set=changes)
+    capped = _change(_tried(result), "max_pacing_rate=")
+    assert re.search(r"retransmissions \d+\.\d to 0\.0", capped.trial)

@@ -75,6 +75,9 @@ _RATE_CAUSE = "response_round_trips"
 _SHARING_CAUSES = ("receive_window", "send_buffer")
 #: Causes whose remedies avoid drops.
 _DROP_CAUSES = ("policer", "shallow_buffer", "overshoot", "overflows")
+#: Cause by drops that may cost a flow little itself, and the share of its retransmissions that a remedy
+#: leaves at most.
+_POLICER_CAUSE, _MAX_LEFT_DROPS = "policer", 0.1
 #: Metric of retransmissions, and their minimum number per run for a price.
 _RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
 #: Metrics of frames: share after their deadline, mean and median delay.
@@ -250,8 +253,18 @@ class Trials:
                 metric.gain for metric in app_metrics or changed if metric.metric != _RETRANSMISSIONS
             ]
             is_help = max(gains, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
-            is_shown = (proposed.cause == "queue" and self._shortens_queue(changed)) or (
-                proposed.cause in _SHARING_CAUSES and has_several_flows(cca) and _moves_shares(changed)
+            is_shown = (
+                (proposed.cause == "queue" and self._shortens_queue(changed))
+                or (
+                    proposed.cause == _POLICER_CAUSE
+                    and min(gains, default=0.0) >= 0
+                    and _ends_drops(changed)
+                )
+                or (
+                    proposed.cause in _SHARING_CAUSES
+                    and has_several_flows(cca)
+                    and _moves_shares(changed)
+                )
             )
             if not (is_help or is_shown) or self._costs_too_much(proposed, metrics):
                 continue
@@ -520,3 +533,13 @@ def _is_mentioned(change: MetricChange, cause: str) -> bool:
 def _moves_shares(changed: Sequence[MetricChange]) -> bool:
     """Returns whether the goodput of a flow changes, which says what decides the shares."""
     return any(abs(each.gain) >= MIN_HELP_LOG for each in changed if each.metric == GOODPUT)
+
+
+def _ends_drops(changed: Sequence[MetricChange]) -> bool:
+    """Returns whether hardly a retransmission is left of many, although the time is much the same."""
+    return any(
+        estimate(each.before).mean >= _MIN_PRICE_RETRANSMISSIONS
+        and estimate(each.after).mean <= _MAX_LEFT_DROPS * estimate(each.before).mean
+        for each in changed
+        if each.metric == _RETRANSMISSIONS
+    )
