@@ -22,6 +22,7 @@ from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.short_times import shown_columns
 from celltcp.comparison.trade_off import trade_off_texts
+from celltcp.comparison.verdict_tables import chosen_text
 from celltcp.present.section import estimate_text
 from celltcp.results.statistics import Estimate
 
@@ -229,3 +230,13 @@ def test_the_lines_on_a_metric_have_one_unit(seed: int) -> None:
     texts = {each.cca: each for each in explained.ccas if each.flow == "calls"}
     assert texts["cubic"].standing.metric_text == f"response p95 {cubic:.3g} ms"
     assert texts["cubic"].standing.behind_text("bbr").startswith(f"response p95 {bbr:.3g} ms")
+
+
+def test_a_line_by_a_chosen_metric_has_its_unit() -> None:
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="4s", set=_calls(1, 20))
+    best = result.best_by("response_p95_s")
+    text = chosen_text(best, {cca: cca for cca in result.ccas})
+    means = [1e3 * sum(values) / len(values) for values in best.values.values()]
+    assert re.findall(r"(?:cubic|bbr) ([\d.]+)(?: ±[\d.]+)? ms", text) == [
+        f"{mean:.2f}" for mean in means
+    ]

@@ -11,7 +11,7 @@ from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.condition_texts import condition_texts
 from celltcp.comparison.sweep_reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text, rank_word
-from celltcp.present.section import Column, Table, mean_text
+from celltcp.present.section import Column, Table
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.cca_mix import join_names, labels
@@ -184,8 +184,7 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     next_worse = "-"
     if worse:
         pairs = zip(stake.values[worse[0]], stake.values[leader], strict=True)
-        words = stake.words
-        gap = mean_text([words.factor * (value - best) for value, best in pairs], words.digits)
+        gap = stake.words.mean_number([value - best for value, best in pairs])
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
     return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse

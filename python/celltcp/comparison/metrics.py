@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from celltcp.comparison.min_differences import min_difference
-from celltcp.present.section import value_text
+from celltcp.present.section import mean_text, value_text
 from celltcp.results.statistics import Estimate, Verdict, verdict
 from celltcp.scenarios.cca_mix import single_flow_mixes
 from celltcp.scenarios.quantity_texts import three_digits
@@ -92,6 +92,10 @@ class MetricText(NamedTuple):
         if self.is_short and math.isfinite(value):
             return three_digits(self.factor * value)
         return "no value" if math.isnan(value) else value_text(self.factor * value, self.digits)
+
+    def mean_number(self, values: Iterable[float]) -> str:
+        """Returns the mean of values with its 95 % interval and digits, in this unit."""
+        return mean_text([self.factor * value for value in values], self.digits)
 
     def value_text(self, value: float) -> str:
         """Returns a value with its digits and a unit that suits it; `no value` for NaN."""

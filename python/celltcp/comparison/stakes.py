@@ -11,7 +11,6 @@ from celltcp.comparison.costs import with_delay_cost, with_resent_cost
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, best_of, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
-from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows, single_flow_mixes
@@ -83,10 +82,7 @@ class Stake(NamedTuple):
 
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
-        words = self.words
-        return words.with_unit(
-            mean_text([words.factor * value for value in self.values[cca]], words.digits)
-        )
+        return self.words.with_unit(self.words.mean_number(self.values[cca]))
 
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the means of the metric under a CCA and under the one that it replaces."""

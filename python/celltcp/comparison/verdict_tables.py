@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import JAIN, SHARE, best_by_metric, words_of
-from celltcp.present.section import Column, Table, mean_text
+from celltcp.present.section import Column, Table
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
@@ -113,9 +114,10 @@ def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
     metric_text = f"{metric} of {flow}" if metric != JAIN else words_of(JAIN).name
     if all(math.isnan(value) for values in best.values.values() for value in values):
         return f"best by {metric_text}: no run has a value"
-    digits = words_of(metric).digits
+    words = words_of(metric).suited(*(estimate(values).mean for values in best.values.values()))
     means = ", ".join(
-        f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
+        f"{names[cca]} {words.with_unit(words.mean_number(values))}"
+        for cca, values in best.values.items()
     )
     return f"best by {metric_text}: {verdict_text(best.verdict, names)} ({means})"
 

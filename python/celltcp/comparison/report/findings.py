@@ -55,7 +55,7 @@ class _Ranking(NamedTuple):
     def text(self, cca: str) -> str:
         """Returns the mean of a CCA with interval and unit; goodput has no name of the metric."""
         words = words_of(self.metric).suited(*map(self.mean, self.values))
-        number = mean_text([words.factor * value for value in self.values[cca]], words.digits)
+        number = words.mean_number(self.values[cca])
         if self.metric == GOODPUT:
             return words.with_unit(number)
         if self.metric not in APP_METRICS:
