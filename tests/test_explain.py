@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -305,6 +306,10 @@ def test_python_explains_results_as_the_command_explains_their_folder(
         printed = CliRunner().invoke(commands, ["explain", name]).stdout.splitlines()
         lines = {line.rstrip() for line in printed}
         assert all(line in lines for line in str(explained).splitlines()), name
+        # IPython and Jupyter display the sentences.
+        shown: list[str] = []
+        explained._repr_pretty_(SimpleNamespace(text=shown.append), False)
+        assert shown == [str(explained)]
     causes = ct.explain(swept).causes
     small = causes[causes["comparison"] == "60kB"]
     assert "receive_window" in set(small.loc[small["cca"] == "cubic", "cause"])

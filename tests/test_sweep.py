@@ -144,3 +144,16 @@ def test_one_run_of_what_is_random_has_one_line_on_runs(celltcp) -> None:
     assert "Best CCA" not in one
     assert not re.search(r"path\.rtt: .*(grows|falls|change)", one)
     assert "Best CCA" in celltcp(*arguments, "--cca", "cubic,bbr,reno", "--runs", "2").stdout
+
+
+def test_a_parameter_of_a_cca_is_no_field_and_has_the_ccas_to_compare() -> None:
+    vary = {"cca.w": ["10", "50"]}
+    for each in (vary, "cca.w=10,50"):
+        with pytest.raises(ct.CelltcpError, match=r"--cca NAME:w=10,NAME:w=50"):
+            ct.sweep("steady-20-68", each, "cubic", 1)
+
+
+@pytest.mark.parametrize("name", ["nosuch.trace", "nosuch"])
+def test_a_scenario_that_is_no_file_and_no_built_in_name_is_said_to_be_none(name: str) -> None:
+    with pytest.raises(ct.CelltcpError, match="there is no such file or built-in name"):
+        ct.load_scenario(name)

@@ -88,6 +88,12 @@ def _checked(vary: str, values: list[str]) -> list[str]:
     """Returns the values of a field; rejects none, too many and repeated ones, with `vary` as name."""
     if not values:
         raise CelltcpError(f"vary: {vary} has no value; allowed: one or more")
+    if vary.startswith("cca."):
+        parameter = vary.partition("=")[0].removeprefix("cca.")
+        names = ",".join(f"NAME:{parameter}={value}" for value in values[:2])
+        raise CelltcpError(
+            f"vary: {vary!r} is a parameter of a CCA, and no field; compare CCAs with it: --cca {names}"
+        )
     if len(values) > MAX_POINTS:
         raise CelltcpError(f"vary: {vary!r} has too many values; allowed: up to {MAX_POINTS}")
     repeated = next((value for value in values if values.count(value) > 1), None)

@@ -412,9 +412,10 @@ def unknown_error(name: str) -> str:
     """Returns the error text for a name that is no scenario."""
     matches = difflib.get_close_matches(name, scenario_names(), 1)
     hint = f" (did you mean {matches[0]!r}?)" if matches else ""
+    missing = "" if Path(name).exists() else "there is no such file or built-in name; "
     return (
-        f"scenario {name!r}: allowed: a built-in name{hint}, which celltcp scenarios lists, or a file "
-        f"that ends in .toml or in {', '.join(TRACE_ENDINGS)} (also with .gz)"
+        f"scenario {name!r}: {missing}allowed: a built-in name{hint}, which celltcp scenarios lists, or "
+        f"a file that ends in .toml or in {', '.join(TRACE_ENDINGS)} (also with .gz)"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
@@ -164,6 +164,10 @@ class Explanations:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_pretty_(self, printer: Any, _is_cycle: bool) -> None:
+        """Writes the sentences in place of `repr` where IPython and Jupyter display the object."""
+        printer.text(str(self))
 
     def __repr__(self) -> str:
         names = ", ".join(filter(None, self.comparisons))
