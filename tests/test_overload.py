@@ -140,6 +140,36 @@ def test_frames_that_wait_for_seconds_wait_for_no_repair_of_a_moment() -> None:
         assert reasons["waited behind earlier ones"] > 0.9 * sum(reasons.values()), each.cca
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_that_a_window_holds_back_have_its_law_and_a_size_that_mostly_keeps_the_deadline(
+    seed: int,
+) -> None:
+    draw = random.Random(seed)
+    rtt_ms, loss = draw.randint(90, 130), 0.001
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": "50Mbit/s",
+        "path.loss": loss,
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": "30kB",
+            "interval": "33ms",
+            "deadline": "500ms",
+        },
+    }
+    result = ct.compare("steady-20-68", "cubic", 3, duration="60s", set=changes)
+    explained = ExplainedComparison(result)
+    (text,) = (each.text for each in explained.ccas[0].causes if each.name == "random_loss")
+    law = re.search(r"By CUBIC's law, .* has about ([\d.]+) Mbit/s; 7.27 Mbit/s need one in", text)
+    assert law is not None, text
+    assert 2 < float(law[1]) < 7
+    explained.try_remedies(TrialBudget())
+    (smaller,) = (each for each in explained.remedies if "workload.size=" in each.options)
+    late = re.search(r"late frames ([\d.]+) to ([\d.]+) %", smaller.trial)
+    assert late is not None, smaller.trial
+    assert float(late[2]) < 0.25 * float(late[1])
+
+
 def test_frames_that_had_not_arrived_are_said_beside_those_that_came_late() -> None:
     frames = {"kind": "frames", "size": "15kB", "interval": "33ms", "deadline": "200ms"}
     changes: dict[str, Any] = {"path.down.rate": "1Mbit/s", "flows.0.workload": frames}

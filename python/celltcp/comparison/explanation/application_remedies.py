@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 #: Shares of the capacity for frames: the first leaves a little for retransmissions. With the second,
 #: which is tried where the first leaves late frames, queues empty between them.
 _FRAME_SHARES = (MAX_FRAME_SHARE, 0.8)
+#: Shares of the rate that a window leaves for frames. Losses cut it far below its mean for seconds, so
+#: that lower ones are tried where the first leaves late frames.
+_WINDOW_SHARES = (MAX_FRAME_SHARE, 0.6, 0.4)
 
 #: Maximum interval of the frames of an encoder, s.
 _MAX_ENCODER_INTERVAL_S = 1.0
@@ -91,7 +95,15 @@ def fitting_frames(
         for share in shares
     ]
     for index, each in enumerate(remedies):
-        yield from (remedy._replace(is_fallback=index > 0) for remedy in each)
+        yield from (remedy._replace(fallback=index) for remedy in each)
+
+
+def frames_for_window(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields smaller frames for what a congestion window lets through."""
+    for index, share in enumerate(_WINDOW_SHARES):
+        smaller = fitting_frames(evidence, evidence.goodput_mbps, "what they get", (share,))
+        for remedy in itertools.islice(smaller, 1):
+            yield remedy._replace(fallback=index)
 
 
 def _fitting_frames(

@@ -210,7 +210,7 @@ class ExplainedComparison:
         are_enough: dict[tuple[object, ...], bool] = {}
         for proposed in self._all_remedies:
             fields = proposed.remedy.changed_fields
-            if proposed.remedy.is_fallback and are_enough.get(fields, False):
+            if proposed.remedy.fallback and are_enough.get(fields, False):
                 continue
             trial = trials.run(proposed)
             if trial is None:

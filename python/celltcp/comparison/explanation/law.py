@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
+from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.results.steady_state import random_loss_rate, steady_state_of
 from celltcp.results.warnings.few_losses import MAX_LOSS_RATE
 from celltcp.scenarios.quantity_texts import rate_text
@@ -19,6 +21,8 @@ _BBR_GAIN = 1.25
 _MIN_BBR_LOSS_SHARE = 0.9
 #: Minimum number of recoveries from random losses for a loss rate without one in the scenario.
 _MIN_RECOVERIES = 20
+#: Minimum share of the time that a window holds frames back, for the law of bulk flows.
+_MIN_BACKLOG_SHARE = 0.7
 #: Maximum share of the time in time-outs, which the law lacks.
 _MAX_TIMEOUT_SHARE = 0.05
 
@@ -36,7 +40,8 @@ def law_text(evidence: Evidence) -> str:
             f"{percent_text(1 - 1 / _BBR_GAIN)} no more than its rate arrives, so that its estimate "
             "only falls."
         )
-    if law is None or not evidence.is_bulk or evidence.has_middleboxes or _is_short(evidence):
+    target_mbps = min(evidence.capacity_mbps, made_mbps(evidence) or math.inf)
+    if law is None or not _has_backlog(evidence) or evidence.has_middleboxes or _is_short(evidence):
         return ""
     loss = _loss_rate(evidence)
     if not 0 < loss <= MAX_LOSS_RATE or evidence.time_share("timeout") >= _MAX_TIMEOUT_SHARE:
@@ -45,13 +50,13 @@ def law_text(evidence: Evidence) -> str:
     # Rate of a window of one segment in each connection.
     unit_mbps = 8e-6 * evidence.mss / rtt_s * len(evidence.connections) / len(evidence.runs)
     rate_mbps = law.window(loss, rtt_s) * unit_mbps
-    if not rate_mbps < evidence.capacity_mbps:
+    if not rate_mbps < target_mbps:
         return ""
-    tolerated = law.tolerated_loss(evidence.capacity_mbps / unit_mbps, rtt_s)
+    tolerated = law.tolerated_loss(target_mbps / unit_mbps, rtt_s)
     return (
         f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state with a loss event in "
         f"{100 * loss:.2g} % of the segments has about {rate_text(rate_mbps)}; "
-        f"{rate_text(evidence.capacity_mbps)} need one in {100 * tolerated:.2g} % at most."
+        f"{rate_text(target_mbps)} need one in {100 * tolerated:.2g} % at most."
     )
 
 
@@ -80,6 +85,12 @@ def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:
     """Returns whether so much is lost that probes of BBR v1 find no more than the present rate."""
     is_default = evidence.own_cca == "bbr"
     return is_default and evidence.is_bulk and loss >= _MIN_BBR_LOSS_SHARE * (1 - 1 / _BBR_GAIN)
+
+
+def _has_backlog(evidence: Evidence) -> bool:
+    """Returns whether a flow always has data to send: bulk, or frames that its window holds back."""
+    is_held = evidence.time_share("congestion_window", "recovery") >= _MIN_BACKLOG_SHARE
+    return evidence.is_bulk or (evidence.workload.get("kind") == "frames" and is_held)
 
 
 def _is_short(evidence: Evidence) -> bool:

@@ -174,7 +174,7 @@ def remedies_of(
         )
         for index, remedy in enumerate(new_remedies):
             # Computed values differ a little from CCA to CCA; the first one stands for all.
-            variant = remedy.changed_fields, remedy.is_variant, remedy.is_fallback
+            variant = remedy.changed_fields, remedy.is_variant, remedy.fallback
             key = first_of_variants.setdefault(variant, (cause.name, remedy))
             rank = index, not leads, -cause.weight
             ranks[key] = min(ranks.get(key, rank), rank)
@@ -208,7 +208,7 @@ def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
         return not proposed.trial, -sum(gains) / len(gains), proposed.remedy.is_variant
 
     for proposed in sorted(remedies, key=rank):
-        if proposed.trial or not (proposed.remedy.is_variant or proposed.remedy.is_fallback):
+        if proposed.trial or not (proposed.remedy.is_variant or proposed.remedy.fallback):
             fields = proposed.remedy.changed_fields
             is_other = best.setdefault(fields, proposed) is not proposed
             if is_other and proposed.remedy.curve and proposed.brief:

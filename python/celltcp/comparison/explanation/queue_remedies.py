@@ -186,7 +186,7 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
             (f"tcp.receive_window_max={rounded_size(bdps * evidence.bdp)}",),
             linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
             price="goodput where rate or RTT grow",
-            is_fallback=bdps != WINDOW_BDPS,
+            fallback=int(bdps != WINDOW_BDPS),
         )
 
 

@@ -6,13 +6,12 @@ scenario cannot have, or already has; `proposals` leaves them out.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
 from celltcp.comparison.explanation.application_remedies import (
-    fitting_frames,
+    frames_for_window,
     newest_frame,
     one_connection,
     overload,
@@ -381,8 +380,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             frames_mbps = made_mbps(evidence) or 0.0
             # The remedies of `overload` are for a link that is too slow for the frames.
             if evidence.goodput_mbps < MAX_FRAME_SHARE * frames_mbps < evidence.capacity_mbps:
-                whole = "what they get"
-                yield from itertools.islice(fitting_frames(evidence, evidence.goodput_mbps, whole), 1)
+                yield from frames_for_window(evidence)
         elif reason == IN_QUEUE:
             yield from queue(evidence, cause)
         elif reason == IN_PROBE_RTT:

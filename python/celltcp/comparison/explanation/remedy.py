@@ -26,8 +26,8 @@ class Remedy(NamedTuple):
     price: str = ""
     #: Whether the remedy is another value of an earlier one; shown only if a trial of it is better.
     is_variant: bool = False
-    #: Whether the remedy is a lower value, tried where an earlier one leaves late frames.
-    is_fallback: bool = False
+    #: Number of earlier, higher values; a lower one is tried where these leave late frames.
+    fallback: int = 0
     #: Values of one of its fields that a sweep compares, as `field=value,value`; or empty.
     curve: str = ""
     #: Name of remedies with one purpose and several sets of fields, of which one is shown; or empty.
