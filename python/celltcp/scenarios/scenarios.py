@@ -414,8 +414,8 @@ def unknown_error(name: str) -> str:
     hint = f" (did you mean {matches[0]!r}?)" if matches else ""
     missing = "" if Path(name).exists() else "there is no such file or built-in name; "
     return (
-        f"scenario {name!r}: {missing}allowed: a built-in name{hint}, which celltcp scenarios lists, or "
-        f"a file that ends in .toml or in {', '.join(TRACE_ENDINGS)} (also with .gz)"
+        f"scenario {name!r}: {missing}allowed: a built-in name{hint}, which celltcp scenarios lists, "
+        f"or a file that ends in .toml or in {', '.join(TRACE_ENDINGS)} (also with .gz)"
     )
 
 
