@@ -161,8 +161,10 @@ def test_the_trial_of_a_cap_says_that_a_policer_drops_no_more() -> None:
         _tried(ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="30s", set=changes)),
         "flows.0.max_pacing_rate=",
     )
-    (resent,) = re.findall(r"retransmissions ([\d.]+) to ([\d.]+)", capped.trial)
-    assert float(resent[1]) < 0.2 * float(resent[0])
+    assert capped.ccas == ("cubic", "bbr")
+    resent = re.findall(r"retransmissions ([\d.]+) to ([\d.]+)", capped.trial)
+    assert len(resent) == len(capped.ccas)
+    assert all(float(after) < 0.2 * float(before) for before, after in resent)
 
 
 def test_a_cap_that_ends_the_drops_of_a_policer_is_shown_where_they_cost_little_time() -> None:

@@ -27,7 +27,7 @@ _MIN_STEADY_SHARE = 0.95
 def parallel_connections(evidence: Evidence, against: str) -> Iterator[Remedy]:
     """Yields parallel connections that divide a transfer; each of them has a window of its own."""
     flow = f"flows.{evidence.flow_index}"
-    if not _is_one_transfer(evidence):
+    if not _is_one_transfer(evidence) or evidence.is_bbr:
         return
     changes = [f"{flow}.count={_CONNECTIONS}"]
     total = in_unit(str(evidence.workload.get("bytes", "")) or None, "B")
@@ -50,7 +50,10 @@ def connections_line(count: int) -> str:
 
 
 def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iterator[Remedy]:
-    """Yields a cap of the pacing rate below that of a steady link or policer without other flows."""
+    """Yields a cap of the pacing rate below that of a steady link or policer without other flows.
+
+    BBR finds the rate of a link itself, but sends on beyond that of a policer.
+    """
     field = f"flows.{evidence.flow_index}.max_pacing_rate"
     rates = evidence.capacities_1s_mbps
     is_steady = len(rates) and rates.quantile(0.05) >= _MIN_STEADY_SHARE * evidence.capacity_mbps
@@ -59,6 +62,7 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
         or evidence.competing_mbps
         or not is_steady
         or evidence.value_at(field) is not None
+        or (evidence.is_bbr and limit == "link")
     ):
         return
     kbps = math.floor(1e3 * _CAP_SHARE * evidence.capacity_mbps)
@@ -72,9 +76,8 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
 
 
 def _is_one_transfer(evidence: Evidence) -> bool:
-    """Returns whether a flow is a bulk transfer over one connection, whose CCA is not BBR."""
-    count = evidence.value_at(f"flows.{evidence.flow_index}.count")
-    return evidence.is_bulk and not evidence.is_bbr and count in (None, 1)
+    """Returns whether a flow is a bulk transfer over one connection."""
+    return evidence.is_bulk and evidence.sessions == 1
 
 
 def _with_prefix(value: int, units: Sequence[str]) -> str:

@@ -257,7 +257,7 @@ class Trials:
                 (proposed.cause == "queue" and self._shortens_queue(changed))
                 or (
                     proposed.cause == _POLICER_CAUSE
-                    and min(gains, default=0.0) >= 0
+                    and min(gains, default=0.0) > -MIN_HELP_LOG
                     and _ends_drops(changed)
                 )
                 or (
