@@ -111,12 +111,20 @@ def test_a_receive_window_has_the_same_step_on_either_side(
         {"kind": "frames", "size": "20kB", "interval": "500ms"},
         {"kind": "on-off", "on": "0.3s", "off": "1s"},
         {"kind": "window-paced", "video": "6MB", "burst": "400kB", "period": "2s"},
+        {"kind": "request-response", "response": "8kB", "think": "100ms", "gap": "100ms"},
     ],
 )
 def test_a_transfer_that_waits_for_its_applications_has_none(
     tmp_path: Path, place: str, workload: dict[str, str]
 ) -> None:
     assert _steps(tmp_path, place, **{"flows.0.workload": workload}) == []
+
+
+def test_segments_that_wait_for_acks_have_no_other_cca(tmp_path: Path) -> None:
+    """Nagle's algorithm and delayed ACKs: TCP_NODELAY is the remedy."""
+    workload = {"kind": "request-response", "request": "300B", "response": "900B", "writes": 2}
+    changes = {"flows.0.workload": {**workload, "gap": "5ms"}, "flows.0.nodelay": False}
+    assert _steps(tmp_path, **changes, **{"path.rtt": "17ms"}) == []
 
 
 def test_limits_of_a_sender_that_a_receiver_does_not_tell_apart_have_no_other_cca(

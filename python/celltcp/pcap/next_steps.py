@@ -15,7 +15,7 @@ from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
-from celltcp.pcap.diagnosis.waits import FILLED_QUEUE
+from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
@@ -71,10 +71,12 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
 
 
 def _waits_for_applications(row: Mapping[Hashable, Any]) -> bool:
-    """Returns whether applications that do not write, or do not read, take half of the time."""
+    """Returns whether applications take half of the time: no writes or reads, or waits for ACKs."""
+    turns_s = row["turns_up_s"] + row["turns_down_s"]
     # A window that is closed, rather than full, is that of a receiver which does not read.
-    waited_s = max(row["zero_window_s"], row[f"pauses_{row['direction']}_s"])
+    waited_s = max(row["zero_window_s"], row[f"pauses_{row['direction']}_s"], turns_s)
     is_waiting = waited_s >= _MIN_LIMITED_SHARE * row["duration_s"]
+    is_waiting |= NAGLE in str(row["diagnosis"])
     return bool(is_waiting or row["limit_idle"] >= _MIN_LIMITED_SHARE)
 
 

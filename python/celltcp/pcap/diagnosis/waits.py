@@ -21,6 +21,8 @@ from celltcp.scenarios.quantity_texts import ms_text, time_text
 
 #: Beginning of the name of a queue that another transfer fills.
 FILLED_QUEUE = "the queue that connection"
+#: Words of the sentence about segments that wait for ACKs.
+NAGLE = "only when its last segment is acknowledged (Nagle)"
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
 _MIN_COUNT = 3
 #: Minimum number of delayed ACKs for each loss at which losses do not explain them.
@@ -87,8 +89,7 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         acks_text = "ACKs" if is_rtt else "delayed ACKs"
         text = (
             f"waited {time_text(row['delayed_ack_s'])} for {acks_text} ({count_text}): the {side} "
-            "sends on only when its last segment is acknowledged (Nagle); set TCP_NODELAY, or write "
-            "each message at once"
+            f"sends on {NAGLE}; set TCP_NODELAY, or write each message at once"
         )
         yield Wait(row["delayed_ack_s"], text)
     if text := late_application(evidence, "server"):
