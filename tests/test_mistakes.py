@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -58,7 +59,9 @@ def test_a_mistake_in_an_own_cca_is_told_by_its_line(celltcp, tmp_path: Path) ->
     for command in (("run", "drive"), ("compare", "drive", "--runs", "1")):
         done = celltcp(*command, "--cca-file", "mine.py", "--cca", "mine", "--duration", "2s", "-q")
         assert done.returncode == 2
-        assert done.stderr.splitlines()[-1].endswith("mine.py:8: ZeroDivisionError: division by zero")
+        last = done.stderr.splitlines()[-1]
+        place = r"mine\.py:8, \w+\.report at \d+\.\d{3} s: "
+        assert re.search(f"{place}ZeroDivisionError: division by zero$", last), last
         assert "Traceback" not in done.stderr
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -32,7 +33,8 @@ def report_fault(fault: BaseException) -> int:
     message = " ".join(f"{type(fault).__name__}: {fault}".split())
     for frame, line in reversed(frames):
         if str(frame.f_globals.get("__name__")).startswith(MODULE_PREFIX):
-            click.echo(f"celltcp: {frame.f_code.co_filename}:{line}: {message}", err=True)
+            place = f"{frame.f_code.co_filename}:{line}, {frame.f_code.co_qualname}"
+            click.echo(f"celltcp: {place}{_time_text(frame)}: {message}", err=True)
             return 2
     if isinstance(fault, MemoryError):
         click.echo(f"celltcp: out of memory: {fault}", err=True)
@@ -49,6 +51,14 @@ def report_fault(fault: BaseException) -> int:
         err=True,
     )
     return INTERNAL
+
+
+def _time_text(frame: FrameType) -> str:
+    """Returns the simulated time of the report that a function was called with; empty without one."""
+    from celltcp._core import Report
+
+    report = next((each for each in frame.f_locals.values() if isinstance(each, Report)), None)
+    return "" if report is None else f" at {report.now_s:.3f} s"
 
 
 def _is_panic(fault: BaseException) -> bool:
