@@ -16,7 +16,7 @@ from celltcp.scenarios.requirements import QOE
 
 
 @dataclass(frozen=True)
-class Criterion:
+class _Criterion:
     """Metric that shows whether an application works well or badly."""
 
     metric: str
@@ -48,15 +48,15 @@ MAX_LATE_SHARE = 0.1
 #: and 1 is bad (ITU-T P.800). Conversations are hard to follow with far less than a tenth of the frames
 #: missing (ITU-T G.1010: 1 % of video, 3 % of speech).
 CRITERIA = (
-    Criterion(QOE, lambda mean: f"the mean opinion score is {mean:.2f}", sign=1, fails_at=2.0),
-    Criterion(
+    _Criterion(QOE, lambda mean: f"the mean opinion score is {mean:.2f}", sign=1, fails_at=2.0),
+    _Criterion(
         "late_share",
         lambda mean: f"{100 * mean:.1f} % of the frames are late",
         fails_at=MAX_LATE_SHARE,
     ),
-    Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),
-    Criterion("page_load_s", lambda mean: f"a page takes {mean:.3f} s"),
-    Criterion(
+    _Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),
+    _Criterion("page_load_s", lambda mean: f"a page takes {mean:.3f} s"),
+    _Criterion(
         "completed_share",
         lambda mean: f"{100 * mean:.0f} % of the transfers are complete",
         sign=1,
@@ -88,7 +88,7 @@ def verdicts_by_metric(
         values = {cca: columns[metric] for cca, columns in series.items()}
         verdict = best_of(metric, values, random=random)
         if verdict.leader is not None and not random:
-            contradicted_by = contradiction(verdict.leader, metric, criterion_values)
+            contradicted_by = _contradiction(verdict.leader, metric, criterion_values)
             verdict = replace(verdict, contradicted_by=contradicted_by)
             if competes and not verdict.contradicted_by:
                 goodput = {cca: columns[GOODPUT] for cca, columns in series.items()}
@@ -114,7 +114,7 @@ def values_by_criterion(
     }
 
 
-def contradiction(
+def _contradiction(
     leader: str, metric: str, criterion_values: Mapping[str, Mapping[str, list[float]]]
 ) -> str | None:
     """Returns the contradiction between the application's metrics and a leading CCA; None without one.
@@ -143,7 +143,7 @@ def contradiction(
 
 
 def _sentence(
-    criterion: Criterion, leader: str, means: Mapping[str, float], better_means: Mapping[str, float]
+    criterion: _Criterion, leader: str, means: Mapping[str, float], better_means: Mapping[str, float]
 ) -> str:
     """Returns the contradiction as text, with the means of the leader and of the best other CCA."""
     names = labels(means)
@@ -160,5 +160,5 @@ def _sentence(
     return f"{with_leader}; at best, with {names[best]}, {_mean_text(criterion, known_means[best])}"
 
 
-def _mean_text(criterion: Criterion, mean: float) -> str:
+def _mean_text(criterion: _Criterion, mean: float) -> str:
     return f"{criterion.metric} has no value" if math.isnan(mean) else criterion.describe(mean)

@@ -40,7 +40,7 @@ class FactorEffects:
     """Sentences on the best combination for each metric, and on what each factor does to it."""
 
     def __init__(
-        self, ranking: FieldRanking, stakes: Sequence[Stake], start: Choice, *, has_costs: bool = True
+        self, ranking: FieldRanking, stakes: Sequence[Stake], start: Choice, *, has_costs: bool
     ) -> None:
         """Prepares sentences; `start` has the values of the scenario, or the first ones given.
 

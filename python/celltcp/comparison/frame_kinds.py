@@ -64,11 +64,11 @@ def other_kinds(workload: Mapping[str, Any]) -> frozenset[int]:
 
 def selected_kinds(
     flows: Mapping[tuple[int, int], tuple[str, Mapping[str, Any]]],
-    kinds: Mapping[str, Collection[int]] | None = None,
+    kinds: Mapping[str, Collection[int]] | None,
 ) -> dict[tuple[int, int], Collection[int]]:
     """Returns the numbers of the kinds of frames to include by run and connection, where not all are.
 
-    `flows` are name and workload of the flow of each; `kinds` numbers by flow, by default those that
+    `flows` are name and workload of the flow of each; `kinds` numbers by flow, None for those that
     decide.
     """
     by_flow = (

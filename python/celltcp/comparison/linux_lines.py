@@ -42,16 +42,15 @@ _NODES = {"sender": ("from", "server"), "receiver": ("to", "phone")}
 _REQUEST_KINDS = ("request-response", "page", "video")
 
 
-def linux_line(change: str, scenario: Mapping[str, Any] | None = None, direction: str = "") -> str:
+def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
     """Returns the host and the Linux command that sets a field; empty if there is no command.
 
     Args:
         change: field and value, such as `tcp.initial_window=32`.
         scenario: scenario, parsed from its file; None leaves out lines for rates of hops and for
             queues in other devices, and the conditions under which a command helps.
-        direction: direction of a queue, `down` or `up`; empty for those of all flows that fill one.
     """
-    return _line(change, scenario, {}, direction)
+    return _line(change, scenario, {}, "")
 
 
 def _line(

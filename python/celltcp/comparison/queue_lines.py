@@ -63,7 +63,8 @@ def queue_line(
     value: str,
     scenario: Mapping[str, Any] | None,
     direction: str = "",
-    limit: str = "",
+    *,
+    limit: str,
 ) -> str:
     """Returns the command for a queue discipline.
 
@@ -113,9 +114,7 @@ def queue_line(
     return f"{line}; where the queue is a modem's or the provider's: {shaper_text}"
 
 
-def buffer_line(
-    parts: list[str], value: str, scenario: Mapping[str, Any], *, is_droptail: bool = False
-) -> str:
+def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is_droptail: bool) -> str:
     """Returns the command for a buffer; empty for one of a cell, or of a rate that varies.
 
     A queue discipline has a limit in packets.

@@ -223,7 +223,7 @@ class ScenarioSet:
         root = prepare_folder(folder)
         for name, comparison in self.comparisons.items():
             comparison.save(root / folder_name(name))
-        list_files(root, set_layout(self.comparisons, self.left_out))
+        list_files(root, _set_layout(self.comparisons, self.left_out))
 
     def __repr__(self) -> str:
         return f"<ScenarioSet {', '.join(self.comparisons)}: {', '.join(self.ccas)}>"
@@ -308,10 +308,10 @@ def set_request(scenarios: ScenarioList, settings: RunSettings) -> CampaignReque
         comparisons = dict(zip(sources, map(Comparison, results), strict=True))
         return ScenarioSet(comparisons, scenarios.left_out)
 
-    return CampaignRequest(planned, settings, scenario_set, set_layout(sources, scenarios.left_out))
+    return CampaignRequest(planned, settings, scenario_set, _set_layout(sources, scenarios.left_out))
 
 
-def set_layout(names: Iterable[str], left_out: tuple[str, ...]) -> Layout:
+def _set_layout(names: Iterable[str], left_out: tuple[str, ...]) -> Layout:
     """Returns the layout of the folder of a set of scenarios with these names."""
     return Layout("set", ("scenario",), {folder_name(name): (name,) for name in names}, left_out)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.best_values import Choice, is_condition
@@ -47,7 +46,7 @@ class Sentences:
         ranking: FieldRanking,
         stakes: Sequence[Stake],
         present: Mapping[str, str],
-        scenario: Mapping[str, Any] = MappingProxyType({}),
+        scenario: Mapping[str, Any],
     ) -> None:
         """Prepares sentences on these stakes.
 

@@ -39,7 +39,7 @@ def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
     """
     comparisons = list(sweep.points.values())
     metric_columns = columns_for(comparisons)
-    title = sweep_title(sweep)
+    title = _sweep_title(sweep)
     droppable = droppable_columns(comparisons, by)
     if not has_rows_of_flows(comparisons):
         cells = {
@@ -83,7 +83,7 @@ def sweep_shares_table(sweep: Sweep) -> Table | None:
     return table_by_point(sweep.axes, share_columns(has_index=has_index), cells, title)
 
 
-def sweep_title(sweep: Sweep) -> str:
+def _sweep_title(sweep: Sweep) -> str:
     """Returns the title of a table of means: scenario, number of runs, whether it is unfinished."""
     about = next(iter(sweep.points.values())).results.about
     name = "" if "scenario" in sweep.axes else f"{about['name']}: "

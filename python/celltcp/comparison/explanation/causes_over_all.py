@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Minimum number of comparisons of which causes are counted.
-MIN_COMPARISONS = 3
+_MIN_COMPARISONS = 3
 #: Causes whose name is not that of the documentation with spaces in place of underscores.
 _NAMES = {"aqm": "AQM", "probe_rtt": "PROBE_RTT", "nagle": "Nagle's algorithm", "start_up": "start-up"}
 
@@ -27,7 +27,7 @@ def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
         causes: rows of causes, as `Explanations.causes` has them.
         comparisons: number of comparisons.
     """
-    if comparisons < MIN_COMPARISONS or causes.empty:
+    if comparisons < _MIN_COMPARISONS or causes.empty:
         return None
     names = causes.groupby("cause")["weight"].sum().sort_values(ascending=False, kind="stable").index
     flows, ccas = causes["flow"].unique(), list(causes["cca"].unique())

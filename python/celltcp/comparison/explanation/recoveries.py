@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 #: Reasons of drops in the table `recoveries`.
-DROPS = ("overflow", "aqm", "policer", "random", "radio")
+_DROPS = ("overflow", "aqm", "policer", "random", "radio")
 #: Columns of the table `recoveries` with the time of the first drop for each reason.
-_FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
+_FIRST_DROPS = tuple(f"{reason}_s" for reason in _DROPS)
 #: Columns that are derived from others of the table.
 _DERIVED = ("drops", "length_s", "earliest_s", "latest_s")
 
@@ -29,7 +29,7 @@ def recoveries_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
     names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
     if "recoveries" not in results.tables:
         timeout_names = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
-        columns = ["run", "flow", *names, *DROPS, *_FIRST_DROPS, *timeout_names]
+        columns = ["run", "flow", *names, *_DROPS, *_FIRST_DROPS, *timeout_names]
         return pd.DataFrame({name: [] for name in [*columns, *_DERIVED]}, dtype=float)
     keys = connections[["run", "flow", "first_data_s", "duration_s"]]
     rows = frame(results.tables["recoveries"]).merge(keys, on=["run", "flow"])
@@ -39,7 +39,7 @@ def recoveries_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
     ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
     length = (ends - rows["t_s"]).clip(lower=0.0)
     return rows.assign(
-        drops=rows[[*DROPS]].sum(axis=1),
+        drops=rows[[*_DROPS]].sum(axis=1),
         length_s=length,
         earliest_s=rows[["dropped_s", "t_s"]].min(axis=1),
         latest_s=rows["end_s"].fillna(np.inf),

@@ -384,7 +384,7 @@ def further_connections(single: SingleRun) -> dict[str, pd.DataFrame]:
     }
 
 
-def finished_units(single: SingleRun) -> dict[str, pd.DataFrame]:
+def _finished_units(single: SingleRun) -> dict[str, pd.DataFrame]:
     """Returns the finished units of work of a run, by kind; kinds with one unit are left out."""
     units = without_connections(comparison_of(single).units).dropna(subset="duration_s")
     return {str(unit): group for unit, group in units.groupby("unit", sort=False) if len(group) > 1}
@@ -409,7 +409,7 @@ class RunPlots:
             raw: whether to draw the goodput of each slot, and not means over a second.
         """
         single = self._single
-        units = finished_units(single)
+        units = _finished_units(single)
         flows = list(dict.fromkeys(flow for table in units.values() for flow in table["flow"]))
         heights = [*[1.0] * 3, *[0.7] * len(units)]
         picture = figure(8, 2.33 * sum(heights))

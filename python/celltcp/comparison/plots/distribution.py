@@ -59,7 +59,7 @@ def draw_ecdf(
     """
     column, label = column_of(metric)
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
-    end = upper_end(slots, column)
+    end = _upper_end(slots, column)
     for cca in ccas:
         runs = _values_by_run(slots, cca, column)
         if not runs:
@@ -126,7 +126,7 @@ def column_of(metric: str) -> tuple[str, str]:
     return METRICS[metric]
 
 
-def upper_end(slots: pd.DataFrame, column: str) -> float | None:
+def _upper_end(slots: pd.DataFrame, column: str) -> float | None:
     """Returns the end of an axis for the values of a column; None if they are missing or zero.
 
     The longest of units of work is the worst case, and is shown. Of slots, some with all the data
@@ -138,11 +138,11 @@ def upper_end(slots: pd.DataFrame, column: str) -> float | None:
 
 
 def has_long_tail(slots: pd.DataFrame, column: str) -> bool:
-    """Returns whether an axis that ends at `upper_end` needs a logarithmic scale."""
+    """Returns whether an axis that ends at `_upper_end` needs a logarithmic scale."""
     known = slots[column].dropna()
     if known.empty or known.min() <= 0:
         return False
-    return (upper_end(slots, column) or 0.0) > 1.05 * _LOG_AXIS_RATIO * float(known.median())
+    return (_upper_end(slots, column) or 0.0) > 1.05 * _LOG_AXIS_RATIO * float(known.median())
 
 
 def ecdf_curves(
@@ -153,7 +153,7 @@ def ecdf_curves(
     by_cca = {cca: runs for cca in ccas if (runs := _values_by_run(slots, cca, column))}
     if not by_cca:
         return np.zeros(0), {}
-    end = upper_end(slots, column)
+    end = _upper_end(slots, column)
     grid = np.unique(_quantiles([values for runs in by_cca.values() for values in runs], points))
     if end is not None:
         grid = np.union1d(grid[grid <= end], [end])

@@ -124,7 +124,7 @@ def draw_flows(
     slot_s: float,
     window: Window | None,
     abreast: int,
-    compared: Collection[str] = (),
+    compared: Collection[str],
 ) -> float:
     """Draws goodput and RTT of the competing flows of a run, over the shaded sum of the goodputs.
 
