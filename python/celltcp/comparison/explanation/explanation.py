@@ -34,6 +34,7 @@ from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.comparison.yielding import yielding_text
+from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
@@ -525,7 +526,7 @@ class ExplainedComparison:
         return {
             "version": about["version"],
             "scenario": about["name"],
-            "ccas": [_json(explained) for explained in self.ccas],
+            "ccas": [json_value(_json(explained)) for explained in self.ccas],
             "remedies": [
                 {
                     "cause": remedy.cause,
@@ -544,26 +545,27 @@ class ExplainedComparison:
 
 
 def _json(explained: ExplainedCca) -> CcaExplanation:
+    """Returns an explanation as JSON, in which unknown values are NaN."""
     standing = explained.standing
     goodput_mbps, delay_ms = standing.differences or (None, None)
     leads = standing.leader is None or standing.leader == explained.cca
     return {
         "cca": explained.cca,
         "flow": explained.flow,
-        "goodput_mbps": _none_if_nan(explained.goodput_mbps),
-        "rtt_mean_ms": _none_if_nan(explained.rtt_mean_ms),
-        "used_share": _none_if_nan(explained.used_share),
+        "goodput_mbps": explained.goodput_mbps,
+        "rtt_mean_ms": explained.rtt_mean_ms,
+        "used_share": explained.used_share,
         "ranking": standing.metric,
-        "value": _none_if_nan(standing.value),
+        "value": standing.value,
         "leader": None if leads else standing.leader,
-        "leader_value": None if leads else _none_if_nan(standing.leader_value),
+        "leader_value": None if leads else standing.leader_value,
         "as_good": None if leads else standing.is_as_good,
-        "goodput_difference_mbps": _none_if_nan(goodput_mbps),
-        "rtt_difference_ms": _none_if_nan(delay_ms),
-        "cwnd_mean_segments": _none_if_nan(explained.cwnd_mean),
-        "cwnd_max_segments": _none_if_nan(explained.cwnd_max),
-        "recovery_interval_s": _none_if_nan(explained.recovery_interval_s),
-        "limits": {name: _none_if_nan(share) for name, share in explained.limits.items()},
+        "goodput_difference_mbps": goodput_mbps,
+        "rtt_difference_ms": delay_ms,
+        "cwnd_mean_segments": explained.cwnd_mean,
+        "cwnd_max_segments": explained.cwnd_max,
+        "recovery_interval_s": explained.recovery_interval_s,
+        "limits": {**explained.limits},
         "causes": [
             {"cause": cause.name, "weight": cause.weight, "text": cause.text}
             for cause in explained.causes
@@ -579,7 +581,3 @@ def _json(explained: ExplainedCca) -> CcaExplanation:
             for event in explained.events
         ],
     }
-
-
-def _none_if_nan(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else float(value)

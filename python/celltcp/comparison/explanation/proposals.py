@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -135,6 +136,30 @@ class ProposedRemedy(NamedTuple):
         return f"{text}; price: {remedy.price}" if remedy.price else text
 
 
+@dataclass
+class _Candidate:
+    """A remedy of a cause, with what the causes and CCAs that have it say of it."""
+
+    cause: str
+    remedy: Remedy
+    scenario: Mapping[str, object]
+    #: Position among the remedies of its cause, whether no such CCA leads, and negative weight.
+    rank: tuple[int, bool, float]
+    #: Directions of the queues that it is for.
+    directions: set[str] = field(default_factory=set)
+    #: For each CCA with the cause, whether it leads, or is as good as the leader.
+    leads_under: dict[str, bool] = field(default_factory=dict)
+
+    def proposed(self) -> ProposedRemedy:
+        """Returns the remedy for all of its CCAs, without a direction if it is for both."""
+        is_one = len(self.directions) == 1
+        remedy = self.remedy if is_one else self.remedy._replace(direction="")
+        leading = frozenset(cca for cca, leads in self.leads_under.items() if leads)
+        return ProposedRemedy(
+            self.cause, remedy, tuple(self.leads_under), self.scenario, leading=leading
+        )
+
+
 def remedies_of(
     causes: Iterable[tuple[Evidence, Cause, bool]], compared_ccas: Sequence[str]
 ) -> list[ProposedRemedy]:
@@ -147,12 +172,7 @@ def remedies_of(
         causes: evidence, cause, and whether the CCA leads or is as good as the leader.
         compared_ccas: congestion controls in the results.
     """
-    ranks: dict[tuple[str, Remedy], tuple[int, bool, float]] = {}
-    ccas: dict[tuple[str, Remedy], list[str]] = {}
-    leading: dict[tuple[str, Remedy], set[str]] = {}
-    directions: dict[tuple[str, Remedy], set[str]] = {}
-    scenario: Mapping[str, object] = {}
-    first_of_variants: dict[tuple[object, ...], tuple[str, Remedy]] = {}
+    candidates: dict[tuple[object, ...], _Candidate] = {}
     # A scenario of a log takes long to read.
     loaded: dict[str, Scenario | None] = {}
     for evidence, cause, leads in causes:
@@ -165,7 +185,6 @@ def remedies_of(
         is_skipped = cause.weight < _MIN_WEIGHT or has_other_boxes
         if rule is None or base is None or is_skipped:
             continue
-        scenario = evidence.scenario
         of_flow = (_for_own_flow(each, evidence) for each in rule(evidence, cause))
         new_remedies = (
             remedy
@@ -175,22 +194,15 @@ def remedies_of(
         for index, remedy in enumerate(new_remedies):
             # Computed values differ a little from CCA to CCA; the first one stands for all.
             variant = remedy.changed_fields, remedy.is_variant, remedy.fallback
-            key = first_of_variants.setdefault(variant, (cause.name, remedy))
             rank = index, not leads, -cause.weight
-            ranks[key] = min(ranks.get(key, rank), rank)
-            leading.setdefault(key, set()).update([evidence.cca] if leads else [])
-            directions.setdefault(key, set()).add(remedy.direction)
-            if evidence.cca not in ccas.setdefault(key, []):
-                ccas[key].append(evidence.cca)
-    proposed = []
-    for cause_name, remedy in sorted(ranks, key=ranks.__getitem__):
-        key = cause_name, remedy
-        in_direction = remedy if len(directions[key]) == 1 else remedy._replace(direction="")
-        leading_ccas = frozenset(leading[key])
-        proposed.append(
-            ProposedRemedy(cause_name, in_direction, tuple(ccas[key]), scenario, leading=leading_ccas)
-        )
-    return proposed
+            first = _Candidate(cause.name, remedy, evidence.scenario, rank)
+            candidate = candidates.setdefault(variant, first)
+            candidate.rank = min(candidate.rank, rank)
+            candidate.directions.add(remedy.direction)
+            candidate.leads_under[evidence.cca] = (
+                candidate.leads_under.get(evidence.cca, False) or leads
+            )
+    return [each.proposed() for each in sorted(candidates.values(), key=lambda each: each.rank)]
 
 
 def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
