@@ -14,7 +14,7 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.report.receive_window import WindowLimit
-from celltcp.comparison.report.settings_lines import linux_commands, settings_blocks, systems
+from celltcp.comparison.settings_lines import linux_commands, settings_blocks, systems
 from celltcp.comparison.socket_options import socket_option_texts
 from drawn_causes import CAUSES, compared_with
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.equal_flows import joined_stakes
 from celltcp.comparison.metrics import words_of
-from celltcp.comparison.report.settings_lines import linux_commands
+from celltcp.comparison.settings_lines import linux_commands
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes

@@ -16,7 +16,7 @@ from celltcp.comparison.queue_lines import (
     queue_of,
     shaper_line,
 )
-from celltcp.comparison.report.settings_lines import (
+from celltcp.comparison.settings_lines import (
     OTHER_SYSTEMS,
     linux_sysctls,
     parameter_commands,

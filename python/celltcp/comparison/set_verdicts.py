@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import NEED_TEXTS
 from celltcp.comparison.metrics import LATE_RESPONSES, sign_of, words_of
-from celltcp.comparison.report.settings_lines import linux_commands
 from celltcp.comparison.set_differences import (
     SetDifference,
     has_ratios,
@@ -15,6 +14,7 @@ from celltcp.comparison.set_differences import (
     set_difference,
     set_interval,
 )
+from celltcp.comparison.settings_lines import linux_commands
 from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
 
 if TYPE_CHECKING:

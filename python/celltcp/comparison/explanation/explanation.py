@@ -360,7 +360,7 @@ class ExplainedComparison:
         if self._collapse_text or self.window_limit_text:
             return []
         from celltcp.comparison.choices import ccas_to_set, linux_ccas_to_set, on_flow
-        from celltcp.comparison.report.settings_lines import linux_commands
+        from celltcp.comparison.settings_lines import linux_commands
 
         names = {cca: name.removesuffix("@none") for cca, name in labels(self.comparison.ccas).items()}
         on_text = on_flow(self.comparison)

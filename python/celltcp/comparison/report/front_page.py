@@ -23,8 +23,8 @@ from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
 from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.scenario_lines import scenario_block
-from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.settings_lines import settings_blocks, systems
 from celltcp.comparison.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section

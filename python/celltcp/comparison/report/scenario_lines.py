@@ -9,7 +9,7 @@ from typing import Any
 
 from celltcp._core import Scenario
 from celltcp.comparison.linux_lines import linux_lines
-from celltcp.comparison.report.settings_lines import systems
+from celltcp.comparison.settings_lines import systems
 from celltcp.present.section import Block
 from celltcp.scenarios.lower_bounds import has_sender_limit
 

@@ -12,9 +12,9 @@ from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, words_of
 from celltcp.comparison.plots.scenario_set import plot_set
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
-from celltcp.comparison.report.settings_lines import settings_blocks
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.set_verdicts import MIN_SCENARIOS, first_decided, over_all_text
+from celltcp.comparison.settings_lines import settings_blocks
 from celltcp.comparison.tables_of_several import set_table
 from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.section import Figure, Part, Section
