@@ -18,9 +18,8 @@ from celltcp.comparison.linux_lines import cca_line
 from celltcp.comparison.metrics import MetricText
 from celltcp.comparison.report.front_page import _gap_text, answer_of, settings_section, several_answer
 from celltcp.comparison.report.receive_window import WindowLimit
-from celltcp.comparison.settings_lines import linux_commands, settings_blocks, systems
 from celltcp.comparison.report.sweep import sweep_part
-from celltcp.comparison.settings_lines import settings_blocks, systems
+from celltcp.comparison.settings_lines import linux_commands, settings_blocks, systems
 from celltcp.files.replacing import FileKind
 from celltcp.present.pdf import pdf_of
 from celltcp.present.section import Block, Finding, Part, Section

@@ -52,8 +52,8 @@ from celltcp.comparison.explanation.window_remedies import (
     send_buffer,
 )
 from celltcp.comparison.linux_lines import host_text, node_word
-from celltcp.comparison.report.settings_lines import parameter_commands
 from celltcp.comparison.response_deadlines import response_deadline_s
+from celltcp.comparison.settings_lines import parameter_commands
 from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
