@@ -111,3 +111,25 @@ def test_connections_that_share_a_shallow_buffer_are_named(
         assert f"; {shared} with 2 connections between the same hosts: " in sentence
     if place == "server":
         assert "a buffer of a BDP (--set path.buffer=1bdp)" in next_steps(analyses)[-1]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_full_link_whose_rate_changes_once_has_both_rates(
+    seed: int, place: str, tmp_path: Path
+) -> None:
+    draw = random.Random(f"step {seed}")
+    high, low, at_s = draw.uniform(20, 50), draw.uniform(3, 8), draw.uniform(5, 12)
+    steps = [
+        {"at": "0s", "rate": f"{high:.1f}Mbit/s"},
+        {"at": f"{at_s:.2f}s", "rate": f"{low:.1f}Mbit/s"},
+    ]
+    changes = {"path.down.steps": steps, "path.rtt": "25ms", "path.buffer": "60packets"}
+    sentence = _sentence(tmp_path / "x.pcap", place, "cubic", changes)
+    found = re.search(r"; ([\d.]+) Mbit/s passed until ([\d.]+) s, and ([\d.]+) Mbit/s later", sentence)
+    assert found, sentence
+    before, until_s, after = map(float, found.groups())
+    assert (before, after) == pytest.approx((high * 1448 / 1500, low * 1448 / 1500), rel=0.05)
+    assert until_s == pytest.approx(at_s, abs=0.4)
+    steady = {"path.rtt": "25ms", "path.buffer": "60packets"}
+    assert "passed until" not in _sentence(tmp_path / "y.pcap", place, "cubic", steady)

@@ -11,7 +11,11 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
-from celltcp.pcap.diagnosis.full_buffers import full_buffer_text, overshoot_fills_buffer
+from celltcp.pcap.diagnosis.full_buffers import (
+    full_buffer_text,
+    overshoot_fills_buffer,
+    rate_change_text,
+)
 from celltcp.pcap.diagnosis.hypotheses import (
     are_below_rate,
     has_queue,
@@ -149,7 +153,8 @@ def loss_limit(evidence: Evidence) -> str:
     tails = [episode for episode in episodes if episode.is_tail]
     if len(tails) >= _MIN_EPISODES and len(tails) > len(episodes) - len(tails):
         return f"{_lost_text(tails)} at the end of a flight, where a probe or a time-out repairs them"
-    return policer(evidence) or _queue_or_path(evidence, _without_tails(episodes))
+    text = policer(evidence) or _queue_or_path(evidence, _without_tails(episodes))
+    return f"{text}{rate_change_text(evidence)}" if text else ""
 
 
 def _without_tails(episodes: list[Episode]) -> list[Episode]:
