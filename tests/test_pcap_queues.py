@@ -89,6 +89,17 @@ def test_many_losses_at_once_are_not_too_few() -> None:
     assert "40 segments were lost in bursts: either a buffer that overflowed" in sentence
 
 
+def test_losses_beside_an_empty_path_are_random_whichever_delay_is_the_longest() -> None:
+    """Where no delay exceeds jitter, a share of the longest one shows no full queue."""
+    losses = [each for t in range(1, 8) for each in loss(t, 40.2, 0.2)]
+    fuller = [each for t in (2.5, 6.5) for each in loss(t, 40.9, 0.9)]
+    sentence = limit(evidence([*losses, *fuller], far_rtt_p50_ms=40.3, far_rtt_p95_ms=41.0))
+    assert sentence.startswith("9 segments were lost at random, "), sentence
+    queued = [each for t in (2.5, 6.5) for each in loss(t, 78, 0.9)]
+    sentence = limit(evidence([*losses, *queued], far_rtt_p50_ms=40.3, far_rtt_p95_ms=79.0))
+    assert sentence.startswith("7 segments were lost at random, "), sentence
+
+
 @pytest.mark.parametrize("is_steady", [True, False])
 def test_a_queue_changes_steadily_and_jitter_does_not(is_steady: bool) -> None:
     """A capture that begins in a queue has no RTT of the empty path to compare with."""

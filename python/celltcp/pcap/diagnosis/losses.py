@@ -212,7 +212,7 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> str:
     if is_mostly_full and (has_overshoot or _are_high(evidence, known)):
         return _full_queue_text(evidence, full)
     if len(short) >= _MIN_EPISODES and len(short) > len(known) - len(short):
-        text = _short_queue_text(evidence, short, max(episode.delay_ms for episode in known))
+        text = _short_queue_text(evidence, short, known)
         full_count = sum(episode.count for episode in full)
         # One event may have lost more than all others together.
         if full_count <= sum(episode.count for episode in short):
@@ -328,17 +328,20 @@ def _is_empty_after(evidence: Evidence, end_s: float) -> bool:
     return bool((later["rtt_min_ms"] <= max_rtt_ms).mean() > _MIN_EMPTY_SHARE)
 
 
-def _short_queue_text(evidence: Evidence, short: list[Episode], longest_ms: float) -> str:
+def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Episode]) -> str:
     """Returns the sentence about losses at queues that were not full.
 
     The delay of a queue shows its length only where its rate is constant. Losses at high RTTs are then
-    those of a queue discipline, and others have a cause outside the queue. `longest_ms` is the longest
-    delay at losses, including those in a full queue.
+    those of a queue discipline, and others have a cause outside the queue. `known` are all episodes
+    with an RTT, including those in a full queue.
     """
     if short[-1].start_s - short[0].start_s < _MIN_SPREAD_SHARE * evidence.row["download_s"]:
         return _unclear_text(short)
     if sum(_is_above_lowest(episode) for episode in short) <= len(short) / 2:
-        return _burst_text(evidence, short) if _are_bursts(short) else _random_text(evidence, short)
+        if _are_bursts(short):
+            return _burst_text(evidence, short)
+        # Beside a path that is nearly empty, the longest delays are no full queue.
+        return _random_text(evidence, [each for each in known if not _is_above_lowest(each)])
     if not _has_constant_rate(evidence):
         return _unclear_text(short)
     is_high = p_value_of_high_rtts(evidence, short) <= _MAX_AQM_P_VALUE
@@ -348,6 +351,7 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], longest_ms: floa
             f"a queue discipline (AQM) on the path drops: {_lost_text(short)} before its "
             f"queue was full: {_rtt_text(short)}"
         )
+    longest_ms = max(episode.delay_ms for episode in known)
     low_count = sum(episode.delay_ms <= _MAX_LOW_QUEUE * longest_ms for episode in short)
     if low_count < max(1, _MIN_LOW_EPISODES * len(short)):
         return _unclear_text(short)
