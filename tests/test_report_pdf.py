@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Drawing
 
 from celltcp.present import pdf
@@ -34,6 +35,19 @@ def test_tables_begin_on_a_first_page_that_has_room(monkeypatch: pytest.MonkeyPa
     table = Table((Column("CCA"), Column("goodput", is_number=True)), (("cubic", "12.3 ±0.4"),))
     (page,) = _pages(monkeypatch, _part(Section("Means", table)))
     assert any("12.3 ±0.4" in text.get_text() for text in page.texts)
+
+
+def test_headings_and_paragraphs_end_before_the_right_margin(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = (
+        "Best path.queue under bbr+bbr for ping (95th percentile of the response time): fq-codel",
+        "Best value of path.wired.0.rate for download (mean RTT of the minimum window) with cubic, bbr",
+        "Command summary: common minimum memory of communicating commands, commonly summed up",
+    )
+    part = Part(long[0], long[1], (), tuple(Section(title, text=long) for title in long))
+    for page in _pages(monkeypatch, part):
+        renderer = FigureCanvasAgg(page).get_renderer()
+        ends = [text.get_window_extent(renderer).x1 / page.dpi for text in page.texts]
+        assert max(ends) <= 8.27 - 0.8
 
 
 @pytest.mark.parametrize("count", [7, 8, 9, 10, 11, 12, 30])

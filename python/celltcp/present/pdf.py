@@ -22,8 +22,8 @@ from celltcp.present.style import Picture
 _WIDTH, _HEIGHT, _MARGIN = 8.27, 11.69, 0.8
 #: Height of a line as a multiple of the font size.
 _LEADING = 1.45
-#: Mean width of a letter as a share of the font size, for proportional and for monospaced fonts.
-_LETTER, _MONO = 0.54, 0.602
+#: Mean width of a letter as a share of the font size, for proportional, bold and monospaced fonts.
+_LETTER, _BOLD_LETTER, _MONO = 0.54, 0.65, 0.602
 #: Font sizes, points.
 _TITLE, _HEADING, _TEXT, _SMALL, _SMALLEST = 17.0, 12.0, 10.0, 8.5, 5.0
 #: Minimum font size of a table, points; tables with longer lines than that allows are split.
@@ -82,7 +82,8 @@ class _Pages:
 
     def paragraph(self, text: str, size: float, **style: Any) -> None:
         """Writes a text in as many lines as it needs, and a gap."""
-        letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * _LETTER))
+        letter = _BOLD_LETTER if style.get("weight") == "bold" else _LETTER
+        letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * letter))
         for line in textwrap.wrap(text, letters):
             self.line(line, size, **style)
         self.gap(size / 2)
