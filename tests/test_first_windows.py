@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from celltcp.comparison.linux_lines import linux_line, linux_lines
 from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.scenario_lines import scenario_block
+from celltcp.results.limits import receive_window_fields
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
@@ -107,3 +109,20 @@ def test_an_explanation_has_the_lines_of_what_the_scenario_sets_beside_the_cca()
     assert "# receiver\nsysctl -w net.ipv4.tcp_rmem='4096 131072 67108864'" in text
     plain = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="10s")
     assert not ExplainedComparison(plain).scenario_lines
+
+
+@pytest.mark.parametrize(
+    ("tcp", "fields"),
+    [
+        ({"window_scale": False}, ("window_scale",)),
+        ({"window_scale": 3, "receive_buffer_max": "1MB"}, ("window_scale", "receive_buffer_max")),
+        ({"window_scale": 7, "receive_buffer_max": "1MB"}, ("receive_buffer_max",)),
+        ({"window_scale": 1, "receive_window_max": "100kB"}, ("receive_window_max",)),
+        ({"window_scale": False, "receive_window_max": "100kB"}, ("window_scale",)),
+        ({}, ("receive_buffer_max",)),
+    ],
+)
+def test_a_full_receive_window_has_the_field_that_allows_least(
+    tcp: dict[str, Any], fields: tuple[str, ...]
+) -> None:
+    assert receive_window_fields(tcp) == fields

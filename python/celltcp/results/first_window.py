@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INITIAL_BUFFER, LARGEST_BUFFER = "128KiB", "6MiB"
 #: Maximum data in flight of a window that still grows, as a share of the largest receive buffer. The
 #: packets that waste most memory leave 0.45 of that for the window.
-_MAX_GROWING_SHARE = 0.3
+MIN_WINDOW_SHARE_OF_BUFFER = 0.3
 
 
 def initial_buffer(tcp: Mapping[str, Any], window: float) -> str | None:
@@ -27,6 +27,6 @@ def initial_buffer(tcp: Mapping[str, Any], window: float) -> str | None:
     """
     largest = in_unit(str(tcp.get("receive_buffer_max", LARGEST_BUFFER)), "B") or 0.0
     is_free = "receive_window_max" not in tcp and tcp.get("window_scale", True) is True
-    if not is_free or window >= _MAX_GROWING_SHARE * largest:
+    if not is_free or window >= MIN_WINDOW_SHARE_OF_BUFFER * largest:
         return None
     return str(tcp.get("receive_buffer_initial", INITIAL_BUFFER))

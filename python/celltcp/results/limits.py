@@ -374,12 +374,13 @@ def _settings_text(kind: str, results: Results, lineups: set[str]) -> str:
     if split_lineups >= lineups:
         return "the buffer of the split host sets it"
     split = ", or the buffer of the split host" if split_lineups & lineups else ""
-    scale = tcp.get("window_scale", True)
-    if "receive_window_max" in tcp and not _is_scale_smaller(tcp):
-        return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
-    if scale is not True:
-        scale_text = "false" if scale is False else scale
-        return f"tcp.window_scale ({scale_text}) or tcp.receive_buffer_max sets it{split}"
+    fields = receive_window_fields(tcp)
+    if fields != ("receive_buffer_max",):
+        values = {
+            field: "false" if tcp[field] is False else tcp[field] for field in fields if field in tcp
+        }
+        texts = [f"tcp.{field} ({value})" for field, value in values.items()]
+        return f"{' or '.join(texts)} sets it{split}"
     # Most comparisons have no warning, and do without the module.
     from celltcp.results.first_window import initial_buffer
 
@@ -391,11 +392,25 @@ def _settings_text(kind: str, results: Results, lineups: set[str]) -> str:
     )
 
 
-def _is_scale_smaller(tcp: Mapping[str, Any]) -> bool:
-    """Returns whether the window scale allows less than the cap of the receive window."""
-    scale = tcp.get("window_scale", True)
-    cap = in_unit(str(tcp["receive_window_max"]), "B") or math.inf
-    return scale is not True and MAX_UNSCALED_WINDOW << int(scale) < cap
+def receive_window_fields(tcp: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the fields of the table `tcp` that allow the smallest receive window: one, or several.
+
+    The share of the largest buffer that is a window depends on the packets: of a field within that
+    range, either may be smaller.
+    """
+    # Most results have no warning, and do without the module.
+    from celltcp.results.first_window import LARGEST_BUFFER, MIN_WINDOW_SHARE_OF_BUFFER
+
+    scale, cap = tcp.get("window_scale", True), in_unit(tcp.get("receive_window_max"), "B")
+    largest = in_unit(str(tcp.get("receive_buffer_max", LARGEST_BUFFER)), "B") or 0.0
+    windows = {
+        "receive_window_max": math.inf if cap is None else cap,
+        "window_scale": math.inf if scale is True else MAX_UNSCALED_WINDOW << int(scale),
+    }
+    field = min(windows, key=windows.__getitem__)
+    if windows[field] <= MIN_WINDOW_SHARE_OF_BUFFER * largest:
+        return (field,)
+    return ("receive_buffer_max",) if windows[field] > largest else (field, "receive_buffer_max")
 
 
 def _max_in_flight(results: Results) -> float:

@@ -13,7 +13,7 @@ from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.first_window import initial_buffer
-from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE
+from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE, receive_window_fields
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text
@@ -179,7 +179,7 @@ def receive_window(evidence: Evidence) -> Cause | None:
     unused. Or the window is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows, or
     for {MIN_PEAK_SHARE:.0%} if they have another CCA.
     """
-    fields = ("receive_window_max", "receive_buffer_max", "window_scale")
+    fields = receive_window_fields(evidence.scenario.get("tcp", {}))
     if later_leg(evidence) or has_sender_limit(evidence.scenario):
         return None
     return _window_cause(evidence, "receive_window", "receive window", fields)
