@@ -55,6 +55,36 @@ def test_answers_that_wait_for_probes_of_either_end_have_a_lower_rto(direction: 
 
 
 @pytest.mark.parametrize("seed", range(2))
+def test_slow_times_with_few_responses_have_their_mean_by_time(seed: int) -> None:
+    """A request waits for the response before it, which a cell of two rates makes long for seconds."""
+    draw = random.Random(seed)
+    steps = [{"at": f"{10 * n}s", "rate": ("20Mbit/s", "1Mbit/s")[n % 2]} for n in range(6)]
+    thin = {"kind": "request-response", "response": "200B", "gap": "100ms", "think": "0ms"}
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(30, 60)}ms",
+        "path.down": {"steps": steps},
+        "path.buffer": f"{draw.randint(100, 300)}packets",
+        "flows": [{"name": "bulk"}, {"name": "thin", "workload": thin}],
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
+    text = next(
+        cause.text
+        for each in ExplainedComparison(result).ccas
+        for cause in each.causes
+        if cause.name == "slow_units"
+    )
+    found = re.search(r"weighted by time, their mean is ([\d.]+) s instead of ([\d.]+) (m?s)", text)
+    assert found is not None, text
+    times = result.units.loc[result.units["unit"] == "response", "duration_s"].dropna()
+    assert float(found[1]) == pytest.approx((times**2).sum() / times.sum(), rel=0.01)
+    # On a steady path, all times of the run have as many.
+    steady = {**changes, "path.down": "20Mbit/s", "path.buffer": "1bdp"}
+    again = ct.compare("steady-20-68", "cubic", 1, duration="30s", set=steady)
+    causes = [cause.text for each in ExplainedComparison(again).ccas for cause in each.causes]
+    assert "weighted by time" not in " ".join(causes)
+
+
+@pytest.mark.parametrize("seed", range(2))
 def test_calls_in_a_data_center_have_a_lower_rto_and_delayed_acks_are_no_queue(seed: int) -> None:
     """The request after a pause carries the ACK, so that samples of the RTT have that pause."""
     draw = random.Random(seed)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _UNIT_KINDS = ("response", "frame_delay", "page_load")
 #: Minimum duration of a slow unit, medians of the durations.
 _MIN_SLOW_MEDIANS = 1.5
+#: Minimum ratio of the mean response weighted by time to the mean of all for a text on few slow ones.
+_MIN_FEW_SLOW_RATIO = 1.5
 #: Minimum size of frames of several segments, mean sizes of a segment.
 _MIN_FRAME_SEGMENTS = 1.5
 #: Minimum duration of a page at which round trips are a cause: in lowest RTTs, and in times that the
@@ -106,7 +108,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{evidence.in_runs_text} ({percent_text(slow_count / count)}) {bound_text}"
             f"{' or never' if dropped_count else ''}{longest_text}: "
             f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}"
-            f"{_timer_text(evidence, reasons)}"
+            f"{_timer_text(evidence, reasons)}{_few_slow_text(evidence, units)}"
             f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
@@ -161,6 +163,24 @@ def _timer_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     return (
         " The timer of a lone segment is an RTT and the minimum RTO of "
         f"{time_text(evidence.min_rto_s)}, some {time_text(rto_s)}; it doubles with each time-out."
+    )
+
+
+def _few_slow_text(evidence: Evidence, units: pd.DataFrame) -> str:
+    """Returns a sentence on slow times that have few responses; empty where these change little.
+
+    A request that waits for the response before it asks less often while that is slow (coordinated
+    omission). Weighted by time, responses count as often as a user who asks at any time meets them.
+    """
+    times_s = units["duration_s"][np.isfinite(units["duration_s"])]
+    if evidence.workload.get("kind") != "request-response" or not times_s.sum() > 0:
+        return ""
+    mean_s, weighted_s = times_s.mean(), (times_s**2).sum() / times_s.sum()
+    if weighted_s < _MIN_FEW_SLOW_RATIO * mean_s:
+        return ""
+    return (
+        " Each request waits for the response before it, so that slow times have fewer of them: "
+        f"weighted by time, their mean is {time_text(weighted_s)} instead of {time_text(mean_s)}."
     )
 
 
