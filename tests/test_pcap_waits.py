@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import replace
@@ -90,3 +91,8 @@ def test_a_short_segment_that_leaves_with_the_ack_of_another_waited_for_it(
         (row,) = analyse(file).connections.to_dict("records")
         assert (" for ACKs (" in row["diagnosis"]) == (not nodelay), row["diagnosis"]
         assert ("TCP_NODELAY" in row["diagnosis"]) == (not nodelay)
+        if not nodelay:
+            parts = r" requests, one in [\d.]+ ms on average \(RTT ([\d.]+) ms, ACKs ([\d.]+) ms"
+            ((rtt_ms, acks_ms),) = re.findall(parts, row["diagnosis"])
+            assert float(rtt_ms) == pytest.approx(float(rtt.removesuffix("ms")), rel=0.1)
+            assert float(acks_ms) == pytest.approx(float(rtt_ms), rel=0.2)

@@ -104,3 +104,29 @@ def requests_text(evidence: Evidence, requests: Requests) -> str:
         f"(RTT {ms_text(requests.rtt_ms)}{waited_text}), and the RTT allows "
         f"{three_digits(requests.largest_mbps)} Mbit/s at most"
     )
+
+
+def cycle_text(evidence: Evidence) -> str:
+    """Returns the mean time from one request to the next and its parts, as text; empty without any.
+
+    Each segment of the receiver is a request; those of bulk transfers and longer messages are none.
+    """
+    row = evidence.row
+    direction, other = ("down", "up") if row["direction"] == "down" else ("up", "down")
+    count = row[f"segments_{other}"]
+    are_answered = count >= _MIN_REQUESTS and row[f"segments_{direction}"] >= count
+    if not are_answered or evidence.sends_full_segments(evidence.receiver):
+        return ""
+    parts_s = {
+        "RTT": evidence.rtt_or_zero_ms * count / 1e3,
+        "ACKs": row["delayed_ack_s"],
+        evidence.sender: evidence.turns_s(evidence.sender),
+        evidence.receiver: evidence.turns_s(evidence.receiver),
+    }
+    parts = [
+        f"{name} {ms_text(1e3 * part_s / count)}"
+        for name, part_s in parts_s.items()
+        if 1e3 * part_s >= _MIN_WAIT_MS * count
+    ]
+    cycle = ms_text(1e3 * row["download_s"] / count)
+    return f"; {count} requests, one in {cycle} on average ({', '.join(parts)})"

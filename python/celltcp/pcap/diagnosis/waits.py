@@ -16,6 +16,7 @@ from celltcp.pcap.diagnosis.evidence import (
     segments_were,
     times_text,
 )
+from celltcp.pcap.diagnosis.requests import cycle_text
 from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.scenarios.quantity_texts import ms_text, time_text
 
@@ -89,7 +90,7 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         acks_text = "ACKs" if is_rtt else "delayed ACKs"
         text = (
             f"waited {time_text(row['delayed_ack_s'])} for {acks_text} ({count_text}): the {side} "
-            f"sends on {NAGLE}; set TCP_NODELAY, or write each message at once"
+            f"sends on {NAGLE}; set TCP_NODELAY, or write each message at once{cycle_text(evidence)}"
         )
         yield Wait(row["delayed_ack_s"], text)
     if text := late_application(evidence, "server"):
@@ -111,7 +112,7 @@ def late_application(evidence: Evidence, side: str) -> str:
     action = "asked for more" if side == "client" else "answered"
     return (
         f"waited {time_text(turns_s)} for the application of the {side} ({plural(count, 'time')}): it "
-        f"let more than a round trip pass before it {action}"
+        f"let more than a round trip pass before it {action}{cycle_text(evidence)}"
     )
 
 
