@@ -159,3 +159,12 @@ def test_the_best_of_one_flow_has_its_price_for_the_others() -> None:
         and text.endswith("It costs: ping response p95 0.100 instead of 0.010 s (20 and bbr)")
         for text in texts
     )
+
+
+def test_a_value_that_no_other_was_run_beside_is_no_tie() -> None:
+    """An unfinished sweep has not run each value yet."""
+    values = {"20 with cubic": [1.0, 1.01, 1.02], "20 with bbr": [2.0, 2.01, 2.02]}
+    stake = Stake("web", "response_p95_s", "", values, best_of("response_p95_s", values, random=True))
+    text = next(text for text in _texts(["buffer"], ["cubic", "bbr"], stake) if "best mean" in text)
+    assert "no other value was run" in text
+    assert "no difference that matters" not in text

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: Name of the congestion control among the factors.
 _CCA = "the CCA"
-#: Text on values of a factor that are tied.
-_NO_EFFECT = "no difference that matters"
+#: Texts on values of a factor that are tied, and on the only one of an unfinished sweep.
+_NO_EFFECT, _ONLY_VALUE = "no difference that matters", "no other value was run"
 #: Minimum change of a mean that helps, as a share of the larger mean.
 _MIN_CHANGE = 0.02
 #: Maximum number of choices that a text lists.
@@ -121,8 +121,8 @@ class FactorEffects:
             for place, effect in effects.items()
         }
         same = len(set(texts.values())) == 1 and len(texts) > 1
-        if same and _NO_EFFECT in texts.values():
-            parts = [_NO_EFFECT]
+        if same and not {_NO_EFFECT, _ONLY_VALUE}.isdisjoint(texts.values()):
+            parts = [*dict.fromkeys(texts.values())]
         elif same:
             parts = [f"{' or '.join(f'with {place}' for place in texts)} {next(iter(texts.values()))}"]
         else:
@@ -131,6 +131,9 @@ class FactorEffects:
         return f"{f'{factor[0].upper()}{factor[1:]}' if factor == _CCA else factor}: {'; '.join(parts)}"
 
     def _effect_text(self, stake: Stake, index: int, effect: _Effect) -> str:
+        if len(effect.names) < 2:
+            return _ONLY_VALUE
+
         def value(name: str) -> str:
             return self._values(name)[index]
 
