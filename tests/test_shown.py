@@ -116,6 +116,10 @@ def test_size_style_and_title_can_be_asked_for(celltcp, stored, tmp_path: Path) 
         done = celltcp(*command, *wrong)
         assert done.returncode == 2
         assert re.search(f"{wrong[0][2:]}: (invalid|unknown) '{wrong[1]}'; allowed: ", done.stderr)
+    for tiny in ("1x1", "1x1.2"):
+        done = celltcp(*command, "--size", tiny)
+        assert done.returncode == 2
+        assert f"size: {tiny} is too small for this picture; without a size it has " in done.stderr
     with styled("4x4"):
         assert tuple(figure(1, 1).get_size_inches()) == (4, 4)
     assert tuple(figure(1, 1).get_size_inches()) == (1, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import combinations, cycle
@@ -93,6 +94,9 @@ _MIN_PAGE_PICTURE_INCHES = 8.0
 class Picture(Figure):
     """A figure that shows itself in a notebook, and whose files keep text as text."""
 
+    #: Size that it has without another one that was asked for, inches.
+    usual_size: tuple[float, float] | None = None
+
     def savefig(self, *args: Any, **kwargs: Any) -> None:
         """Writes the figure as matplotlib does, but with labels wrapped at the length of their axes."""
         with mpl.rc_context(_FONTS), self.laid_out():
@@ -100,15 +104,31 @@ class Picture(Figure):
 
     @contextmanager
     def laid_out(self) -> Iterator[None]:
-        """Places the axes and wraps their labels once, for all files that are written meanwhile."""
+        """Places the axes and wraps their labels once, for all files that are written meanwhile.
+
+        Raises:
+            CelltcpError: if the size that was asked for has no room for the axes beside their labels.
+        """
         engine = self.get_layout_engine()
         if engine is None:
             yield
             return
-        # A draw without rendering would take longer than the layout alone.
-        engine.execute(self)
-        if self._wrap_labels():
-            engine.execute(self)
+        with warnings.catch_warnings():
+            if self.usual_size is not None:
+                warnings.filterwarnings("error", ".*axes sizes collapsed to zero")
+            try:
+                # A draw without rendering would take longer than the layout alone.
+                engine.execute(self)
+                if self._wrap_labels():
+                    engine.execute(self)
+            except UserWarning as error:
+                asked, usual = (
+                    "x".join(f"{inches:.3g}" for inches in size)
+                    for size in (self.get_size_inches(), self.usual_size or ())
+                )
+                raise CelltcpError(
+                    f"size: {asked} is too small for this picture; without a size it has {usual} inches"
+                ) from error
         self.set_layout_engine(None)
         try:
             yield
@@ -206,6 +226,7 @@ def figure(width: float, height: float) -> Figure:
         paper_width = _COLUMN_INCHES if width < _MIN_PAGE_PICTURE_INCHES else _PAGE_INCHES
         size = (paper_width, height * min(1.2 * paper_width / width, 1.0))
     picture = Picture(figsize=_REQUESTED["size"] or size, layout="constrained")
+    picture.usual_size = size if _REQUESTED["size"] else None
     if _REQUESTED["title"] is not None:
         picture.suptitle(_REQUESTED["title"])
     return picture
