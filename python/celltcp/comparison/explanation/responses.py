@@ -98,7 +98,7 @@ def paced_responses(evidence: Evidence) -> Cause | None:
 def least_response_s(evidence: Evidence) -> float | None:
     """Returns the least time of a response over a connection, s: an RTT, the server, and its bytes.
 
-    None for other workloads, sizes or times that vary, and a rate that varies.
+    None for other workloads, responses of a segment, and sizes, times or rates that vary.
     """
     parts = _parts_of_response(evidence)
     return None if parts is None else sum(parts)
@@ -113,7 +113,7 @@ def least_response_text(evidence: Evidence) -> str:
     server_text = f", {time_text(server_s)} of the server" if server_s else ""
     return (
         f"a response of {size_text(sizes[1])} needs at least {time_text(sum(parts))} under every CCA: "
-        f"an RTT of {time_text(rtt_s)}{server_text}, {time_text(transfer_s)} for its bytes"
+        f"an RTT of {time_text(rtt_s)}{server_text}, {time_text(transfer_s)} for its further bytes"
     )
 
 
@@ -125,7 +125,13 @@ def _parts_of_response(evidence: Evidence) -> tuple[float, float, float] | None:
     is_steady = len(rates) and rates.min() >= _MIN_STEADY_SHARE * evidence.capacity_mbps > 0
     if sizes is None or server_s is None or not is_steady or evidence.has_middleboxes or not rtt_s > 0:
         return None
-    return rtt_s, server_s, 8e-6 * sizes[1] / evidence.capacity_mbps
+    # The RTT has the time of one of the segments, or of two with a delayed ACK.
+    parts = rtt_s, server_s, 8e-6 * (sizes[1] - evidence.mss) / evidence.capacity_mbps
+    units = evidence.units
+    if units is None or sizes[1] <= evidence.mss:
+        return None
+    shortest_s = units.loc[units["unit"] == "response", "duration_s"].min()
+    return parts if sum(parts) <= shortest_s else None
 
 
 def _idle_link_responses(evidence: Evidence) -> pd.DataFrame | None:

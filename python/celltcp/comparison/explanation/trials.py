@@ -303,15 +303,20 @@ class Trials:
 
         That is the ranking metric of its application. Without one it is its goodput, also where other
         flows have applications. It may get worse for a shorter delay, if a delay is the cause, but no
-        more frames may be late. The goodput of other flows may fall by more, as they may have had too
-        much.
+        more frames of any flow may be late. The goodput of other flows may fall by more, as they may
+        have had too much.
         """
+        is_for_delay = proposed.cause in _DELAY_CAUSES
+        if is_for_delay and any(
+            each.metric == _LATE_SHARE and each.gain < -MIN_HELP_LOG for each in metrics
+        ):
+            return True
         tested = self._comparison.tested.name
-        max_loss = _MAX_LOSS_FOR_DELAY_LOG if proposed.cause in _DELAY_CAUSES else MIN_HELP_LOG
+        max_loss = _MAX_LOSS_FOR_DELAY_LOG if is_for_delay else MIN_HELP_LOG
         asked = {each.ranking.metric for each in self._comparison.applications if each.flow == tested}
         if asked:
             return any(
-                each.gain < -(MIN_HELP_LOG if each.metric == _LATE_SHARE else max_loss)
+                each.gain < -max_loss
                 for each in metrics
                 if each.flow == tested and each.metric in asked
             )
