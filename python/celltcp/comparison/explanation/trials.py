@@ -320,6 +320,9 @@ class Trials:
                 for each in metrics
                 if each.flow == tested and each.metric in asked
             )
+        if proposed.remedy.curve and self._comparison.applications:
+            # One of the values of a trade-off, which are shown beside each other with their prices.
+            return False
         max_losses = {tested: max_loss}
         return any(
             each.gain < -max_losses.get(each.flow, _MAX_LOSS_OF_OTHERS_LOG)
