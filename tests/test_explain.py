@@ -651,7 +651,7 @@ def test_a_flow_that_never_had_the_capacity_is_said_to_have_had_it_never() -> No
     (explained,) = ExplainedComparison(result).ccas
     (text,) = (each.text for each in explained.causes if each.name == "early_exit")
     assert "at the threshold that initial_ssthresh sets" in text
-    assert "of which the flow never had 80 %" in text
+    assert "as the flow never used 80 % of it" in text
     assert "until" not in text
 
 

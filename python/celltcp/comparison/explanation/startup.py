@@ -131,7 +131,7 @@ def early_exit(evidence: Evidence) -> Cause | None:
     if all(ramp.has_reached for ramp in ramps):
         until_text = f" until the flow had {percent_text(REACHED_SHARE)} of it"
     elif not any(ramp.has_reached for ramp in ramps):
-        until_text = f", of which the flow never had {percent_text(REACHED_SHARE)}"
+        until_text = f", as the flow never used {percent_text(REACHED_SHARE)} of it"
     # A configured ssthresh ends slow start.
     threshold_text = (
         ", at the threshold that initial_ssthresh sets"
