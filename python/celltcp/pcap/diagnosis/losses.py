@@ -341,7 +341,8 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
         if _are_bursts(short):
             return _burst_text(evidence, short)
         # Beside a path that is nearly empty, the longest delays are no full queue.
-        return _random_text(evidence, [each for each in known if not _is_above_lowest(each)])
+        low = [each for each in known if each in short or not _is_above_lowest(each)]
+        return _random_text(evidence, low)
     if not _has_constant_rate(evidence):
         return _unclear_text(short)
     is_high = p_value_of_high_rtts(evidence, short) <= _MAX_AQM_P_VALUE

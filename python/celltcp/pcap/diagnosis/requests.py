@@ -16,6 +16,8 @@ _CERTAIN, _LIKELY = (
 ONE_REQUEST = (_CERTAIN, _LIKELY)
 #: Minimum number of requests, and maximum range of an answer around the largest flight, as a share.
 _MIN_REQUESTS, _MAX_RANGE = 5, 0.1
+#: Minimum number of requests with a mean time: that from the first answer on lacks the first request.
+_MIN_CYCLES = 20
 #: Maximum data of the requests, as a share of the answers.
 _MAX_REQUEST_SHARE = 0.1
 #: Range of the time of a request and its answer, RTTs, where the capture does not show the flight.
@@ -114,7 +116,7 @@ def cycle_text(evidence: Evidence) -> str:
     row = evidence.row
     direction, other = ("down", "up") if row["direction"] == "down" else ("up", "down")
     count = row[f"segments_{other}"]
-    are_answered = count >= _MIN_REQUESTS and row[f"segments_{direction}"] >= count
+    are_answered = count >= _MIN_CYCLES and row[f"segments_{direction}"] >= count
     if not are_answered or evidence.sends_full_segments(evidence.receiver):
         return ""
     parts_s = {
