@@ -17,6 +17,7 @@ from celltcp.comparison.explanation.flow_scenario import FlowScenario
 from celltcp.comparison.explanation.flow_windows import FlowWindows
 from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
+from celltcp.comparison.explanation.queue_owners import met_in_flight
 from celltcp.comparison.explanation.recoveries import recoveries_of
 from celltcp.comparison.frame_kinds import KIND_EVENTS, deciding_kinds, select_frames
 from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, FRAME, FRAME_AGE, FRAMES
@@ -388,6 +389,11 @@ class Evidence(FlowScenario):
     def reverse_mbps(self) -> dict[str, float]:
         """Goodput of each flow with data in the opposite direction while this one ran, Mbit/s."""
         return self._other_goodputs(is_upload=not self.is_upload)
+
+    @functools.cached_property
+    def met_in_flight(self) -> dict[str, float]:
+        """Data in flight of each flow in the slots of the longest waits, segments."""
+        return met_in_flight(self)
 
     def _other_goodputs(self, *, is_upload: bool) -> dict[str, float]:
         """Returns the goodput of each other flow of a direction while this one ran, Mbit/s."""

@@ -86,6 +86,11 @@ def longest_in_flight(evidence: Evidence, names: Iterable[str]) -> str:
 
     The flow with the highest rate may fill no queue, as BBR, where another one sends in bursts.
     """
+    return max(names, key=lambda name: evidence.met_in_flight.get(name, 0.0))
+
+
+def met_in_flight(evidence: Evidence) -> dict[str, float]:
+    """Returns the data in flight of each flow in the slots of the longest waits, segments."""
     delays_ms = evidence.slots[["run", "t_s", "owd_mean_ms"]].dropna()
     is_long = delays_ms["owd_mean_ms"] >= delays_ms["owd_mean_ms"].quantile(_LONG_QUANTILE)
     long = delays_ms[is_long]
@@ -95,7 +100,7 @@ def longest_in_flight(evidence: Evidence, names: Iterable[str]) -> str:
     slots = slots.merge(met[["run", "slot"]].drop_duplicates(), on=["run", "slot"])
     slots = slots.merge(evidence.all_connections[["run", "flow", "name"]], on=["run", "flow"])
     in_flight = slots.groupby("name", observed=True)["inflight"].sum()
-    return max(names, key=lambda name: float(in_flight.get(name, 0.0)))
+    return {str(name): float(segments) for name, segments in in_flight.items()}
 
 
 def _with_slot_numbers(rows: pd.DataFrame, slot_s: float) -> pd.DataFrame:
