@@ -92,6 +92,25 @@ def test_an_overflow_is_none_at_random_where_the_rtt_is_that_of_a_queue(
     assert path.buffer_bytes == pytest.approx(size, rel=0.15)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_shallow_buffer_is_whole_where_its_overflow_takes_a_part_of_an_interval(
+    seed: int, tmp_path: Path
+) -> None:
+    draw = random.Random(f"shallow buffer {seed}")
+    mbps, rtt_ms = draw.choice([50, 83, 150]), draw.choice([15, 40, 90])
+    size = max(round(draw.uniform(0.1, 0.3) * mbps * 125 * rtt_ms), 30_000)
+    changes = {
+        "path.down.rate": f"{mbps}Mbit/s",
+        "path.rtt": f"{rtt_ms}ms",
+        "path.buffer": f"{size}B",
+    }
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "cubic", 1, "15s", set=changes, samples="off", pcap=file)
+    path = estimate_path(analyse(file))
+    assert path.has_overflow
+    assert path.buffer_bytes == pytest.approx(size, rel=0.2)
+
+
 def test_departures_follow_the_capacity_of_their_time() -> None:
     departures = Departures(np.array([0.0, 0.1, 0.2]), np.array([8.0, 0.0, 16.0]))
     from_s, until_s = np.array([0.0, 0.05, 0.15, 0.25, 0.3]), np.array([0.1, 0.15, 0.25, 0.35, 0.4])

@@ -82,6 +82,18 @@ def test_a_capacity_is_not_below_what_passed(tmp_path: Path, seed: int) -> None:
     assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(row["throughput_mbps"], rel=0.2)
 
 
+def test_overtaken_segments_count_once_at_either_side(tmp_path: Path) -> None:
+    """The path of a capture has no jitter: its scenario says which share was overtaken."""
+    jitter = {"distribution": "normal", "mean": "10ms", "sd": "5ms", "reorder": True}
+    shares = {}
+    for place in ("server", "phone"):
+        (tmp_path / place).mkdir()
+        _, printed = _to_scenario(tmp_path / place, "cubic", place, **{"path.jitter": jitter})
+        shares[place] = float(printed.partition("reordering of ")[2].split()[0])
+    assert 50 < shares["server"] <= 100
+    assert shares["phone"] == pytest.approx(shares["server"], rel=0.1)
+
+
 def test_a_path_with_another_rate_warns_in_each_comparison(tmp_path: Path) -> None:
     _to_scenario(tmp_path, "cubic", "server")
     other = Rerun("cubic", True, Passage(20.0, 80.0, 0.0), Passage(2.0, 80.0, 0.0))

@@ -49,7 +49,7 @@ _MIN_MEASURED_SHARE = 0.05
 #: Minimum mean number of segments in a burst of losses; random losses of 4 % have fewer.
 MIN_LOSS_BURST = 1.5
 
-#: Minimum ratio of a measured capacity to what passed in all: rates are known to some percent.
+#: Minimum ratio of a measured capacity to what passed about the same time.
 _MIN_CAPACITY_RATIO = 0.9
 
 #: Minimum share of the segments that are overtaken at which reordering matters.
@@ -264,10 +264,11 @@ def estimate_path(
         # What a policer dropped did not fill the buffer.
         overflow = losses.iloc[:0] if policed else losses
         delays_ms = _queue_ms(intervals, row)[~_are_after_gaps(intervals, row)]
-        arrived = Departures(times_s, _arrived_mbps(intervals, times_s))
-        # Without SACK, what arrived behind a loss is acknowledged later.
-        is_told = bool(row["sack"]) or not is_measured.any()
-        sent = arrived if is_told else Departures(times_s, capacity_mbps)
+        arrived_mbps = _arrived_mbps(intervals, times_s)
+        # A full queue sends at the capacity. Without SACK, what arrived behind a loss is acknowledged
+        # later.
+        sent_mbps = np.maximum(arrived_mbps, capacity_mbps) if row["sack"] else capacity_mbps
+        arrived, sent = Departures(times_s, arrived_mbps), Departures(times_s, sent_mbps)
         buffer_bytes, has_overflow = buffer_size(overflow, delays_ms, intervals, row, sent, arrived)
         # What is lost without a queue overflows no buffer.
         has_queue = buffer_bytes >= _MIN_QUEUE_BYTES or bool(is_measured.any())
@@ -441,11 +442,11 @@ def _capacity(
     # The first and the last interval are not whole.
     is_measured[[0, -1]] = False
     times_s = np.arange(count, dtype=np.float64) * INTERVAL_S
-    interpolated = np.zeros(count)
-    if is_measured.any():
-        interpolated = np.interp(times_s, times_s[is_measured], rate[is_measured])
-    # Bursts of a window that does not fill the path make short queues, and pass in few intervals.
-    is_below = interpolated.mean() < _MIN_CAPACITY_RATIO * rate.mean()
+    # A window passes in the course of an RTT. If it does not fill the path, its bursts make short
+    # queues, behind which less passes than on average.
+    block = int(np.ceil(lowest_ms / 1e3 / INTERVAL_S)) + 1
+    passed = pd.Series(rate).rolling(block, min_periods=1, center=True).mean().to_numpy()
+    is_below = rate[is_measured].sum() < _MIN_CAPACITY_RATIO * passed[is_measured].sum()
     if is_measured.mean() < _MIN_MEASURED_SHARE or is_below or is_ack_queue:
         is_measured[:] = False
         # A sender that never fills the path for long shows a lower bound: the rate that it has carried.
@@ -454,7 +455,8 @@ def _capacity(
         before = rate[:-1][times_s[1:] <= first_loss_s]
         p90 = np.percentile(rate[rate > 0], 90) if (rate > 0).any() else 0.0
         return times_s, np.full(count, max(before.max(initial=0.0), p90)), is_measured
-    lower_bounds = np.maximum(interpolated, np.where(is_limited, rate, 0))
+    interpolated = np.interp(times_s, times_s[is_measured], rate[is_measured])
+    lower_bounds = np.maximum(np.maximum(interpolated, passed), np.where(is_limited, rate, 0))
     return times_s, np.where(is_measured, rate, lower_bounds), is_measured
 
 
@@ -472,7 +474,8 @@ def _missing_properties(row: dict[Hashable, Any]) -> list[str]:
     if lost := int(row["losses_outage"]):
         texts.append(f"outages, in which {lost} segments were lost (path.blackouts)")
     direction = row["direction"]
-    overtaken = int(row["reordered"]) + int(row[f"out_of_order_{direction}"])
+    # Both count the same segments, by ACKs and by arrival.
+    overtaken = max(int(row["reordered"]), int(row[f"out_of_order_{direction}"]))
     share = overtaken / max(int(row[f"segments_{direction}"]), 1)
     if share >= _MIN_REORDERED_SHARE:
         texts.append(f"reordering of {digits_text(100 * share, 2)} % of the segments (path.jitter)")
