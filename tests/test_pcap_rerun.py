@@ -82,6 +82,19 @@ def test_a_capacity_is_not_below_what_passed(tmp_path: Path, seed: int) -> None:
     assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(row["throughput_mbps"], rel=0.2)
 
 
+def test_an_estimate_that_looks_like_a_demand_is_a_capacity(tmp_path: Path) -> None:
+    """Where nothing passes for most of the time, a log would be that of an application."""
+    _to_scenario(tmp_path, "cubic", "server")
+    rows = "".join(f"{0.1 * row:.1f},{20 if row % 30 < 8 else 0}\n" for row in range(80))
+    (tmp_path / "path.csv").write_text(f"time_s,rate_mbps\n{rows}")
+    command = ["compare", str(tmp_path / "path.toml"), "--cca", "cubic", "--runs", "1"]
+    done = CliRunner().invoke(commands, command)
+    assert done.exit_code == 0
+    assert "looks like a demand" not in done.output
+    log = CliRunner().invoke(commands, ["compare", str(tmp_path / "path.csv"), *command[2:]]).output
+    assert "looks like a demand" in log
+
+
 def test_overtaken_segments_count_once_at_either_side(tmp_path: Path) -> None:
     """The path of a capture has no jitter: its scenario says which share was overtaken."""
     jitter = {"distribution": "normal", "mean": "10ms", "sd": "5ms", "reorder": True}

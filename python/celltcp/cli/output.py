@@ -129,10 +129,15 @@ def _print_left_out_uplink(source: ScenarioSource, prefix: str = "") -> None:
 def _log_warnings(scenario: Scenario) -> Iterator[str]:
     """Yields warnings about logs whose rates, RTTs or losses are not those of the link."""
     from celltcp._core import in_unit
+    from celltcp.scenarios.lower_bounds import is_of_capture
     from celltcp.scenarios.quantity_texts import three_digits
 
     has_both = len(scenario.log_facts) > 1
-    path = tomllib.loads(scenario.to_toml())["path"]
+    document = tomllib.loads(scenario.to_toml())
+    if is_of_capture(document):
+        # The trace is an estimate of the capacity already, not the log of a test.
+        return
+    path = document["path"]
     for direction, facts in scenario.log_facts:
         link_facts = json.loads(facts)
         if held_back := link_facts.get("held_back"):

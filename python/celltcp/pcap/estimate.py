@@ -25,7 +25,7 @@ from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
 from celltcp.pcap.rerun import Rerun
 from celltcp.pcap.shared_queue import sharing_transfers
-from celltcp.scenarios.lower_bounds import LOWER_BOUND, SENDER_LIMIT, UNSEEN_OVERFLOW
+from celltcp.scenarios.lower_bounds import LOWER_BOUND, OF_CAPTURE, SENDER_LIMIT, UNSEEN_OVERFLOW
 from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
@@ -187,7 +187,7 @@ class PathEstimate:
     @property
     def description(self) -> str:
         """Description of the scenario; simulations warn if it tells of lower bounds."""
-        texts = [f"The path of connection {self.connection} in {Path(self.file).name}."]
+        texts = [f"{OF_CAPTURE}{self.connection} in {Path(self.file).name}."]
         if not self.is_measured.any():
             texts.append(f"Its capacity {LOWER_BOUND}: {self._why_unmeasured}.")
         elif self.others:

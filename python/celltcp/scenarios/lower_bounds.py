@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+#: Beginning of the description of a scenario of a captured path.
+OF_CAPTURE = "The path of connection "
 #: Text that marks a sentence about a lower bound.
 LOWER_BOUND = "is a lower bound"
 #: Start of the sentences about a capacity that a capture does not have.
@@ -18,6 +20,11 @@ OTHER_THAN_CAPTURED = "do not compare CCAs on this path"
 
 #: Sentence about a receive window that stands for the limit of a sender in a capture.
 SENDER_LIMIT = "Its receive window stands for the limit of the sender: its send buffer or application."
+
+
+def is_of_capture(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether the path of a scenario was estimated from a capture."""
+    return str(scenario.get("description", "")).startswith(OF_CAPTURE)
 
 
 def has_sender_limit(scenario: Mapping[str, Any]) -> bool:
