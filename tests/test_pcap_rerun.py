@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,18 @@ def test_a_capacity_is_not_below_what_passed(tmp_path: Path, seed: int) -> None:
     assert OTHER_THAN_CAPTURED not in printed
     result = ct.compare(scenario, ["cubic"], 1)
     assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(row["throughput_mbps"], rel=0.2)
+
+
+def test_pauses_of_an_application_are_no_deadlines(tmp_path: Path) -> None:
+    """A player that reads now and then gets its data at the same rate under each CCA."""
+    paced = {"kind": "window-paced", "video": "6MB", "burst": "200kB", "period": "1s"}
+    scenario, printed = _to_scenario(tmp_path, "cubic", "server", **{"flows.0.workload": paced})
+    assert OTHER_THAN_CAPTURED not in printed
+    (workload,) = (flow["workload"] for flow in tomllib.loads(scenario.read_text())["flows"])
+    assert workload["kind"] == "chunked"
+    result = ct.compare(scenario, ["cubic", "bbr"], 1)
+    rates = [result.values(cca, "goodput_mbps")[0] for cca in ("cubic", "bbr")]
+    assert rates[1] == pytest.approx(rates[0], rel=0.1)
 
 
 def test_an_estimate_that_looks_like_a_demand_is_a_capacity(tmp_path: Path) -> None:

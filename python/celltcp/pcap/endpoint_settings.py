@@ -171,11 +171,12 @@ def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame) -> str:
         times = intervals.loc[intervals["bytes"] > 0, "t_s"].sort_values()
         starts = times[times.diff().fillna(math.inf) > _MIN_PAUSE_INTERVALS * INTERVAL_S]
         if len(starts) > _MIN_PAUSES:
+            # Pieces, not frames: a capture shows no deadline.
             period_s = float(starts.iloc[-1] - starts.iloc[0]) / (len(starts) - 1)
             sent = intervals.loc[intervals["t_s"] < starts.iloc[-1], "bytes"].sum()
             size = int(sent) // (len(starts) - 1)
             return (
-                f'workload = {{ kind = "frames", size = "{size}B", interval = "{period_s:.3f}s" }} '
+                f'workload = {{ kind = "chunked", piece = "{size}B", period = "{period_s:.3f}s" }} '
                 f"# {len(starts)} times"
             )
     if row["ending"] in ("closed", "half-closed"):
