@@ -152,7 +152,8 @@ def test_a_buffer_that_bursts_overflow_has_a_cap_below_the_link_as_a_remedy(seed
     capped = _change(remedies, "flows.0.max_pacing_rate=")
     assert remedies[0].gain >= capped.gain > 0.05
     (cap,) = (each.partition("=")[2] for each in capped.remedy.changes)
-    assert f"INTERFACE root fq maxrate {in_unit(cap, 'kbit/s'):.0f}kbit" in capped.text
+    payload = in_unit(cap, "B/s") or 0
+    assert f"SO_MAX_PACING_RATE={payload:.0f} (bytes/s)" in capped.text
     assert 0.85 * rate < (in_unit(cap, "Mbit/s") or 0) < rate
 
 

@@ -24,12 +24,16 @@ from celltcp.comparison.settings_lines import (
 )
 from celltcp.comparison.socket_options import has_own_scale, is_raised
 from celltcp.results.first_window import INITIAL_BUFFER, LARGEST_BUFFER
+from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import has_larger_requests
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms", "s")
 #: Values of sysctls that are switches, unlike the shift of a window.
 _SWITCHES = {"true": "1", "false": "0"}
+#: Bytes of a full packet that fq counts, with Ethernet's header (`qdisc_pkt_len` in fq_dequeue of
+#: net/sched/sch_fq.c), and of its payload, which sockets count: headers of IP and TCP have 52.
+_FQ_BYTES, _PAYLOAD_BYTES = PACKET_BYTES + 14, PACKET_BYTES - 52
 #: Tables of links and hops.
 _NETWORK = ("path", "links")
 #: RTT below which hosts are in one subnet, ms.
@@ -214,7 +218,7 @@ def _flow_cca_line(index: str, cca: str, scenario: Mapping[str, Any]) -> str:
 def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str, Any]) -> str:
     """Returns the host and socket option of a field of one flow; for a cap of its rate also that of tc.
 
-    `fq` caps each flow of its host alike.
+    `fq` caps each flow of its host alike, with headers.
     """
     own = with_node("sender", {**scenario, "flows": [_flow(index, scenario)]})
     if field == "nodelay":
@@ -226,7 +230,8 @@ def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str,
     each = ", which caps each flow of this host" if others else ""
     return (
         f"{own}: the socket option SO_MAX_PACING_RATE={rate / 8:.0f} (bytes/s), or tc qdisc replace "
-        f"dev INTERFACE root fq maxrate {rate / 1e3:.0f}kbit{each}"
+        f"dev INTERFACE root fq maxrate {rate * _FQ_BYTES / _PAYLOAD_BYTES / 1e3:.0f}kbit (with "
+        f"headers){each}"
     )
 
 

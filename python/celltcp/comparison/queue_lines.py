@@ -208,7 +208,7 @@ def _queue_at(field: list[str], scenario: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the command of a hop with a rate and no AQM; empty if that is no constant rate.
+    """Returns the command of a hop with a rate and no AQM; empty if rate or buffer are not constant.
 
     Args:
         parts: field of the rate, such as `["path", "wired", "0", "rate"]`.
@@ -216,14 +216,14 @@ def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -
         scenario: scenario, parsed from its file.
     """
     bits_per_s = in_unit(rate, "bit/s")
-    if bits_per_s is None:
-        return ""
     buffer = [*parts[:-1], "buffer"]
     size = _buffer_bytes(buffer, str(hop_at(parts[:-1], scenario).get("buffer", "")), scenario)
+    if bits_per_s is None or size is None:
+        return ""
     burst = max(bits_per_s / 8 * _TICK_S, _MIN_BURST)
     return (
         f"host before this hop, INTERFACE towards it: {_REPLACE} tbf rate {bits_per_s / 1e3:.0f}kbit "
-        f"burst {burst:.0f} limit {'SIZE' if size is None else f'{size:.0f}'}, or the speed of its link"
+        f"burst {burst:.0f} limit {size:.0f}, or the speed of its link"
     )
 
 
