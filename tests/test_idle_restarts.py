@@ -110,7 +110,7 @@ def test_a_field_that_no_line_sets_has_none(change: str) -> None:
 
 
 def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_has_a_rate_alone() -> None:
-    hops: dict[str, Any] = {"path": {"wired": [{"name": "wan"}, {"queue": "fq-codel"}]}}
+    hops: dict[str, Any] = {"path": {"wired": [{"buffer": "100packets"}, {"queue": "fq-codel"}]}}
     line = linux_line("path.wired.1.rate=15Mbit/s", hops)
     assert line.endswith("tc qdisc replace dev INTERFACE root cake bandwidth 15000kbit")
     assert " tbf rate 15000kbit " in linux_line("path.wired.0.rate=15Mbit/s", hops)

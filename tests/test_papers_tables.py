@@ -35,8 +35,14 @@ WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
         (HEADER + COLUMNS.replace("_ci95", ""), "the column published is there twice"),
         (HEADER + COLUMNS + "drive,reno,goodput\n", "line 6: 3 fields: needed are scenario, cca"),
         (HEADER + COLUMNS + 'drive,reno,goodput,"Mbit/s,1,\n', "line 6: unexpected end of data"),
-        (HEADER + COLUMNS + "drve,reno,goodput,Mbit/s,1,\n", "line 6: scenario 'drve': allowed: "),
-        (HEADER + COLUMNS + "drve*,reno,goodput,Mbit/s,1,\n", "line 6: scenario 'drve*': allowed: "),
+        (
+            HEADER + COLUMNS + "drve,reno,goodput,Mbit/s,1,\n",
+            "line 6: scenario 'drve': there is no such file or built-in name; allowed: ",
+        ),
+        (
+            HEADER + COLUMNS + "drve*,reno,goodput,Mbit/s,1,\n",
+            "line 6: scenario 'drve*': there is no such file or built-in name; allowed: ",
+        ),
         (HEADER + COLUMNS + "drive,rno,goodput,Mbit/s,1,\n", 'line 6: cca: "rno" is not'),
         (HEADER + COLUMNS + "drive,all,goodput,Mbit/s,1,\n", "line 6: cca: "),
         (HEADER + COLUMNS + "drive,reno,goodput,ms,1,\n", "line 6: unit: 'ms': goodput has bit/s"),
@@ -86,7 +92,7 @@ WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
         (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,8..3\n", "'8..3' ends before it begins"),
         (
             HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,> @ nowhere\n",
-            "line 6: claim: '> @ nowhere': scenario 'nowhere': allowed: ",
+            "line 6: claim: '> @ nowhere': scenario 'nowhere': there is no such file or built-in name; allowed: ",
         ),
         (
             HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,,2\n",
