@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import cca_to_set, choices_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, MetricChange
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.results.statistics import estimate
+from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 if TYPE_CHECKING:
@@ -28,12 +30,14 @@ _MIN_PERFORMANCE_LOG = 0.01
 
 
 class _Candidate(NamedTuple):
-    """A congestion control with a remedy, and the ranking metric of the need, per run."""
+    """A congestion control with a remedy, the ranking metric of the need per run, and its costs."""
 
     cca: str
     remedy: ProposedRemedy
     after: Comparison
     values: list[float]
+    #: Changes of the goodput of bulk flows that lose some by it.
+    costs: list[MetricChange]
 
     @property
     def is_of_network(self) -> bool:
@@ -48,6 +52,12 @@ class _Candidate(NamedTuple):
         """The changes of fields as text, with a space before it; empty without any."""
         changes = self.remedy.remedy.changes
         return f" with {' and '.join(changes)}" if changes else ""
+
+    @property
+    def cost_text(self) -> str:
+        """The costs as text, with a space before it; empty without any."""
+        texts = [each.text(names_flow=bool(each.flow), has_range=False) for each in self.costs]
+        return f" at the cost of {', '.join(texts)}" if texts else ""
 
 
 class BestTried(NamedTuple):
@@ -85,118 +95,172 @@ def best_tried(
     if choice is None or any(map(has_several_flows, comparison.ccas)):
         return None
     chosen = cca_to_set(comparison, choice)
-    candidates = _candidates(remedies, choice, chosen)
-    best = _first_best(choice, candidates)
+    need = _Need(comparison, choice, chosen or str(choice.verdict.leader))
+    candidates = [each for remedy in remedies for each in need.candidates(remedy)]
+    best = need.best_of(candidates)
     if best is None:
         return None
-    reference = chosen or best.cca.partition("@")[0]
-    if reference not in comparison.ccas:
-        reference = str(choice.verdict.leader)
-    before = _values(comparison, choice, reference)
-    if _gain(choice, before, best.values) < MIN_HELP_LOG:
-        return None
-    worse: Comparison | None = None
+    worse: _Candidate | None = None
     if chosen not in (None, best.cca) and best.remedy.remedy.changes:
-        after = trials.after(best.remedy._replace(ccas=(reference,)))
-        values = [] if after is None else _values(after, choice, reference)
-        if after is not None and _gain(choice, values, best.values) < _min_gain(choice):
-            best = _Candidate(reference, best.remedy, after, values)
+        after = trials.after(best.remedy._replace(ccas=(need.reference,)))
+        own = need.candidates(best.remedy._replace(ccas=(need.reference,), after=after))
+        if own and need.gain(own[0], best.values) < need.min_gain:
+            best = own[0]
         else:
-            worse = after
-    own = None
-    if best.is_of_network:
-        own = _first_best(choice, [each for each in candidates if not each.is_of_network])
-        own = own if own is not None and _gain(choice, before, own.values) >= MIN_HELP_LOG else None
-    ways = [(best.after, best.cca), (comparison, reference)]
-    ways += [(worse, reference)] if worse is not None else []
-    ways += [(own.after, own.cca)] if own is not None else []
-    texts = _texts(choice, ways, len(best.values))
-    names = labels([*comparison.ccas, best.cca, *([own.cca] if own else [])])
-    it = " without it" if best.changes_text else ""
-    text = (
-        f"Best of all that was tried for {choice.need}: {texts[0]} by {names[best.cca]}"
-        f"{best.changes_text}. {names[reference]} has {texts[1]}{it}"
-        f"{f', {texts[2]} with it' if worse else ''}."
+            worse = next(iter(own), None)
+    return BestTried(
+        need.name,
+        choice.metric,
+        best.cca,
+        best.remedy,
+        worse is not None,
+        need.text(best, worse, candidates),
     )
-    if own is not None:
-        text += f" Where that is not yours to set: {texts[-1]} by {names[own.cca]}{own.changes_text}."
-    return BestTried(choice.need, choice.metric, best.cca, best.remedy, worse is not None, text)
 
 
-def _first_best(choice: Choice, candidates: Sequence[_Candidate]) -> _Candidate | None:
-    """Returns the best by the metric of a need; None without any.
+class _Need:
+    """The need of a comparison, the congestion control to set for it, and what a candidate gains."""
 
-    Of those that nobody can tell apart by it, the first has the best sum of gains.
-    """
-    best: _Candidate | None = None
-    for candidate in candidates:
-        if best is None or _gain(choice, best.values, candidate.values) >= _min_gain(choice):
-            best = candidate
-    return best
+    def __init__(self, comparison: Comparison, choice: Choice, reference: str) -> None:
+        self._comparison, self._choice = comparison, choice
+        #: Name and metric of the need, without what holds for the compared CCAs only.
+        self.name = re.sub(r"; [^;)]*\)$", ")", choice.need)
+        #: Congestion control to set, or the leader where none is.
+        self.reference = reference
 
+    @property
+    def min_gain(self) -> float:
+        """Minimum logarithm of the ratio of metrics that sets two candidates apart."""
+        return MIN_HELP_LOG if self._choice.flows else _MIN_PERFORMANCE_LOG
 
-def _min_gain(choice: Choice) -> float:
-    """Returns the minimum logarithm of the ratio of metrics that sets two candidates apart."""
-    return MIN_HELP_LOG if choice.flows else _MIN_PERFORMANCE_LOG
-
-
-def _candidates(
-    remedies: Sequence[ProposedRemedy], choice: Choice, chosen: str | None
-) -> list[_Candidate]:
-    """Returns remedies with trials whose results have the metric, each under every CCA it helped.
-
-    The one to set, `chosen`, is before others.
-    """
-    candidates = []
-    for remedy in remedies:
+    def candidates(self, remedy: ProposedRemedy) -> list[_Candidate]:
+        """Returns a remedy under each CCA that it helped; none where its trial lacks the metric."""
         after = remedy.after
-        changed = {change.partition("=")[0] for change in remedy.remedy.changes}
-        is_comparable = choice.flows or not any(field.endswith(_CAPACITY_FIELDS) for field in changed)
+        fields = {change.partition("=")[0] for change in remedy.remedy.changes}
+        is_comparable = self._choice.flows or not any(map(_changes_capacity, fields))
         if after is None or not is_comparable:
-            continue
-        for cca in sorted(dict.fromkeys(remedy.replacement_ccas), key=lambda each: each != chosen):
-            if cca in after.ccas and (values := _values(after, choice, cca)):
-                candidates.append(_Candidate(cca, remedy, after, values))
-    return candidates
-
-
-def _values(comparison: Comparison, choice: Choice, cca: str) -> list[float]:
-    """Returns the ranking metric of a need under a congestion control, per run; empty without it."""
-    if not choice.flows:
-        return list(comparison.values(cca, choice.metric))
-    applications = {each.flow: each for each in comparison.applications}
-    application = applications.get(choice.flows[0])
-    return list(application.metrics[cca].get(choice.metric, [])) if application else []
-
-
-def _gain(choice: Choice, before: list[float], after: list[float]) -> float:
-    """Returns the logarithm of the ratio by which the metric improved; 0 for too little."""
-    count = min(len(before), len(after))
-    return MetricChange("", choice.metric, before[:count], after[:count]).gain
-
-
-def _texts(choice: Choice, ways: Sequence[tuple[Comparison, str]], count: int) -> list[str]:
-    """Returns the metric of a need in comparisons, in one unit; goodput and delay for the network.
-
-    Args:
-        choice: the need.
-        ways: comparisons, each with a congestion control.
-        count: number of runs, the first ones of each.
-    """
-    names = [choice.metric] if choice.flows else [GOODPUT, ways[0][0].delay_metric]
-    means = [
-        [
-            estimate(
-                (_values(each, choice, cca) if choice.flows else list(each.values(cca, name)))[:count]
-            ).mean
-            for each, cca in ways
+            return []
+        return [
+            _Candidate(cca, remedy, after, values, self._costs(after, cca))
+            for cca in dict.fromkeys(remedy.replacement_ccas)
+            if cca in after.ccas and (values := self._values(after, cca))
         ]
-        for name in names
-    ]
-    columns = [
-        [f"{100 * mean:.3g} %" for mean in of_name]
-        if name.endswith("_share")
-        else [words_of(name).suited(*of_name).own_text(mean) for mean in of_name]
-        for name, of_name in zip(names, means, strict=True)
-    ]
-    return [" and ".join(row) for row in zip(*columns, strict=True)]
+
+    def best_of(self, candidates: Sequence[_Candidate]) -> _Candidate | None:
+        """Returns the best by the metric less the goodput that bulk flows lose, as logarithms.
+
+        Of those alike by that it is the one of the congestion control to set, or else the first, which
+        has the best sum of gains. None if none is better than that congestion control without it.
+        """
+        before = self._values(self._comparison, self.reference)
+        helpful = [each for each in candidates if self.gain_from(before, each) >= MIN_HELP_LOG]
+        if not helpful:
+            return None
+        nets = [
+            self.gain_from(before, each) + sum(cost.gain for cost in each.costs) for each in helpful
+        ]
+        alike = [
+            each
+            for each, net in zip(helpful, nets, strict=True)
+            if max(nets) - net < self.min_gain and each.changes_text
+        ] or [helpful[nets.index(max(nets))]]
+        return next((each for each in alike if each.cca == self.reference), alike[0])
+
+    def gain(self, candidate: _Candidate, best: list[float]) -> float:
+        """Returns the logarithm of the ratio by which values are better than a candidate."""
+        return self._change(candidate.values, best).gain
+
+    def gain_from(self, before: list[float], candidate: _Candidate) -> float:
+        """Returns the logarithm of the ratio by which a candidate is better than values."""
+        return self._change(before, candidate.values).gain
+
+    def text(self, best: _Candidate, worse: _Candidate | None, candidates: Sequence[_Candidate]) -> str:
+        """Returns the conclusion in sentences.
+
+        Args:
+            best: the best candidate.
+            worse: the congestion control to set with the remedy of the best, if it is worse.
+            candidates: all of them, of which the best that no network changes is named, too.
+        """
+        own = None
+        if best.is_of_network:
+            own = self.best_of([each for each in candidates if not each.is_of_network])
+        shown = [each for each in (best, worse, own) if each is not None]
+        texts = self._texts([(each.after, each.cca) for each in shown], len(best.values))
+        names = labels([*self._comparison.ccas, *(each.cca for each in shown)])
+        alike = [
+            names[each.cca]
+            for each in candidates
+            if each.remedy.remedy == best.remedy.remedy
+            and each.cca != best.cca
+            and abs(self.gain(each, best.values)) < self.min_gain
+        ]
+        alike_text = f" ({', '.join(alike)} alike)" if alike else ""
+        it = " without it" if best.changes_text else ""
+        with_it = f", {texts[1]} with it" if worse is not None else ""
+        sentences = [
+            f"Best of all that was tried for {self.name}: {texts[0]} by {names[best.cca]}{alike_text}"
+            f"{best.changes_text}{best.cost_text}.",
+            f"{names[self.reference]} has {texts[-1]}{it}{with_it}.",
+        ]
+        if own is not None:
+            sentences.append(
+                f"Where that is not yours to set: {texts[-2]} by {names[own.cca]}{own.changes_text}"
+                f"{own.cost_text}."
+            )
+        return " ".join(sentences)
+
+    def _change(self, before: list[float], after: list[float]) -> MetricChange:
+        """Returns the change of the metric on the same seeds."""
+        count = min(len(before), len(after))
+        return MetricChange("", self._choice.metric, before[:count], after[:count])
+
+    def _costs(self, after: Comparison, cca: str) -> list[MetricChange]:
+        """Returns the goodput of bulk flows that lose some, against the CCA to set without a remedy."""
+        changes = []
+        flows = FlowUnderTest.each_with_workload(self._comparison.results.about)
+        for flow, workload in flows if self._choice.flows else ():
+            if is_endless(workload):
+                old = self._comparison.values_of(flow, self.reference, GOODPUT)
+                new = after.values_of(flow, cca, GOODPUT)
+                name = flow.name if len(flows) > 1 else ""
+                changes.append(MetricChange(name, GOODPUT, list(old[: len(new)]), list(new)))
+        return [each for each in changes if each.gain <= -MIN_HELP_LOG]
+
+    def _values(self, comparison: Comparison, cca: str) -> list[float]:
+        """Returns the ranking metric under a congestion control, per run; empty without it."""
+        if not self._choice.flows:
+            return list(comparison.values(cca, self._choice.metric))
+        applications = {each.flow: each for each in comparison.applications}
+        application = applications.get(self._choice.flows[0])
+        return list(application.metrics[cca].get(self._choice.metric, [])) if application else []
+
+    def _texts(self, ways: Sequence[tuple[Comparison, str]], count: int) -> list[str]:
+        """Returns the metric in comparisons, in one unit; goodput and delay for the network.
+
+        The last one is of the congestion control to set without a remedy.
+
+        Args:
+            ways: comparisons, each with a congestion control.
+            count: number of runs, the first ones of each.
+        """
+        ways = [*ways, (self._comparison, self.reference)]
+        is_network = not self._choice.flows
+        names = [GOODPUT, self._comparison.delay_metric] if is_network else [self._choice.metric]
+        columns = []
+        for name in names:
+            means = [
+                estimate(
+                    (list(each.values(cca, name)) if is_network else self._values(each, cca))[:count]
+                ).mean
+                for each, cca in ways
+            ]
+            words = words_of(name).suited(*means)
+            is_share = name.endswith("_share")
+            columns.append([f"{100 * x:.3g} %" if is_share else words.own_text(x) for x in means])
+        return [" and ".join(row) for row in zip(*columns, strict=True)]
+
+
+def _changes_capacity(field: str) -> bool:
+    """Returns whether a field changes the capacity."""
+    return field.endswith(_CAPACITY_FIELDS)
