@@ -370,6 +370,39 @@ def test_a_cca_is_described_at_the_condition_where_it_gains_most(seed: int) -> N
         )
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_cca_has_lines_only_where_it_is_better_over_all_conditions(seed: int) -> None:
+    draw = random.Random(seed)
+    losses = ["0", "0.1%", "1%", "2%"]
+    cubic = {loss: draw.uniform(1, 9) for loss in losses}
+    # Better at the loss of the scenario, and up to three times better or worse elsewhere.
+    gains = {loss: 3 ** draw.uniform(-1, 1) for loss in losses} | {"0": 1.1}
+    bbr = {loss: gains[loss] * cubic[loss] for loss in losses}
+    rates = {
+        f"{loss} with {cca}": of[loss]
+        for loss in losses
+        for cca, of in (("cubic", cubic), ("bbr", bbr))
+    }
+    goodput = _stake("flow", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
+    texts = _texts(["path.loss"], ["cubic", "bbr"], goodput, **{"path.loss": "0"})
+    worse = [loss for loss in losses if gains[loss] < 1]
+    found = [text for text in texts if text.startswith("bbr is worse than cubic under ")]
+    assert len(found) == bool(worse)
+    if found:
+        assert f"under {len(worse)} of 4 conditions, " in found[0]
+        assert f"with path.loss={min(worse, key=gains.__getitem__)}: " in found[0]
+    has_line = any(text.startswith("On Linux") for text in texts)
+    assert has_line == (math.prod(gains.values()) > 1)
+
+
+def test_a_cca_that_is_undecided_under_a_condition_has_no_line() -> None:
+    rates = {"32 with cubic": _around(9.2), "32 with dctcp": _around(8.9), "64 with cubic": _around(17)}
+    rates["64 with dctcp"] = [18.0, 17.0, 300.0]
+    stake = _stake("read", "completion_max_s", rates)
+    texts = _texts(["flows.0.count"], ["cubic", "dctcp"], stake, **{"flows.0.count": "32"})
+    assert [text.partition(": ")[0] for text in texts] == ["dctcp instead of cubic (flows.0.count=32)"]
+
+
 def test_linux_lines_of_a_buffer_in_bdps_have_the_rtt_and_the_rate_of_their_condition() -> None:
     vary = ["path.buffer=8bdp,2bdp", "path.rtt=40ms,80ms", "path.down.rate=8Mbit/s,16Mbit/s"]
     texts = ct.sweep("steady-20-18", vary, "cubic", 2, duration="20s").field_changes

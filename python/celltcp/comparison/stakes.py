@@ -75,6 +75,10 @@ class Stake(NamedTuple):
         mean = estimate(self.values[cca]).mean
         return -math.inf if math.isnan(mean) else (-mean if self.is_less_better else mean)
 
+    def means(self, *ccas: str) -> list[float]:
+        """Returns the means of the metric under some CCAs."""
+        return [estimate(self.values[cca]).mean for cca in ccas]
+
     @property
     def words(self) -> MetricText:
         """Name and digits of the metric, with a unit that suits its means under all CCAs."""
@@ -86,7 +90,7 @@ class Stake(NamedTuple):
 
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the means of the metric under a CCA and under the one that it replaces."""
-        new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
+        new, old = self.means(cca, instead_of)
         words = words_of(self.metric).suited(new, old)
         name = f"{self.flow} {words.name}{self._note_text}"
         if self.is_tied(cca, instead_of):

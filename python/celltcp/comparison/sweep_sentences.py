@@ -38,6 +38,14 @@ def _ratio(new: float, old: float) -> float:
     return large / small if small > 0 and not math.isnan(large) else math.inf
 
 
+def _log_ratios(new: Sequence[float], old: Sequence[float]) -> list[float]:
+    """Returns the log ratios of the runs; NaN where a value is zero, negative or infinite."""
+    pairs = zip(new, old, strict=True)
+    return [
+        math.log(a / b) if all(0 < each < math.inf for each in (a, b)) else math.nan for a, b in pairs
+    ]
+
+
 class Sentences:
     """Sentences on the combinations of field values and congestion controls of a ranking."""
 
@@ -152,35 +160,79 @@ class Sentences:
         return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
 
     def cca_texts(self) -> list[str]:
-        """Returns the changes by other CCAs, at the conditions of the start and where one gains most.
+        """Returns the changes by other CCAs, at the values of the start and where one gains most.
 
         Nobody can set the RTT of a path or its loss rate, so that none of their values is recommended.
+        A host has one CCA under all conditions: Linux commands are for one that is better over all.
         """
         _, names, _ = self._best_names()
         better = [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
         starts = dict.fromkeys(better, self._names[self._start])
-        starts.update(self._largest_gain_by_cca())
-        lines = (cca_line(self._ranking.choices[name].cca, self._scenario) for name in starts)
+        are_conditions = all(map(is_condition, self._ranking.fields))
+        if are_conditions:
+            starts.update(self._largest_gain_by_cca())
+        ccas = list(dict.fromkeys(self._ranking.choices[name].cca for name in starts))
+        losses = []
+        if are_conditions:
+            losses = [text for cca in ccas for text in self._worse_texts(cca)]
+            ccas = [cca for cca in ccas if self._is_better_over_all(cca)]
+        lines = (cca_line(cca, self._scenario) for cca in ccas)
         linux_texts = (f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines)))
-        return [*(self._change_text(name, start) for name, start in starts.items()), *linux_texts]
+        changes = (self._change_text(name, start) for name, start in starts.items())
+        return [*changes, *losses, *linux_texts]
+
+    def _pairs(self, cca: str) -> list[tuple[str, str]]:
+        """Returns the choices with a CCA, each with that of the usual CCA at the same values."""
+        values = dict.fromkeys(choice.value for choice in self._names)
+        return [
+            (self._names[Choice(value, cca)], self._names[Choice(value, self._start.cca)])
+            for value in values
+        ]
+
+    def _gained(self, cca: str) -> Stake:
+        """Returns the first stake in which a CCA gains anywhere."""
+        pairs = self._pairs(cca)
+        gained = (stake for stake in self._stakes if any(stake.is_gain(*pair) for pair in pairs))
+        return next(gained)
+
+    def _worse_texts(self, cca: str) -> list[str]:
+        """Returns where a CCA loses most of the metric in which it gains elsewhere, if it does."""
+        stake, pairs = self._gained(cca), self._pairs(cca)
+        worse = [pair for pair in pairs if stake.is_gain(pair[1], pair[0])]
+        if not worse:
+            return []
+        name, start = max(worse, key=lambda pair: _ratio(*stake.means(*pair)))
+        values = self._ranking.coordinates(self._ranking.choices[name])
+        where = ", ".join(map("=".join, zip(self._ranking.fields, values, strict=True)))
+        return [
+            f"{self._labels[cca]} is worse than {self._labels[self._start.cca]} under {len(worse)} of "
+            f"{len(pairs)} conditions, {'most ' if len(worse) > 1 else ''}with {where}: "
+            f"{self._ranking.without_flow(stake.text(name, start))}"
+        ]
+
+    def _is_better_over_all(self, cca: str) -> bool:
+        """Returns whether a CCA is as good under all conditions, or better by their geometric mean."""
+        stake = self._gained(cca)
+        # Anything is as good as what finishes nothing.
+        pairs = [pair for pair in self._pairs(cca) if not stake.is_void(pair[1])]
+        if all(stake.is_gain(*pair) or stake.is_tied(*pair) for pair in pairs):
+            return True
+        runs = zip(
+            *(_log_ratios(*(stake.values[name] for name in pair)) for pair in pairs), strict=True
+        )
+        mean = estimate([math.fsum(ratios) for ratios in runs])
+        return mean.mean * (-1 if stake.is_less_better else 1) > 0 and not mean.includes_zero
 
     def _largest_gain_by_cca(self) -> dict[str, str]:
         """Returns the choice that gains most by its CCA under any condition, with what it replaces.
 
         A CCA may be worth its change under other conditions than those of the start. The gain is that
-        in the first metric that any CCA improves; empty without one, and where values are settings.
+        in the first metric that any CCA improves; empty without one.
         """
-        choices = self._ranking.choices
-        if not all(map(is_condition, self._ranking.fields)):
-            return {}
-        starts = {
-            name: self._names[Choice(choice.value, self._start.cca)] for name, choice in choices.items()
-        }
+        starts = dict(pair for cca in self._ranking.ccas for pair in self._pairs(cca))
         for stake in self._stakes:
             gains = {
-                name: _ratio(*(estimate(stake.values[each]).mean for each in (name, start)))
-                for name, start in starts.items()
-                if stake.is_gain(name, start)
+                pair[0]: _ratio(*stake.means(*pair)) for pair in starts.items() if stake.is_gain(*pair)
             }
             if gains:
                 name = max(gains, key=gains.__getitem__)
