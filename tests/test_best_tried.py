@@ -67,6 +67,8 @@ def test_the_cca_to_set_keeps_its_place_where_it_is_as_good_with_the_setting(see
     assert best.cca == "bbr"
     assert best.remedy.remedy.changes == ("path.queue=fq-codel",)
     assert not best.replaces_setting
+    assert " by bbr (cubic alike) with path.queue=fq-codel. bbr has " in best.text
+    assert not any("tcp_congestion_control" in line for line in best.lines)
 
 
 def test_the_best_without_the_provider_is_named_beside_its_queue() -> None:
@@ -96,6 +98,10 @@ def test_explanation_and_report_have_the_same_conclusion(celltcp, tmp_path: Path
     shown = celltcp("explain", str(tmp_path / "o")).stdout
     (conclusion,) = [line for line in shown.splitlines() if line.startswith("Best of all")]
     assert "sets bbr, best without it for " in shown
+    # The lines of the conclusion follow it: those of the setting, and of its CCA.
+    lines = shown.partition(conclusion)[2].partition("On Linux, the sender")[0]
+    assert "sender (server): sysctl -w net.ipv4.tcp_congestion_control=cubic" in lines
+    assert "tcp_slow_start_after_idle=0" in lines or " initcwnd " in lines
     done = celltcp("explain", str(tmp_path / "o"), "--json", "-")
     best = json.loads(done.stdout)["best_tried"]
     assert best["text"] == conclusion

@@ -52,6 +52,8 @@ def explain(folder: str, json_file: str | None) -> None:
         best = explained.comparisons[""].best_tried if explained.is_single else None
         if best is not None:
             click.echo(best.text)
+            for line in best.lines:
+                click.echo(f"  {line}")
         for line in explained.over_all:
             click.echo(line)
         for setting in explained.comparisons[""].settings if explained.is_single else []:

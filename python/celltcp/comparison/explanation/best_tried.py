@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import cca_to_set, choices_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, MetricChange
+from celltcp.comparison.linux_lines import cca_line
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
@@ -71,6 +72,12 @@ class BestTried(NamedTuple):
     #: Whether the congestion control to set is another, and is worse with the remedy, too.
     replaces_setting: bool
     text: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines for Linux and other systems, with that of the CCA where the one to set is another."""
+        cca = cca_line(self.cca, self.remedy.scenario) if self.replaces_setting else ""
+        return list(dict.fromkeys(filter(None, [*self.remedy.lines, cca])))
 
     def to_json(self) -> BestTriedRow:
         """Returns the conclusion as JSON."""

@@ -32,6 +32,8 @@ MAX_REMEDIES = 3
 _FIRST_FACTOR = 2.0
 #: Minimum weight of a cause that gets remedies.
 _MIN_WEIGHT = 0.01
+#: End of a part of a text; semicolons in parentheses separate no parts.
+_PARTS_END = re.compile(r"; (?![^(]*\))")
 
 
 class ProposedRemedy(NamedTuple):
@@ -114,8 +116,8 @@ class ProposedRemedy(NamedTuple):
         return shlex.join([*arguments, "--vary", remedy.curve, "--cca", ",".join(self.ccas)])
 
     @property
-    def text(self) -> str:
-        """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
+    def lines(self) -> list[str]:
+        """Lines for Linux and other systems, each with its host."""
         remedy = self.remedy
         changes = linux_lines(remedy.changes, self.scenario, remedy.direction)
         others = itertools.chain.from_iterable(map(other_system_lines, remedy.changes))
@@ -128,7 +130,12 @@ class ProposedRemedy(NamedTuple):
         if has_own_scale(self.scenario):
             # Scaling is on already.
             parts = [*own, *options, *changes, cca, *(each for each in others if "netsh" in each)]
-        lines = "; ".join(filter(None, parts))
+        return _PARTS_END.split("; ".join(filter(None, parts)))
+
+    @property
+    def text(self) -> str:
+        """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
+        remedy, lines = self.remedy, "; ".join(self.lines)
         network = f"; {remedy.network}" if remedy.network else ""
         text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"
         if self.trial:
@@ -260,12 +267,9 @@ def _other_value_text(proposed: ProposedRemedy) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Returns a line of `remedy_commands` in several: the command, then each part of its comment.
-
-    Semicolons in parentheses separate no parts.
-    """
+    """Returns a line of `remedy_commands` in several: the command, then each part of its comment."""
     command, _, comment = text.partition("  # ")
-    return [command, *(f"  # {part}" for part in re.split(r"; (?![^(]*\))", comment))]
+    return [command, *(f"  # {part}" for part in _PARTS_END.split(comment))]
 
 
 def _loaded_scenario(about: Mapping[str, object]) -> Scenario | None:
