@@ -53,6 +53,15 @@ def test_acks_that_fill_their_link_are_the_limit(cca: str, seed: int) -> None:
     assert "uplink" not in _causes(_explained(cca, duration="20s", **changes))
 
 
+@pytest.mark.parametrize("size", ["60kB", "2s", "10bdp"])
+def test_a_long_queue_of_acks_is_one_in_each_unit(size: str) -> None:
+    """A buffer in bytes, in time or in BDPs holds far more ACKs than one of as many full packets."""
+    changes = {"path__rtt": "40ms", "path__down": "50Mbit/s", "path__up": "200kbit/s"}
+    explained = _explained("cubic", duration="20s", path__uplink_buffer=size, **changes)
+    explained.try_remedies(TrialBudget())
+    assert "path.uplink_buffer=20packets" in str(explained.remedies)
+
+
 def test_data_beside_acks_holds_them_up() -> None:
     flows = '[{ name = "down" }, { name = "up", from = "phone", to = "server" }]'
     explained = _explained(path__up="2Mbit/s", flows=flows)

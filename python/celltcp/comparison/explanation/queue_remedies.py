@@ -78,9 +78,11 @@ def _links_of_acks(evidence: Evidence) -> Iterator[Remedy]:
     rate = ack_link_rate(evidence) or 0.0
     acks = rate / 8 / HEADERS_BYTES * evidence.base_rtt_ms / 1e3
     packets = max(math.ceil(acks), _MIN_BUFFER_PACKETS)
-    present = evidence.value_at(field)
-    is_longer = (in_unit(present, "packets") or 0.0) > _MIN_LONG_BUFFER_BDPS * packets
-    if present is None or is_longer:
+    # A buffer of a size in bytes holds far more ACKs than full packets.
+    held, size = in_unit(evidence.value_at(field), "packets"), size_of(evidence, field, rate / 8)
+    if held is None:
+        held = math.inf if size is None else size / HEADERS_BYTES
+    if held > _MIN_LONG_BUFFER_BDPS * packets:
         yield Remedy(
             "a long queue of ACKs (of a short one, each stands for more segments)",
             (f"{field}={packets}packets",),
