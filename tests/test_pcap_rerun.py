@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import statistics
 import tomllib
 from dataclasses import replace
@@ -16,8 +17,8 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path, write_scenario
-from celltcp.pcap.rerun import Passage, Rerun
+from celltcp.pcap.estimate import estimate_path, transfer_row, write_scenario
+from celltcp.pcap.rerun import Passage, Rerun, rerun
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 
 
@@ -130,6 +131,16 @@ def test_a_path_with_another_rate_warns_in_each_comparison(tmp_path: Path) -> No
     # Another capacity is another path.
     result = ct.compare(scenario, ["cubic"], 1, set={"path.down": "10Mbit/s"})
     assert not any(OTHER_THAN_CAPTURED in text for text in result.warnings)
+
+
+def test_a_path_on_which_nothing_arrives_differs_from_the_capture(tmp_path: Path) -> None:
+    scenario, _ = _to_scenario(tmp_path, "cubic", "server")
+    analyses = analyse(tmp_path / "x.pcap")
+    text = re.sub(r"(?m)^loss = \S+", "loss = 1.0", scenario.read_text())
+    scenario.write_text(text)
+    again = rerun(scenario, 8.0, 20.0, analyses, transfer_row(analyses))
+    assert again.simulated.goodput_mbps == 0
+    assert "it gives 0 Mbit/s" in again.sentence
 
 
 @pytest.mark.parametrize(

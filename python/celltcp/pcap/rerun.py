@@ -109,7 +109,8 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
     rows = connection_rows(analyses.intervals, row, up)
     rows = rows[rows["t_s"] < until_s]
     acked = rows["acked_bytes"]
-    end_s = float(rows.loc[acked > 0, "t_s"].max()) + INTERVAL_S
+    # Nothing may arrive in a simulation: that is a goodput of zero, which differs from the capture.
+    end_s = float(rows.loc[acked > 0, "t_s"].max()) + INTERVAL_S if acked.any() else until_s
     losses = connection_rows(analyses.losses, row, up)
     is_lost = ~losses["kind"].isin(["spurious", "reordering"]) & (losses["t_s"] < until_s)
     sent = float((rows["bytes"] + rows["retransmitted_bytes"]).sum())
