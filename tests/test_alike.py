@@ -9,6 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.alike import with_ranges
+from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
 _CCAS = ["cubic", "bbr", "reno"]
@@ -57,6 +58,15 @@ def test_ccas_that_tie_for_the_same_causes_have_one_block(seed: int) -> None:
     for each in explained.ccas:
         assert "application" in {cause.name for cause in each.causes}
     assert any(line.startswith("  Events that took most time under cubic, in ") for line in block)
+
+
+def test_a_text_of_one_cca_names_it_with_its_figures_and_not_after_what_follows_from_them() -> None:
+    explained = ExplainedComparison(ct.compare("steady-20-68", _CCAS[:2], 1, duration="2s"))
+    one, other = (
+        each._replace(causes=[Cause("time_outs", f"{text} (0.5 s). It doubles with each.", 0.5)])
+        for each, text in zip(explained.ccas, ("2 time-outs", "1 time-out"), strict=True)
+    )
+    assert "  2 time-outs (0.5 s) under cubic. It doubles with each." in explained.texts(one, other)
 
 
 def test_ccas_that_differ_have_a_block_each() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import math
+import re
 import shlex
 import tomllib
 from typing import TYPE_CHECKING, NamedTuple
@@ -63,6 +64,8 @@ _PLOTS = {
     "slow_units": "units",
 }
 
+#: End of a sentence; the first one of a cause has the figures, and later ones what follows from them.
+_END_OF_SENTENCE = re.compile(r"\.(?=\s|$)")
 #: Windows as causes, and all causes at the hosts, with which the path is not what decides.
 _WINDOW_CAUSES = {"receive_window", "send_buffer"}
 _HOST_CAUSES = {"application", "rate_cap", *_WINDOW_CAUSES}
@@ -454,7 +457,7 @@ class ExplainedComparison:
         for cause in causes:
             others = [each.cause_text(cause.name) for each in alike]
             text = with_ranges([cause.text, *others])
-            lines.append(f"  {text or f'{cause.text[:-1]}{first}.'}")
+            lines.append(f"  {text or _END_OF_SENTENCE.sub(f'{first}.', cause.text, count=1)}")
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
         if explained.window_text:
