@@ -125,7 +125,7 @@ def _single_run_text(field: str, rows: Sequence[_Row], names: Mapping[str, str])
             continue
         ordered = sorted(stake.values, key=stake.signed_mean, reverse=True)[:2]
         values = ", then ".join(f"{name} ({stake.value_text(name)})" for name in ordered)
-        texts.append(f"{names[ranking.cca]} {values}" if len(rows) > 1 else values)
+        texts.append(f"under {names[ranking.cca]} {values}" if len(rows) > 1 else values)
     question = rows[0][0].question(rows[0][1])
     return f"{field} for {question} in one run, which is not conclusive: {'; '.join(texts)}"
 
