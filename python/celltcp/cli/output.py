@@ -130,7 +130,7 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
     """Yields warnings about logs whose rates, RTTs or losses are not those of the link."""
     from celltcp._core import in_unit
     from celltcp.scenarios.lower_bounds import is_of_capture
-    from celltcp.scenarios.quantity_texts import three_digits
+    from celltcp.scenarios.quantity_texts import digits_text, three_digits
 
     has_both = len(scenario.log_facts) > 1
     document = tomllib.loads(scenario.to_toml())
@@ -154,7 +154,8 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
             yield (
                 f"the test of the {direction}link's log, under BBR, sent "
                 f"{three_digits(100 * loss)} % of its segments again. The simulation has no random "
-                f"losses, which decide what other CCAs get: try --set path.{field}={100 * loss:.1g}%"
+                "losses, which decide what other CCAs get: try "
+                f"--set path.{field}={digits_text(100 * loss, 1)}%"
             )
         if transfer := link_facts.get("of_other_direction"):
             files = {each_direction: str(file) for file, each_direction, *_ in scenario.traces}
