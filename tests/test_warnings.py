@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -386,6 +387,12 @@ def test_alike_flows_of_which_one_always_wins_get_starts_that_are_drawn(count: i
     other = ct.compare("steady-20-68", "cubic+bbr", 5, duration="10s", set={"path.buffer": "8bdp"})
     for result in (apart, few, other):
         assert not any("gets most" in each for each in result.warnings)
+
+
+def test_alike_flows_that_all_get_nothing_have_no_first_one() -> None:
+    changes: dict[str, Any] = {"flows": [{"name": name} for name in "ab"], "path.loss": 1.0}
+    result = ct.compare("steady-20-68", "cubic+cubic", 5, duration="2s", set=changes)
+    assert not any("gets most" in each for each in result.warnings)
 
 
 def test_a_sequence_that_a_run_cuts_off_has_a_duration_that_would_do() -> None:

@@ -76,6 +76,7 @@ def _first_of(goodputs: Mapping[str, tuple[str, float]]) -> str | None:
     """Returns the flow with most goodput, Mbit/s; None for different CCAs, or rates that are close."""
     rates = {name: rate for name, (_, rate) in goodputs.items()}
     is_alike = len(rates) > 1 and len({cca for cca, _ in goodputs.values()}) == 1
-    if not is_alike or max(rates.values()) < _MIN_RATIO * min(rates.values()):
+    # Flows that all get nothing are close, too.
+    if not is_alike or max(rates.values()) <= _MIN_RATIO * min(rates.values()):
         return None
     return max(rates, key=rates.__getitem__)
