@@ -16,6 +16,7 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.requests import cycle_text
 from celltcp.pcap.diagnosis.waits import waits
 from celltcp.pcap.next_steps import _acks_behind
 from made_up_evidence import evidence
@@ -96,3 +97,10 @@ def test_a_short_segment_that_leaves_with_the_ack_of_another_waited_for_it(
             ((rtt_ms, acks_ms),) = re.findall(parts, row["diagnosis"])
             assert float(rtt_ms) == pytest.approx(float(rtt.removesuffix("ms")), rel=0.1)
             assert float(acks_ms) == pytest.approx(float(rtt_ms), rel=0.2)
+
+
+@pytest.mark.parametrize(("rtt_ms", "parts"), [(0.2, ""), (3.0, " (RTT 3 ms)")])
+def test_requests_have_the_parts_of_their_time_that_are_long_enough(rtt_ms: float, parts: str) -> None:
+    short = {"bytes_up": 200_000, "segments_up": 2_000, "download_s": 8.0}
+    text = cycle_text(evidence(rtt_min_ms=rtt_ms, delayed_ack_s=0.12, **short))
+    assert text == f"; 2000 requests, one in 4 ms on average{parts}"

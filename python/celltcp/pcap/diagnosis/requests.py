@@ -131,4 +131,5 @@ def cycle_text(evidence: Evidence) -> str:
         if 1e3 * part_s >= _MIN_WAIT_MS * count
     ]
     cycle = ms_text(1e3 * row["download_s"] / count)
-    return f"; {count} requests, one in {cycle} on average ({', '.join(parts)})"
+    parts_text = f" ({', '.join(parts)})" if parts else ""
+    return f"; {count} requests, one in {cycle} on average{parts_text}"
