@@ -93,6 +93,19 @@ def test_a_short_transfer_has_its_lost_handshake_as_a_cause(size: str) -> None:
     assert "lost_handshake" not in _causes({**changes, "path.uplink_loss": 0.0}, duration="5s")
 
 
+def test_one_lost_request_a_run_is_one_packet() -> None:
+    requests = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "1s"}
+    changes: Changes = {
+        "path.rtt": "40ms",
+        "path.uplink_loss": {"kind": "list", "packets": [5]},
+        "flows.0.workload": requests,
+    }
+    text = _causes(changes, duration="8s")["lost_requests"].text
+    assert text.startswith(
+        "Random loss on the uplink took 1 packet with a request a run, of 8 responses"
+    )
+
+
 def test_a_first_response_has_its_lost_handshake_as_the_reason() -> None:
     changes: Changes = {
         "path.uplink_loss": {"kind": "list", "packets": [1]},

@@ -101,7 +101,7 @@ def fitting_frames(
 def frames_for_window(evidence: Evidence) -> Iterator[Remedy]:
     """Yields smaller frames for what a congestion window lets through."""
     for index, share in enumerate(_WINDOW_SHARES):
-        smaller = fitting_frames(evidence, evidence.goodput_mbps, "what they get", (share,))
+        smaller = fitting_frames(evidence, evidence.goodput_mbps, "their goodput", (share,))
         for remedy in itertools.islice(smaller, 1):
             yield remedy._replace(fallback=index)
 

@@ -59,11 +59,12 @@ def lost_requests(evidence: Evidence) -> Cause | None:
     share = len(rows) / max(len(units), 1)
     if units.empty or share < _MIN_REQUEST_SHARE:
         return None
-    cause_text = _causes_text(rows)
+    cause_text, count_text = _causes_text(rows), evidence.mean_count_text(len(rows))
+    noun = "packet with a request" if count_text == "1" else "packets with requests"
     return Cause(
         "lost_requests",
         f"{cause_text[:1].upper()}{cause_text[1:]}{evidence.ack_link_text} took "
-        f"{evidence.mean_count_text(len(rows))} packets with requests{evidence.per_run_text}, of "
+        f"{count_text} {noun}{evidence.per_run_text}, of "
         f"{evidence.mean_count_text(len(units))} "
         f"{UNITS[str(units['unit'].iloc[0])].noun}: the other end repeated them after a loss "
         "probe or a time-out.",

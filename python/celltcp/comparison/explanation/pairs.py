@@ -62,8 +62,10 @@ def _joined(first: ProposedRemedy, second: ProposedRemedy) -> ProposedRemedy:
     """Returns two remedies as one, with the cause of the first."""
     one, other = first.remedy, second.remedy
     effects = dict.fromkeys(each.against.partition(": ")[0] for each in (one, other))
+    # An effect with a clause of its own would take the next one into that.
+    joint = ", and against " if any("," in effect for effect in effects) else " and "
     remedy = Remedy(
-        f"{' and '.join(effects)}, by both together",
+        f"{joint.join(effects)}, by both together",
         (*one.changes, *other.changes),
         one.cca or other.cca,
         one.parameter or other.parameter,
