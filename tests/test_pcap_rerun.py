@@ -19,7 +19,7 @@ from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path, transfer_row, write_scenario
 from celltcp.pcap.rerun import Passage, Rerun, rerun
-from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
+from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED, doubtful_sentences
 
 
 def _to_scenario(folder: Path, cca: str, place: str, **changes: Any) -> tuple[Path, str]:
@@ -158,3 +158,10 @@ def test_goodput_rtt_and_losses_are_compared(simulated: Passage, differs: bool) 
     again = Rerun("cubic", False, Passage(10.0, 50.0, 0.001), simulated)
     assert again.differs == differs
     assert (OTHER_THAN_CAPTURED in again.sentence) == differs
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_difference_may_be_that_of_a_cca_which_the_capture_does_not_show(is_known: bool) -> None:
+    again = Rerun("cubic", is_known, Passage(10.0, 50.0, 0.0), Passage(2.0, 50.0, 0.0))
+    assert ("unless the captured sender had another CCA" in again.sentence) != is_known
+    assert len(doubtful_sentences({"path": {"down": {}}, "description": again.sentence})) == 1

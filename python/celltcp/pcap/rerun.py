@@ -54,10 +54,14 @@ class Rerun(NamedTuple):
         """Sentence of a description about a difference from the capture; empty without one."""
         if not self.differs:
             return ""
-        doubt = "" if self.is_cca_known else ", which the capture does not show,"
+        doubt, reservation = "", ""
+        if not self.is_cca_known:
+            # The path may be right, and the CCA be what differs.
+            doubt = ", which the capture does not show,"
+            reservation = ", unless the captured sender had another CCA"
         return (
             f"Simulated with {self.cca}{doubt} it gives {self.simulated}; the capture has "
-            f"{self.captured}: {OTHER_THAN_CAPTURED}."
+            f"{self.captured}: {OTHER_THAN_CAPTURED}{reservation}."
         )
 
     @property

@@ -15,7 +15,7 @@ _CAPACITY_BOUND = f"Its capacity {LOWER_BOUND}"
 #: Text of the sentence about a buffer whose overflow a capture does not have.
 UNSEEN_OVERFLOW = "no overflow was seen"
 
-#: End of the sentence about a path on which a simulation differs from the capture.
+#: Advice in the sentence about a path on which a simulation differs from the capture.
 OTHER_THAN_CAPTURED = "do not compare CCAs on this path"
 
 #: Sentence about a receive window that stands for the limit of a sender in a capture.
