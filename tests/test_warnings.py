@@ -123,6 +123,26 @@ def test_a_trace_that_repeats_within_a_run_is_told(celltcp, tmp_path: Path) -> N
     assert not any("repeats" in each for each in result.warnings)
 
 
+@pytest.mark.parametrize("pieces", [3, 5])
+def test_runs_as_long_as_the_pieces_of_a_log_begin_at_few_places(pieces: int, tmp_path: Path) -> None:
+    log = tmp_path / "drive.csv"
+    rows = [f"{100 * piece + second},{8 + piece}" for piece in range(pieces) for second in range(20)]
+    log.write_text("\n".join(["time_s,throughput_mbps", *rows]) + "\n")
+    runs = 3 * pieces
+    long = ct.compare(str(log), "cubic", runs, duration="20s")
+    warning = _one(long, "places of the log")
+    places = len(set(long.results.tables["runs"]["trace_offset_s"].to_pylist()))
+    assert warning.startswith(f"{runs} runs of 20 s begin at {places} places of the log only")
+    assert "(--duration 10s)" in warning
+    # Shorter runs begin anywhere, as do those of a log without pauses.
+    short = ct.compare(str(log), "cubic", runs, duration="10s")
+    rows = [f"{second},{8 + second // 20}" for second in range(20 * pieces)]
+    log.write_text("\n".join(["time_s,throughput_mbps", *rows]) + "\n")
+    whole = ct.compare(str(log), "cubic", runs, duration="20s")
+    for result in (short, whole):
+        assert not any("places of the log" in each for each in result.warnings)
+
+
 def test_one_run_of_a_random_scenario_has_no_winner(celltcp) -> None:
     done = celltcp("compare", "drive", "--cca", "cubic,bbr", "--runs", "1", "--duration", "3s")
     assert "best for  goodput: undecided among" in done.stdout

@@ -80,6 +80,10 @@ def all_warnings(results: Results) -> list[str]:
 
         warnings += sleepless(results, scenario["radio"])
     warnings += [*_memory_pressure(results), *_repeated_traces(about), *about.get("notes", [])]
+    if about.get("traces") and "radio" not in scenario:
+        from celltcp.results.warnings.few_places import few_places
+
+        warnings += few_places(results)
     warnings += [*limited_flows(results), *windows_that_share(results)]
     if scenario.get("kernel", {}).get("queue"):
         from celltcp.results.warnings.hidden_queue import hidden_queue, hides_queue
