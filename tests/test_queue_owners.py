@@ -40,7 +40,37 @@ def causes(cca: str, pages: str, flow: str = "ping") -> dict[str, str]:
 def test_bursts_of_pages_fill_the_queue_beside_bbr() -> None:
     assert "waited in a queue (that of web)" in causes("bbr", "177kB")["slow_units"]
     # The last packets of a page wait longest, when no more of it is in flight.
-    assert "which its own data filled" in causes("bbr", "177kB", flow="web")["queue"]
+    assert "which its own data and bulk (" in causes("bbr", "177kB", flow="web")["queue"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_owner_of_a_mean_wait_is_the_flow_without_which_it_is_shortest(seed: int) -> None:
+    """Pages may be most of the longest waits, and little of all waits."""
+    draw = random.Random(seed)
+    rate = draw.choice([8, 10, 15])
+    size = draw.choice([100, 177, 300])
+    web = {"kind": "sequence", "size": f"{size}kB", "gap": f"{draw.choice([1, 2, 4])}s"}
+    flows: list[dict[str, Any]] = [{"name": "bulk"}, {"name": "web", "cca": "reno", "workload": web}]
+
+    def compared(others: list[dict[str, Any]]) -> ct.Comparison:
+        changes: dict[str, Any] = {
+            "path.rtt": "4ms",
+            "path.down.rate": f"{rate}Mbit/s",
+            "path.buffer": "100packets",
+            "flows": [*others, _PING],
+        }
+        return ct.compare("steady-20-18", "bbr", 1, duration="30s", set=changes)
+
+    def mean_ms(result: ct.Comparison) -> float:
+        (ping,) = [each for each in result.applications if each.flow == "ping"]
+        return ping.values("response_s")["bbr"][0]
+
+    without = {
+        flow["name"]: mean_ms(compared([other for other in flows if other != flow])) for flow in flows
+    }
+    (ping,) = [each for each in ExplainedComparison(compared(flows)).ccas if each.flow == "ping"]
+    owner = min(without, key=without.__getitem__)
+    assert f"which {owner} (" in ping.cause_text("queue"), without
 
 
 @pytest.mark.parametrize("cca", ["cubic", "reno"])

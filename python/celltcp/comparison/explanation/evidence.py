@@ -17,7 +17,7 @@ from celltcp.comparison.explanation.flow_scenario import FlowScenario
 from celltcp.comparison.explanation.flow_windows import FlowWindows
 from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
-from celltcp.comparison.explanation.queue_owners import met_in_flight
+from celltcp.comparison.explanation.queue_owners import met_in_flight, queue_parts
 from celltcp.comparison.explanation.recoveries import recoveries_of
 from celltcp.comparison.frame_kinds import KIND_EVENTS, deciding_kinds, select_frames
 from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, FRAME, FRAME_AGE, FRAMES
@@ -394,6 +394,11 @@ class Evidence(FlowScenario):
     def met_in_flight(self) -> dict[str, float]:
         """Data in flight of each flow in the slots of the longest waits, segments."""
         return met_in_flight(self)
+
+    @functools.cached_property
+    def queue_parts(self) -> dict[str, float]:
+        """Part of the flow, and of each that fills its queue, in the mean wait of packets."""
+        return queue_parts(self)
 
     def _other_goodputs(self, *, is_upload: bool) -> dict[str, float]:
         """Returns the goodput of each other flow of a direction while this one ran, Mbit/s."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ _MIN_OWNER_SHARE = 0.05
 _LONG_QUANTILE = 0.9
 #: Tolerance of the number of a slot, slots: its start is a sum of floats.
 _ROUNDING = 1e-6
+#: Largest part of a queue below which it has no single owner, and the least part of one of several.
+_MAX_SHARED_PART, _MIN_NAMED_PART = 2 / 3, 0.25
 #: Size of an ACK as a share of the two packets that it stands for.
 ACK_SHARE = 66 / (2 * 1500)
 
@@ -33,13 +36,14 @@ def competitors(evidence: Evidence) -> dict[str, float]:
 
 
 def queue_owner(evidence: Evidence) -> str | None:
-    """Returns the flow with most data in flight while packets waited longest.
+    """Returns the flow that has the largest part of the mean wait of packets.
 
     It may be the flow itself. None if no other flow sends in its direction.
     """
     if not evidence.competing_mbps:
         return None
-    return longest_in_flight(evidence, [evidence.flow_name, *competitors(evidence)])
+    parts = evidence.queue_parts
+    return max(parts, key=parts.__getitem__)
 
 
 def queue_owner_text(evidence: Evidence) -> str:
@@ -54,9 +58,18 @@ def queue_owner_text(evidence: Evidence) -> str:
     owner = queue_owner(evidence)
     if owner is None:
         return ""
-    if owner == evidence.flow_name:
-        return ", which its own data filled"
-    return f", which {_with_rate(owner, evidence.competing_mbps)} filled"
+    parts = evidence.queue_parts
+    # Where no flow has most of the wait, the text has those of a real part.
+    min_part = _MIN_NAMED_PART if parts[owner] < _MAX_SHARED_PART else parts[owner]
+    names = sorted((name for name in parts if parts[name] >= min_part), key=lambda name: -parts[name])
+    texts = [
+        "its own data" if name == evidence.flow_name else _with_rate(name, evidence.competing_mbps)
+        for name in names
+    ]
+    if len(texts) == 1:
+        return f", which {texts[0]} filled"
+    parts_text = ", ".join(percent_text(parts[name]) for name in names)
+    return f", which {' and '.join(texts)} filled (by {parts_text} of what waited)"
 
 
 def ack_queue_owner(evidence: Evidence) -> str | None:
@@ -91,21 +104,47 @@ def longest_in_flight(evidence: Evidence, names: Iterable[str]) -> str:
 
 def met_in_flight(evidence: Evidence) -> dict[str, float]:
     """Returns the data in flight of each flow in the slots of the longest waits, segments."""
-    delays_ms = evidence.slots[["run", "t_s", "owd_mean_ms"]].dropna()
-    is_long = delays_ms["owd_mean_ms"] >= delays_ms["owd_mean_ms"].quantile(_LONG_QUANTILE)
-    long = delays_ms[is_long]
-    # The queue is that which these packets met: a transfer that ends has no more in flight then.
-    met = _with_slot_numbers(long.assign(t_s=long["t_s"] - long["owd_mean_ms"] / 1e3), evidence.slot_s)
-    slots = _with_slot_numbers(evidence.comparison.slots, evidence.slot_s)
-    slots = slots.merge(met[["run", "slot"]].drop_duplicates(), on=["run", "slot"])
-    slots = slots.merge(evidence.all_connections[["run", "flow", "name"]], on=["run", "flow"])
-    in_flight = slots.groupby("name", observed=True)["inflight"].sum()
+    delays_ms = evidence.slots["owd_mean_ms"]
+    long = evidence.slots[delays_ms >= delays_ms.quantile(_LONG_QUANTILE)]
+    in_flight = _met(evidence, long).groupby("name", observed=True)["inflight"].sum()
     return {str(name): float(segments) for name, segments in in_flight.items()}
 
 
-def _with_slot_numbers(rows: pd.DataFrame, slot_s: float) -> pd.DataFrame:
+def queue_parts(evidence: Evidence) -> dict[str, float]:
+    """Returns the part of the flow, and of each that fills its queue, in the mean wait of packets.
+
+    The wait of a packet is divided as the data in flight that it met. The parts have the sum 1.
+    """
+    names = [evidence.flow_name, *competitors(evidence)]
+    slots = evidence.slots[evidence.slots["owd_mean_ms"].notna()]
+    slots = slots.assign(weight=slots["rate_mbps"] * evidence.wait_ms(slots["owd_mean_ms"]))
+    met = _met(evidence, slots)
+    met = met[met["name"].isin(names) & (met["inflight"] > 0)]
+    totals = met.groupby(["run", "t_s"])["inflight"].transform("sum")
+    sums = (met["weight"] * met["inflight"] / totals).groupby(met["name"].astype(str)).sum()
+    total = float(sums.sum()) or 1.0
+    return {name: float(sums.get(name, 0.0)) / total for name in names}
+
+
+def _met(evidence: Evidence, slots: pd.DataFrame) -> pd.DataFrame:
+    """Returns a row for each slot of a flow and each flow, with its data in flight when packets came.
+
+    A transfer that ends has no more in flight when the last of these packets arrive.
+    """
+    met = _with_slot_numbers(
+        slots.drop(columns=["flow", "inflight"], errors="ignore"),
+        slots["t_s"] - slots["owd_mean_ms"] / 1e3,
+        evidence.slot_s,
+    )
+    all_slots = evidence.comparison.slots[["run", "flow", "t_s", "inflight"]]
+    all_slots = _with_slot_numbers(all_slots, all_slots["t_s"], evidence.slot_s)
+    all_slots = all_slots.merge(evidence.all_connections[["run", "flow", "name"]], on=["run", "flow"])
+    return met.merge(all_slots.drop(columns="t_s"), on=["run", "slot"])
+
+
+def _with_slot_numbers(rows: pd.DataFrame, times_s: pd.Series, slot_s: float) -> pd.DataFrame:
     """Returns rows with the number of the slot in which each time is, of the first for earlier ones."""
-    numbers = np.floor(rows["t_s"] / slot_s + _ROUNDING).clip(lower=0)
+    numbers = np.floor(times_s / slot_s + _ROUNDING).clip(lower=0)
     return rows.assign(slot=numbers.astype(int))
 
 
