@@ -12,13 +12,14 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.tables import limits_table
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path, write_scenario
 from celltcp.results.captured_limits import has_decided
 from celltcp.scenarios.changes import Value
-from celltcp.scenarios.lower_bounds import SENDER_LIMIT
+from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED, SENDER_LIMIT
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -139,3 +140,37 @@ def test_the_limit_of_a_captured_receive_window_stays_one_in_its_scenario(
 def test_a_shift_of_the_window_is_no_value_of_the_switch(scale: str) -> None:
     line = linux_line(f"tcp.window_scale={scale}")
     assert line.rpartition("=")[2] == {"true": "1", "false": "0"}.get(scale, "")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_path_that_is_other_than_the_captured_one_has_no_best_cca(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    text = f"Simulated with cubic it gives 9 Mbit/s; the capture has 20 Mbit/s: {OTHER_THAN_CAPTURED}."
+    workload = draw.choice([{"kind": "bulk"}, {"kind": "bulk", "bytes": "2MB"}, {"kind": "frames"}])
+    changes: dict[str, Value] = {
+        "description": text,
+        "path.down.steps": [{"at": "0s", "rate": f"{draw.choice([8, 20])}Mbit/s"}],
+        "path.loss": draw.choice([0.005, 0.01]),
+        "flows.0.workload": workload,
+    }
+    other = ct.compare("steady-100-68", ["cubic", "bbr"], 2, duration="8s", set=changes)
+    explained = ExplainedComparison(other)
+    assert any("no CCA is best here" in note for note in explained.notes)
+    assert not any((explained.settings, explained.remedies, explained.best_tried))
+    assert not any("leads" in line for block in explained.blocks for line in block)
+    document = other.to_json(["goodput"])
+    assert not any(document["recommendation"].values())
+    assert not document["differences"]
+    named = [*document["verdicts"].values(), *document["by"], *document.get("applications", ())]
+    assert named
+    assert all(each["best"] is None and each["leader"] is None for each in named)
+    part = comparison_part(other, "")
+    assert "no CCA is best here" in part.answer.replace("No", "no")
+    assert not part.findings
+    assert "What to set" not in {section.title for section in part.sections}
+    printed = CliRunner().invoke(commands, ["show", str(other.save(tmp_path / "o"))]).stdout
+    assert "no CCA is best here" in printed
+    assert "best for" not in printed
+    # A capacity that the user gives is no longer that of the capture.
+    given = ct.compare("steady-100-68", ["cubic", "bbr"], 2, set={**changes, "path.down": "20Mbit/s"})
+    assert all(given.recommendation.values())

@@ -119,20 +119,21 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
         verdict_text,
     )
     from celltcp.comparison.yielding import yielding_text
+    from celltcp.results.captured_limits import NO_BEST, OTHER_PATH, has_decided, is_other_path
     from celltcp.results.limits import has_captured_sender
     from celltcp.scenarios.cca_mix import labels
 
+    if is_other_path(comparison.results):
+        console.print(OTHER_PATH)
+        return
     names = labels(comparison.ccas)
     for metric in by:
         console.print(chosen_text(comparison.best_by(metric), names))
     if not is_ranked:
         return
-    if has_captured_sender(comparison.results):
-        from celltcp.results.captured_limits import NO_BEST, has_decided
-
-        if has_decided(comparison.results):
-            console.print(NO_BEST)
-            return
+    if has_captured_sender(comparison.results) and has_decided(comparison.results):
+        console.print(NO_BEST)
+        return
     for text in stake_texts(comparison):
         console.print(text)
     if text := identical_text(comparison):

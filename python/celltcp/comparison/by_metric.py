@@ -11,6 +11,7 @@ from celltcp._core import CelltcpError
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metric_names import RANKING_NAMES, ranking_metric
 from celltcp.comparison.metrics import GOODPUT, JAIN, METRICS, RANKED, SHARE, best_of, workload_metrics
+from celltcp.results.captured_limits import is_other_path
 from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def best_by(comparison: Comparison, text: str) -> ChosenBest:
         values = _network_values(comparison, chosen)
     else:
         values = _application_values(comparison, chosen)
-    best = best_of(chosen.metric, values, random=not comparison.decides)
+    ranked = {} if is_other_path(comparison.results) else values
+    best = best_of(chosen.metric, ranked, random=not comparison.decides)
     if chosen.metric in METRICS and comparison.is_competing and comparison.decides:
         goodput = _network_values(comparison, chosen._replace(metric=GOODPUT))
         best = with_cost(best, chosen.metric, goodput, {})

@@ -46,7 +46,7 @@ class Choice(NamedTuple):
 
 def choices_of(comparison: Comparison) -> list[Choice]:
     """Returns the verdict for each need: first those of flows, then those by network metrics."""
-    if len(single_flow_mixes(comparison.ccas)) < 2:
+    if len(comparison.ranked_ccas) < 2:
         return []
     choices = [
         Choice(joined.stake.question, joined.stake.metric, joined.stake.verdict, joined.flows)

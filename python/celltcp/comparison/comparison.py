@@ -6,7 +6,7 @@ import collections
 import functools
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +24,10 @@ from celltcp.comparison.metrics import (
     SHARE,
     WINDOWS,
 )
-from celltcp.comparison.runs import identical_ccas, run_table
+from celltcp.comparison.runs import estimate_columns, identical_ccas, run_table
+from celltcp.results.captured_limits import is_other_path
 from celltcp.results.columns import array_of, numbers, rows_of, sums_by
-from celltcp.results.statistics import Verdict, estimate
+from celltcp.results.statistics import Verdict
 from celltcp.results.tables import Results, RunTables
 from celltcp.results.tested import FlowUnderTest, divided_flows, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
@@ -156,6 +157,11 @@ class Comparison(RunTables):
         """The congestion controls, in the requested order."""
         return list(self.results.about["cca"])
 
+    @functools.cached_property
+    def ranked_ccas(self) -> list[str]:
+        """The congestion controls that rank, without mixes; none where `is_other_path`."""
+        return [] if is_other_path(self.results) else single_flow_mixes(self.ccas)
+
     def middlebox(self, cca: str) -> str:
         """Returns the middleboxes on the path of a congestion control; `"none"` without any."""
         return middlebox_of(cca, self.results.about.get("middleboxes", ()))
@@ -241,7 +247,7 @@ class Comparison(RunTables):
         """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
         import pandas as pd
 
-        rows = {cca: _estimate_columns(series) for cca, series in self.series().items()}
+        rows = {cca: estimate_columns(series) for cca, series in self.series().items()}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
 
     @property
@@ -255,7 +261,7 @@ class Comparison(RunTables):
         network = (*METRICS, SHARE) if self.competing_flows else METRICS
         applications = {application.flow: application.metrics for application in self.applications}
         rows = {
-            (cca, flow.name): _estimate_columns(
+            (cca, flow.name): estimate_columns(
                 {
                     **{metric: self.values_of(flow, cca, metric) for metric in network},
                     **applications.get(flow.name, {}).get(cca, {}),
@@ -299,8 +305,7 @@ class Comparison(RunTables):
         from celltcp.comparison.application import values_by_criterion, verdicts_by_metric
         from celltcp.comparison.applications import completion_times
 
-        all_series = self.series()
-        series = {cca: all_series[cca] for cca in single_flow_mixes(all_series)}
+        series = {cca: each for cca, each in self.series().items() if cca in self.ranked_ccas}
         indices = {cca: self._indices.get(cca, []) for cca in series}
         return verdicts_by_metric(
             self.requirements,
@@ -364,7 +369,7 @@ class Comparison(RunTables):
 
         A video ranks by its score, which is in `stakes`. A single congestion control has no verdicts.
         """
-        if len(single_flow_mixes(self.ccas)) < 2:
+        if len(self.ranked_ccas) < 2:
             return {}
         is_video = QOE in self.requirements
         hidden = {*REQUIREMENTS, QOE} if is_video or not self.is_competing else set()
@@ -588,13 +593,3 @@ class Comparison(RunTables):
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
-
-
-def _estimate_columns(series: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
-    """Returns mean and half width of the 95 % interval of each metric, as a row of a data frame."""
-    estimates = {metric: estimate(values) for metric, values in series.items()}
-    return {
-        (metric, part): value
-        for metric, each in estimates.items()
-        for part, value in (("mean", each.mean), ("ci95", each.half_width))
-    }

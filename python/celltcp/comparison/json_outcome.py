@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.campaign.provenance import origin_json
 from celltcp.comparison.metrics import METRICS, SHARE
+from celltcp.results.captured_limits import is_other_path
 from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import Verdict, paired_gap
 from celltcp.results.tested import FlowUnderTest
@@ -94,7 +95,13 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
         result["trade_offs"] = trade_offs
     if comparison.applications:
         random = not comparison.decides
-        result["applications"] = [_application(each, random=random) for each in comparison.applications]
+        result["applications"] = [
+            _application(
+                each,
+                Verdict(None) if is_other_path(comparison.results) else each.verdict(random=random),
+            )
+            for each in comparison.applications
+        ]
     if comparison.several_flows:
         result["shares"] = [
             {
@@ -167,8 +174,8 @@ def _chosen(best: ChosenBest) -> ChosenOutcome:
     }
 
 
-def _application(application: Application, *, random: bool) -> ApplicationOutcome:
-    best = best_outcome(application.verdict(random=random))
+def _application(application: Application, verdict: Verdict) -> ApplicationOutcome:
+    best = best_outcome(verdict)
     result: ApplicationOutcome = {
         "flow": application.flow,
         "metric": application.ranking.metric,

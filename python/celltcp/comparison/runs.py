@@ -20,6 +20,7 @@ from celltcp.results.columns import (
     sums_by,
     values_of,
 )
+from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results, frame
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.requirements import COMPLETIONS, OtherMeasure, Weights
@@ -225,3 +226,13 @@ def identical_ccas(
         own_runs = [(seeds[index], rows.get(runs[index])) for index in places]
         groups.setdefault(repr(own_runs), []).append(cca)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def estimate_columns(series: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
+    """Returns mean and half width of the 95 % interval of each metric, as a row of a data frame."""
+    estimates = {metric: estimate(values) for metric, values in series.items()}
+    return {
+        (metric, part): value
+        for metric, each in estimates.items()
+        for part, value in (("mean", each.mean), ("ci95", each.half_width))
+    }

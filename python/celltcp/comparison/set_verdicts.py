@@ -90,7 +90,8 @@ def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
     """Returns a verdict for each need that all scenarios have; none for fewer than three scenarios."""
     ccas = single_flow_mixes(scenario_set.ccas)
     comparisons = list(scenario_set.comparisons.values())
-    if len(ccas) < 2 or len(comparisons) < MIN_SCENARIOS:
+    are_ranked = all(comparison.ranked_ccas for comparison in comparisons)
+    if len(ccas) < 2 or len(comparisons) < MIN_SCENARIOS or not are_ranked:
         return []
     verdicts = []
     flows = [{each.flow: each for each in comparison.applications} for comparison in comparisons]

@@ -13,7 +13,7 @@ from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import has_several_flows, single_flow_mixes
+from celltcp.scenarios.cca_mix import has_several_flows
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -124,8 +124,8 @@ def stakes_of(comparison: Comparison) -> list[Stake]:
 
     Mixes of several flows, which compete with each other, are left out.
     """
-    single_ccas = single_flow_mixes(comparison.ccas)
-    return _stakes(comparison, single_ccas) if len(single_ccas) > 1 else []
+    ccas = comparison.ranked_ccas
+    return _stakes(comparison, ccas) if len(ccas) > 1 else []
 
 
 def mix_stakes(comparison: Comparison) -> list[Stake]:

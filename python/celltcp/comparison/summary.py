@@ -32,7 +32,7 @@ from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 
 class _Heading(NamedTuple):
@@ -383,8 +383,7 @@ def _number(value: float, digits: int) -> str:
 
 def _verdict(comparison: Comparison, metric: str) -> Verdict | None:
     """Returns the verdict by a metric; None if there is nothing to rank."""
-    single_ccas = single_flow_mixes(comparison.ccas)
-    if len(single_ccas) < 2 or metric.partition(":")[0] not in RANKED:
+    if len(comparison.ranked_ccas) < 2 or metric.partition(":")[0] not in RANKED:
         return None
     requirements = {value: key for key, value in comparison.requirements.items()}
     if metric in requirements:

@@ -44,6 +44,11 @@ def _is_capacity_given(scenario: Mapping[str, Any]) -> bool:
     return isinstance(down, str) or "rate" in down
 
 
+def differs_from_capture(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether a simulation on the path of a scenario differs from its capture."""
+    return any(OTHER_THAN_CAPTURED in text for text in doubtful_sentences(scenario))
+
+
 def doubtful_sentences(scenario: Mapping[str, Any]) -> list[str]:
     """Returns the sentences about lower bounds, without full stops, of a scenario parsed as TOML.
 

@@ -35,6 +35,7 @@ from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.comparison.yielding import yielding_text
+from celltcp.results.captured_limits import OTHER_PATH, is_other_path
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -193,8 +194,11 @@ class ExplainedComparison:
             ),
             "",
         )
+        self._is_other_path = is_other_path(self.results)
         self._all_remedies = remedies_of(
-            (
+            ()
+            if self._is_other_path
+            else (
                 (evidence, cause, explained.standing.leads)
                 for evidence, explained in zip(evidences, self.ccas, strict=True)
                 if explained in self.distinct_ccas
@@ -244,6 +248,7 @@ class ExplainedComparison:
             any_text = "" if self.window_limit_text else self._any_text
             least_text = self.least_time.text if self.least_time else self._least_response_text
             texts = (
+                OTHER_PATH if self._is_other_path else "",
                 *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
                 *(least_text, "" if self.window_limit_text else yielding_text(self.comparison)),
                 self._max_rtt_text,

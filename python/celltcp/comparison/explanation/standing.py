@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
 from celltcp.results.statistics import estimate, paired_difference
-from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.quantity_texts import delay_text
 
 if TYPE_CHECKING:
@@ -124,7 +123,8 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         requirement = ""
         metric, verdict = application.ranking.metric, application.verdict(random=not comparison.decides)
         values = application.values(metric)
-    leader = None if len(comparison.ccas) < 2 or has_several_flows(cca) else verdict.leader
+    has_rivals = len(comparison.ccas) > 1 and cca in comparison.ranked_ccas
+    leader = verdict.leader if has_rivals else None
     differences = None
     if application is None and leader not in (None, cca):
         differences = NetworkDifferences(

@@ -78,7 +78,7 @@ def requirement_finding(comparison: Comparison, requirement: str) -> Finding:
 
 def _rankings(comparison: Comparison) -> list[_Ranking]:
     """Returns the rankings for the flows of a workload, then those by requirement."""
-    single_ccas = single_flow_mixes(comparison.ccas)
+    single_ccas = comparison.ranked_ccas
     if not single_ccas:
         return []
     if len(single_ccas) == 1 and not comparison.is_competing:

@@ -28,6 +28,7 @@ from celltcp.comparison.settings_lines import settings_blocks, systems
 from celltcp.comparison.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
+from celltcp.results.captured_limits import OTHER_PATH, is_other_path
 from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
@@ -54,6 +55,8 @@ def answer_of(comparison: Comparison, window_limit_text: str = "") -> str:
     """
     if window_limit_text:
         return _sentence(window_limit_text)
+    if is_other_path(comparison.results):
+        return _sentence(OTHER_PATH)
     choices = choices_of(comparison)
     if not choices:
         return ""
