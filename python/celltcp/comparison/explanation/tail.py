@@ -170,12 +170,20 @@ def _few_slow_text(evidence: Evidence, units: pd.DataFrame) -> str:
     """Returns a sentence on slow times that have few responses; empty where these change little.
 
     A request that waits for the response before it asks less often while that is slow (coordinated
-    omission). Weighted by time, responses count as often as a user who asks at any time meets them.
+    omission). Weighted by the time until the next request, responses count as often as a user who asks
+    at any time meets them. Pauses of the application are part of that time.
     """
-    times_s = units["duration_s"][np.isfinite(units["duration_s"])]
-    if evidence.workload.get("kind") != "request-response" or not times_s.sum() > 0:
+    if evidence.workload.get("kind") != "request-response":
         return ""
-    mean_s, weighted_s = times_s.mean(), (times_s**2).sum() / times_s.sum()
+    ordered = units.sort_values("start_s")
+    pauses_s = ordered.groupby(["run", "connection"])["start_s"].shift(-1) - ordered["end_s"]
+    ordered = ordered.assign(pause_s=pauses_s.fillna(pauses_s.mean()).fillna(0.0))
+    ordered = ordered[np.isfinite(ordered["duration_s"])]
+    times_s = ordered["duration_s"]
+    weights_s = times_s + ordered["pause_s"]
+    if not weights_s.sum() > 0:
+        return ""
+    mean_s, weighted_s = times_s.mean(), (times_s * weights_s).sum() / weights_s.sum()
     if weighted_s < _MIN_FEW_SLOW_RATIO * mean_s:
         return ""
     return (
