@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.best_tried import BestTried
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
 from celltcp.comparison.explanation.trials import TrialBudget
@@ -30,7 +31,7 @@ from celltcp.comparison.tables import (
 )
 from celltcp.comparison.units_of_work import UNITS, units_of_applications
 from celltcp.present.scenario_text import scenario_sections
-from celltcp.present.section import Figure, Part, Section, runs_text
+from celltcp.present.section import Block, Figure, Part, Section, runs_text
 
 #: Titles of the distributions, by metric.
 _DISTRIBUTIONS = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
@@ -57,7 +58,6 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
         budget = TrialBudget()
         explained.try_remedies(budget)
         explained.try_together(budget)
-    answer = answer_of(comparison, explained.window_limit_text)
     question = question_on(
         comparison.ccas,
         f"{title}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each over the same "
@@ -67,9 +67,10 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
     return Part(
         title=title,
         question=question,
-        answer=" ".join([answer, *([explained.best_tried.text] if explained.best_tried else [])]),
+        answer=answer_of(comparison, explained.window_limit_text),
         findings=findings_of(comparison),
         sections=(
+            *([_best_tried_section(best)] if (best := explained.best_tried) else []),
             *([settings] if settings else []),
             *_tables(explained, scenario_arguments(about)),
             *picture_sections(comparison),
@@ -78,6 +79,13 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
         ),
         warnings=tuple(comparison.warnings),
     )
+
+
+def _best_tried_section(best: BestTried) -> Section:
+    """Returns the conclusion over all that was tried, with the lines that set it."""
+    lines = "".join(f"{line}\n" for line in best.lines)
+    blocks = (Block("Lines for it, each with its host:", lines),) if lines else ()
+    return Section("Better than a CCA alone", text=(best.text,), blocks=blocks, is_front=True)
 
 
 def _tables(explained: ExplainedComparison, source: Sequence[str]) -> list[Section]:
