@@ -1,4 +1,4 @@
-"""Explanations of losses for two reasons: what stays unused is for the reason of most losses."""
+"""Explanations of losses for two reasons: what stays unused is for the one that cut the window last."""
 
 from __future__ import annotations
 
@@ -36,6 +36,29 @@ def test_a_shallow_buffer_with_few_random_losses_is_the_reason() -> None:
     found = causes("15kB", 2e-5)
     assert "of the capacity stayed unused" in found["shallow_buffer"]
     assert "of the capacity stayed unused" not in found.get("random_loss", "")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_overflow_of_slow_start_is_no_reason_for_what_later_losses_leave_unused(seed: int) -> None:
+    draw = random.Random(seed)
+    changes = {
+        "path.rtt": "40ms",
+        "path.down.rate": f"{draw.randint(80, 120)}Mbit/s",
+        "path.buffer": "2bdp",
+        "path.loss": draw.uniform(8e-5, 2e-4),
+    }
+    result = ct.compare("steady-20-18", "reno", 3, seed=1 + seed, duration="60s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    # The burst of one overflow is more than all random losses.
+    assert (
+        result.results.tables["recoveries"]
+        .to_pandas()[["overflow", "random"]]
+        .sum()
+        .is_monotonic_decreasing
+    )
+    found = {cause.name: cause.text for cause in explained.causes}
+    assert "of the capacity stayed unused" in found["random_loss"]
+    assert "of the capacity stayed unused" not in found.get("overflows", "")
 
 
 @pytest.mark.parametrize("cca", ["bbr", "cubic"])

@@ -14,6 +14,7 @@ from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.incast import first_bursts_text
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text, probe_overflow_text
 from celltcp.comparison.explanation.openings import requested_s
+from celltcp.comparison.explanation.ramps import unused_mbps
 from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
 from celltcp.scenarios.quantity_texts import size_text
@@ -75,9 +76,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     share = len(overflows) / (drops > 0).sum()
     if max(share, lost / drops.sum()) < _MIN_OVERFLOW_SHARE:
         return None
-    # What stays unused is for the reason of most losses.
     unused_text = ""
-    if _are_most(evidence, evidence.recoveries["overflow"]):
+    if _precede_unused(evidence, evidence.recoveries["overflow"]):
         beside_text = " beside slow start" if slow_start else climb_text(evidence)
         unused_text = f"; {percent_text(unused_share)} of the capacity stayed unused{beside_text}"
     count = evidence.mean_count_text(len(overflows))
@@ -319,6 +319,25 @@ def _are_most(evidence: Evidence, losses: pd.Series) -> bool:
     return bool(losses.sum() > drops.sum() / 2 or (losses > 0).sum() > (drops > 0).sum() / 2)
 
 
+def _precede_unused(evidence: Evidence, losses: pd.Series) -> bool:
+    """Returns whether losses for a reason reduced the window last before most of what stays unused.
+
+    An overflow of slow start may drop most of all segments, but other losses cut the window later.
+    Without losses before it, what stays unused counts for the reason of most losses.
+    """
+    rows = evidence.recoveries
+    rows = rows.assign(is_own=losses.reindex(rows.index, fill_value=0) > 0)
+    rows = rows[rows["drops"] > 0].sort_values("t_s")
+    own = total = 0.0
+    for run in evidence.runs:
+        slots, of_run = evidence.slots[evidence.slots["run"] == run], rows[rows["run"] == run]
+        latest = np.searchsorted(of_run["t_s"], slots["t_s"], side="right") - 1
+        unused = unused_mbps(evidence, slots).to_numpy(float)[latest >= 0]
+        total += unused.sum()
+        own += unused[of_run["is_own"].to_numpy(bool)[latest[latest >= 0]]].sum()
+    return own > total / 2 if total > 0 else _are_most(evidence, losses)
+
+
 def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series) -> Cause | None:
     """Returns the cause of the losses for a reason; None if they are too few.
 
@@ -334,9 +353,10 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     # A flow that sends little leaves most of the capacity unused, whatever is lost. BBR hardly reacts
     # to a recovery, so that the reason of most lost segments counts, where they hold it back.
     is_bbr, drops = evidence.is_bbr, evidence.recoveries["drops"].sum()
-    is_minor = not _are_most(evidence, losses)
     if is_bbr:
         is_minor = lost <= drops / 2 or not holds_bbr_back(evidence, lost / sent)
+    else:
+        is_minor = not _precede_unused(evidence, losses)
     # What stays unused in pauses of the application is not for losses. A transfer of a sequence has no
     # pauses: at its end all is in flight until it is repaired, but much of it may be slow start.
     is_sequence = evidence.workload.get("kind") == "sequence"
