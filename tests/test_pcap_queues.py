@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +130,38 @@ def test_timestamps_show_in_which_direction_a_queue_stands(place: str, tmp_path:
     slow = uplink(place, tmp_path / "slow.pcap", "200kbit/s")
     assert "a queue stands on the path of the ACKs: in the median they wait" in slow
     assert "of the ACKs" not in uplink(place, tmp_path / "fast.pcap", "20Mbit/s")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_upload_that_begins_later_has_its_rate_and_rtt_beside_those_without_it(
+    seed: int, tmp_path: Path
+) -> None:
+    """Medians over packets are those of the time before it, in which most of them pass."""
+    draw = random.Random(seed)
+    start_s = draw.choice([4, 6])
+    download = {"name": "download", "cca": "cubic"}
+    upload = {"name": "upload", "from": "phone", "to": "server", "cca": "cubic", "start": f"{start_s}s"}
+    changes: dict[str, Any] = {
+        "path.up": {"rate": f"{draw.choice([1, 1.5, 2])}Mbit/s"},
+        "path.uplink_buffer": f"{draw.choice([150, 200])}packets",
+        "flows": [download, upload],
+    }
+    file = tmp_path / "run.pcap"
+    place = draw.choice(["server", "phone"])
+    ct.run(
+        "steady-20-68", "cubic", duration="20s", samples="off", set=changes, pcap=file, pcap_at=place
+    )
+    sentence = str(analyse(file).connections["diagnosis"][0])
+    found = re.search(r"meanwhile: then (\S+) Mbit/s pass .*? without it (\S+) Mbit/s pass", sentence)
+    assert found, sentence
+    during, without = map(float, found.groups())
+    intervals = analyse(file).intervals.query("connection == 0 and not up")
+    sent = intervals[intervals["t_s"] > start_s + 0.2]["bytes"].sum()
+    assert during == pytest.approx(8e-6 * sent / (20 - start_s), rel=0.1)
+    assert during < without / 2
+    if "path of the ACKs" in sentence:
+        assert "in the median" not in sentence
+        assert "limits the rate" not in sentence
 
 
 def test_a_clock_that_is_wrong_is_no_queue() -> None:

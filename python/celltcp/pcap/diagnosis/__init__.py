@@ -82,10 +82,14 @@ def _ack_queue_text(evidence: Evidence, text: str) -> str:
     other = evidence.opposite
     if other is None or filled_text(other) in text:
         return ""
-    return (
+    text = (
         f"{ACKS_BEHIND} {other['connection']} sends "
         f"{size_text(other['bytes_' + str(other['direction'])])} meanwhile"
     )
+    if evidence.beside_opposite is None:
+        return text
+    without, during = evidence.beside_opposite
+    return f"{text}: then {during}, and without it {without}"
 
 
 def _diagnosis(evidence: Evidence) -> str:

@@ -7,12 +7,12 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from celltcp.pcap.diagnosis.episodes import Episode, find_episodes
-from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.scenarios.quantity_texts import ms_text, three_digits
 
 #: Length of an interval, s.
 INTERVAL_S = 0.1
@@ -37,8 +37,20 @@ _BLOCK_RTTS = 2
 _MIN_BLOCK = 5
 #: Minimum number of events whose times are listed.
 _MIN_LISTED = 2
+#: Minimum number of intervals of a part of the time that is compared with the rest.
+_MIN_PART_INTERVALS = 10
 #: Maximum range of the times between periodic events, as a share of their median.
 _MAX_PERIOD_RANGE = 0.2
+
+
+class Passage(NamedTuple):
+    """Rate, Mbit/s, and mean RTT, ms, of a transfer in a part of its time."""
+
+    mbps: float
+    rtt_ms: float
+
+    def __str__(self) -> str:
+        return f"{three_digits(self.mbps)} Mbit/s pass at a mean RTT of {ms_text(self.rtt_ms)}"
 
 
 @dataclass(frozen=True)
@@ -131,6 +143,32 @@ class Evidence:
             return counts
         by_interval: pd.Series = counts.reindex(range(numbers.min(), numbers.max() + 1), fill_value=0.0)
         return by_interval
+
+    @cached_property
+    def beside_opposite(self) -> tuple[Passage, Passage] | None:
+        """Passages without the transfer in the other direction and during it, which delays ACKs.
+
+        None if either part is short, or if the RTT is not known, or not higher during that transfer.
+        """
+        other, row = self.opposite, self.row
+        if other is None or self.bytes_by_interval.empty:
+            return None
+        start_s = (other["start_ns"] - row["start_ns"]) / 1e9
+        columns = {"receiver": ["near_rtt_mean_ms"], "sender": ["rtt_mean_ms"]}
+        rtt_columns = columns.get(row["place"], ["rtt_mean_ms", "near_rtt_mean_ms"])
+        numbers = (self.sender_intervals["t_s"] / INTERVAL_S).round().astype(int)
+        rtts_ms = self.sender_intervals[rtt_columns].set_index(numbers).sum(axis=1, skipna=False)
+        times_s = self.bytes_by_interval.index.to_series() * INTERVAL_S
+        is_during = times_s.between(start_s, start_s + other["duration_s"])
+        without, during = (
+            Passage(
+                8e-6 / INTERVAL_S * float(self.bytes_by_interval[part].mean()),
+                float(rtts_ms.reindex(times_s[part].index).mean()),
+            )
+            for part in (~is_during, is_during)
+        )
+        is_long = min(is_during.sum(), (~is_during).sum()) >= _MIN_PART_INTERVALS
+        return (without, during) if is_long and during.rtt_ms > without.rtt_ms else None
 
     @cached_property
     def block(self) -> int:

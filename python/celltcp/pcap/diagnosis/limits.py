@@ -74,6 +74,8 @@ _MIN_MARKS = 3
 #: Minimum delay of ACKs in a queue: ms, and share of the lowest RTT and of the delay of both queues.
 _MIN_ACKS_MS = 10.0
 _MIN_ACKS_SHARE = 0.5
+#: Maximum ratio of the rate while ACKs wait to that of the other time at which nothing else limits it.
+_MAX_SLOWER = 0.5
 #: Relative error of the clock of a host, and minimum ratio of the delay of ACKs to that error.
 _CLOCK_ERROR = 1e-4
 _MIN_CLOCK_RATIO = 4
@@ -389,9 +391,15 @@ def _queue_of_acks(evidence: Evidence) -> str:
     )
     if row["place"] == "unknown" or not acks_ms >= min_acks_ms:
         return ""
+    text = "a queue stands on the path of the ACKs"
     limit = _receive_window(evidence) or loss_limit(evidence)
+    if evidence.beside_opposite is not None:
+        # Medians over packets are those of the time in which most pass: before the ACKs wait.
+        without, during = evidence.beside_opposite
+        is_slower = during.mbps < _MAX_SLOWER * without.mbps
+        return text if is_slower or not limit else f"{text}; {limit}"
     return (
-        f"a queue stands on the path of the ACKs: in the median they wait {ms_text(acks_ms)}, and the "
+        f"{text}: in the median they wait {ms_text(acks_ms)}, and the "
         "data "
         f"{ms_text(data_ms + max(far_ms - late_ms, 0.0))}" + (f"; {limit}" if limit else "")
     )
