@@ -128,6 +128,26 @@ def test_a_constant_link_has_its_shaper_beside_the_queue_discipline() -> None:
     assert any("cake bandwidth 18000kbit" in text for _, text in options)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_shaper_before_a_constant_link_is_tried_where_a_hop_can_have_it(seed: int) -> None:
+    draw = random.Random(seed)
+    rate = draw.choice([8, 10, 25, 40])
+    changes: Changes = {
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.buffer": "300packets",
+        "path.wired": [{"name": "home", "rate": "1Gbit/s"}],
+        "flows": DOWNLOAD_AND_GAME,
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 2, duration="20s", set=changes))
+    explained.try_remedies(TrialBudget())
+    (shaper,) = [each for each in explained.remedies if "path.wired.0.rate=" in each.options]
+    assert f"path.wired.0.rate={0.9 * rate:g}Mbit/s" in shaper.options
+    assert f"cake bandwidth {900 * rate}kbit" in shaper.text
+    assert shaper.gain > 0
+    assert "download goodput" in shaper.trial
+    assert not shaper.curve_options
+
+
 def test_overflows_are_the_cause_where_they_lose_more_than_random_losses() -> None:
     changes: Changes = {
         "path.rtt": "560ms",

@@ -16,7 +16,7 @@ from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
 
 #: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
-_SHAPER_SHARE = 0.9
+SHAPER_SHARE = 0.9
 #: Least burst of tbf: a tick of kernels with 250 Hz, s, and two packets of an Ethernet, bytes.
 _TICK_S, _MIN_BURST = 0.004, 3028
 #: Interface of a router that a shaper belongs on, by the direction of the data.
@@ -103,7 +103,7 @@ def queue_line(
     # CAKE makes target and interval of an RTT.
     rtt = f" rtt {settings['interval']}" if "interval" in settings else ""
     shapers = [
-        _shaper(f"{_SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario, rtt)
+        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario, rtt)
         for each, rate in rates.items()
     ]
     path = scenario.get("path", {})

@@ -1,10 +1,11 @@
-"""Remedy of a queue that no host can manage: a shaper before a link whose rate varies."""
+"""Remedy of a queue that no host can manage: a shaper before the link."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.queue_lines import SHAPER_SHARE
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
 
@@ -13,44 +14,49 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Quantiles of the rate of the link: of a shaper that keeps the delay nearly always, of one that keeps
-#: more goodput, and of the last one of a sweep.
+#: Quantiles of the rate of a link that varies: of a shaper that keeps the delay nearly always, of one
+#: that keeps more goodput, and of the last one of a sweep.
 _LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
 #: Share of the low rate that a shaper has, so that the queue is before it.
 _LOW_SHARE = 0.95
 
 
 def shaper(evidence: Evidence) -> Iterator[Remedy]:
-    """Yields a slower hop with an AQM before an access link of the downlink whose rate varies.
+    """Yields a slower hop with an AQM before an access link of the downlink.
 
-    Its queue then stands where a host can manage it, unless the link is slower still. So one rate is
-    below that of the slow phases, and another one keeps more goodput. A link with a constant rate has
-    a line of Linux for that beside its queue discipline.
+    Its queue then stands where a host can manage it, unless the link is slower still. A constant link
+    has one rate for it, tried for applications. For one that varies, a rate is below that of the slow
+    phases, and another one keeps more goodput.
     """
     path = evidence.scenario.get("path", {})
-    hops, is_steady = path.get("wired", ()), steady_rate(path.get("down", {})) is not None
+    hops, steady = path.get("wired", ()), steady_rate(path.get("down", {}))
+    if evidence.is_upload or evidence.bottleneck_field or not hops:
+        return
     # The access link of a cell is that of the radio.
-    is_steady = is_steady and not evidence.scenario.get("radio")
-    if evidence.is_upload or evidence.bottleneck_field or is_steady or not hops:
-        return
-    rates_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
-    low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])
-    if not 0 < middle < high:
-        return
+    if steady is not None and not evidence.scenario.get("radio"):
+        if evidence.is_bulk:
+            return
+        tried, swept = [f"{SHAPER_SHARE * steady / 1e6:g}Mbit/s"], []
+    else:
+        rates_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
+        low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])
+        if not 0 < middle < high:
+            return
+        rates = (_LOW_SHARE * low, middle, high)
+        swept = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
+        tried = swept[:-1]
     hop = f"path.wired.{len(hops) - 1}"
-    rates = (_LOW_SHARE * low, middle, high)
-    texts = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
-    present, queue = (hops[-1].get(name) for name in ("rate", "queue"))
+    present, queue = hops[-1].get("rate"), hops[-1].get("queue")
     kind = queue.get("kind") if isinstance(queue, dict) else queue
     aqm = (f"{hop}.queue=fq-codel",) if kind in (None, "droptail") else ()
-    swept = dict.fromkeys([*texts, *([present] if isinstance(present, str) else [])])
-    for rate in texts[:-1]:
+    values = dict.fromkeys([*swept, *([present] if isinstance(present, str) else [])])
+    for rate in tried:
         yield Remedy(
             "a standing queue where no host can manage it (a shaper before it)",
             (f"{hop}.rate={rate}", *aqm),
             price="goodput above the rate of the shaper",
-            is_variant=rate != texts[0],
-            curve=f"{hop}.rate={','.join(swept)}",
+            is_variant=rate != tried[0],
+            curve=f"{hop}.rate={','.join(values)}" if swept else "",
         )
 
 
