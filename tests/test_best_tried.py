@@ -18,11 +18,16 @@ from drawn_causes import Changes
 
 def _best(changes: Changes, ccas: list[str], duration: str = "120s") -> BestTried | None:
     """Returns the conclusion of a comparison after its trials."""
+    return _explained(changes, ccas, duration).best_tried
+
+
+def _explained(changes: Changes, ccas: list[str], duration: str) -> ExplainedComparison:
+    """Returns the explanation of a comparison after its trials."""
     explained = ExplainedComparison(ct.compare("steady-20-68", ccas, 2, duration=duration, set=changes))
     budget = TrialBudget()
     explained.try_remedies(budget)
     explained.try_together(budget)
-    return explained.best_tried
+    return explained
 
 
 def _answers_after_pauses(draw: random.Random) -> Changes:
@@ -85,6 +90,30 @@ def test_the_best_without_the_provider_is_named_beside_its_queue() -> None:
     assert best.remedy.remedy.changes == ("path.queue=fq-codel",)
     _, own = best.text.split(" Where that is not yours to set: ")
     assert re.fullmatch(r"0\.\d+ s by \w+( with tcp\.\S+)?\.", own)
+
+
+def test_what_makes_another_cca_better_than_the_leader_comes_first() -> None:
+    """With a queue discipline CUBIC has a shorter delay than BBR, which leads without one."""
+    uplink = {"mean": "2.5Mbit/s", "variability": 0.6, "correlation": "3s"}
+    video = {"size": "6kB", "interval": "33ms", "deadline": "400ms", "encoder": {"lowest": 0.15}}
+    sound = {"size": "160B", "interval": "20ms", "deadline": "200ms"}
+    call = {"kind": "frames", **video, "backlog": "newest", "beside": [sound]}
+    changes: Changes = {
+        "path": {
+            "rtt": "60ms",
+            "down": "20Mbit/s",
+            "up": {"generate": uplink},
+            "uplink_buffer": "1000packets",
+        },
+        "flows": [{"from": "phone", "to": "server", "workload": call}],
+        "tcp.notsent_lowat": "16kB",
+    }
+    explained = _explained(changes, ["cubic", "bbr"], "60s")
+    first, *others = explained.remedies
+    assert first.remedy.changes == ("path.uplink_queue=fq-codel",)
+    assert first.ccas == ("cubic",)
+    # BBR, which leads without it, gains little by its own remedy.
+    assert [each.ccas for each in others] == [("bbr",)]
 
 
 def test_there_is_no_conclusion_where_no_trial_beats_the_best_cca() -> None:

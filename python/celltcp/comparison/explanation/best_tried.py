@@ -98,17 +98,15 @@ def best_tried(
     None if none of them beats the congestion control to set, or if there is only one. Where that was
     not tried with the best remedy, it is, and is the best if that is as good.
     """
-    choice = next(iter(choices_of(comparison)), None)
-    if choice is None or any(map(has_several_flows, comparison.ccas)):
+    need = _first_need(comparison)
+    if need is None:
         return None
-    chosen = cca_to_set(comparison, choice)
-    need = _Need(comparison, choice, chosen or str(choice.verdict.leader))
     candidates = [each for remedy in remedies for each in need.candidates(remedy)]
     best = need.best_of(candidates)
     if best is None:
         return None
     worse: _Candidate | None = None
-    if chosen not in (None, best.cca) and best.remedy.remedy.changes:
+    if need.chosen not in (None, best.cca) and best.remedy.remedy.changes:
         after = trials.after(best.remedy._replace(ccas=(need.reference,)))
         own = need.candidates(best.remedy._replace(ccas=(need.reference,), after=after))
         if own and need.gain(own[0], best.values) < need.min_gain:
@@ -117,7 +115,7 @@ def best_tried(
             worse = next(iter(own), None)
     return BestTried(
         need.name,
-        choice.metric,
+        need.metric,
         best.cca,
         best.remedy,
         worse is not None,
@@ -125,15 +123,37 @@ def best_tried(
     )
 
 
+def with_new_leaders(
+    comparison: Comparison, remedies: Sequence[ProposedRemedy]
+) -> list[ProposedRemedy]:
+    """Returns remedies with the CCAs as leading that beat the one to set by their trials."""
+    need = _first_need(comparison)
+    if need is None:
+        return list(remedies)
+    return [each._replace(leading=each.leading | need.new_leaders(each)) for each in remedies]
+
+
+def _first_need(comparison: Comparison) -> _Need | None:
+    """Returns the first need of a comparison; None with a single CCA or CCA mixes."""
+    choice = next(iter(choices_of(comparison)), None)
+    if choice is None or any(map(has_several_flows, comparison.ccas)):
+        return None
+    return _Need(comparison, choice, cca_to_set(comparison, choice))
+
+
 class _Need:
     """The need of a comparison, the congestion control to set for it, and what a candidate gains."""
 
-    def __init__(self, comparison: Comparison, choice: Choice, reference: str) -> None:
+    def __init__(self, comparison: Comparison, choice: Choice, chosen: str | None) -> None:
         self._comparison, self._choice = comparison, choice
+        #: Ranking metric.
+        self.metric = choice.metric
         #: Name and metric of the need, without what holds for the compared CCAs only.
         self.name = re.sub(r"; [^;)]*\)$", ")", choice.need)
+        #: Congestion control to set; None where any will do, or the best one is undecided.
+        self.chosen = chosen
         #: Congestion control to set, or the leader where none is.
-        self.reference = reference
+        self.reference = chosen or str(choice.verdict.leader)
 
     @property
     def min_gain(self) -> float:
@@ -172,6 +192,17 @@ class _Need:
             if max(nets) - net < self.min_gain and each.changes_text
         ] or [helpful[nets.index(max(nets))]]
         return next((each for each in alike if each.cca == self.reference), alike[0])
+
+    def new_leaders(self, remedy: ProposedRemedy) -> set[str]:
+        """Returns the CCAs that are better with a remedy than the one to set is without it."""
+        before = self._values(self._comparison, self.reference)
+        better = {
+            each.cca
+            for each in self.candidates(remedy)
+            if self.gain_from(before, each) + sum(cost.gain for cost in each.costs) >= MIN_HELP_LOG
+        }
+        pairs = zip(remedy.ccas, remedy.replacement_ccas, strict=True)
+        return {cca for cca, replacement in pairs if replacement in better}
 
     def gain(self, candidate: _Candidate, best: list[float]) -> float:
         """Returns the logarithm of the ratio by which values are better than a candidate."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, with_ranges
-from celltcp.comparison.explanation.best_tried import BestTried, best_tried
+from celltcp.comparison.explanation.best_tried import BestTried, best_tried, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
@@ -227,7 +227,7 @@ class ExplainedComparison:
             are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
-        self.remedies = best_first(remedies)
+        self.remedies = best_first(with_new_leaders(self.comparison, remedies))
 
     def try_together(self, budget: TrialBudget) -> None:
         """Tries two of the remedies together, after each alone; adds them if that gains more.

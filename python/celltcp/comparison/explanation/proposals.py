@@ -55,7 +55,7 @@ class ProposedRemedy(NamedTuple):
     net_gains: Mapping[str, float] = MappingProxyType({})
     #: Texts on trials of other values whose net gains are smaller.
     other_values: tuple[str, ...] = ()
-    #: CCAs of `ccas` that lead, or are as good as the leader.
+    #: CCAs of `ccas` that lead, or are as good as the leader, or better with the remedy.
     leading: frozenset[str] = frozenset()
     #: Results of the trial.
     after: Comparison | None = None
@@ -73,7 +73,7 @@ class ProposedRemedy(NamedTuple):
 
     @property
     def helps_leader(self) -> bool:
-        """Whether the remedy is for a CCA that leads, or is as good as the leader."""
+        """Whether the remedy is for a CCA that leads, or is as good as the leader, also by it."""
         return not self.leading.isdisjoint(self.ccas)
 
     @property
