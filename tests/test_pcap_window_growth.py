@@ -48,13 +48,16 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
     before = float(reduced[1]) * _BYTES[reduced[2]]
     assert before == pytest.approx(slots[slots["t_s"] < 3]["inflight"].max() * 1448, rel=0.4)
     # Slow start may have had more in flight than path and buffer hold: there is no time until then.
-    assert text.endswith(reduced[0])
+    assert re.fullmatch(r", and up to \S+ Mbit/s passed", text[reduced.end() :])
+    rate = float(changes["path.down.rate"].removesuffix("Mbit/s"))
+    assert 0.1 * rate < float(text.split(" up to ")[1].split()[0]) < 1.02 * rate
     # The window of the sender itself, in segments of 1448 bytes.
     windows = slots[slots["t_s"] > 5]["cwnd"] * 1448
     assert last == pytest.approx(windows.iloc[-1], rel=0.1)
     assert first < last
     # The path was never full, so that no scenario of it is advised.
     (step,) = next_steps(analyses)
+    assert re.search(r"SO_MAX_PACING_RATE; up to \d+(\.\d+)? Mbit/s passed\)", step)
     assert "sender: tc qdisc replace dev INTERFACE root fq; sender: sysctl -w" in step
 
 

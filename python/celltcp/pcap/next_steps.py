@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
-from celltcp.pcap.analysis import STDIN
+from celltcp.pcap.analysis import STDIN, connection_rows
 from celltcp.pcap.diagnosis import ACKS_BEHIND
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
@@ -22,6 +23,8 @@ from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from celltcp.pcap.analysis import CaptureAnalyses
 
 #: Minimum share of the time under a limit that is worth acting on.
@@ -66,7 +69,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
         return [_which_limit_step(row)]
     if WINDOW_LIMIT in str(row["diagnosis"]):
-        return [_pacing_step()]
+        return [_pacing_step(connection_rows(analyses.intervals, row, int(row["direction"] == "up")))]
     return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row)}")
 
 
@@ -169,15 +172,19 @@ def _request_steps(row: Mapping[Hashable, Any], requests: Requests) -> list[str]
     ]
 
 
-def _pacing_step() -> str:
+def _pacing_step(intervals: pd.DataFrame) -> str:
     """Returns the step against bursts that overflow a buffer in slow start, which shrink the window.
 
     Such a transfer never fills its path, so that a scenario of it has too low a capacity.
+
+    Args:
+        intervals: intervals of the sender's direction.
     """
+    passed = three_digits(8e-6 * float(intervals["acked_bytes"].max()) / INTERVAL_S)
     return (
         "# against a small window after losses in slow start: pacing and BBR keep a larger one, though "
-        "they may lose more, and a rate below that of the narrowest link (SO_MAX_PACING_RATE) loses "
-        "nothing; Linux, "
+        "they may lose more, and a rate below that of the narrowest link (SO_MAX_PACING_RATE; up to "
+        f"{passed} Mbit/s passed) loses nothing; Linux, "
         f"{linux_line('tcp.pacing=true')}; {cca_line('bbr')}; a scenario of this capture has the rate "
         "of its window, not of the path"
     )

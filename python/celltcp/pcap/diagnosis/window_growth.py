@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 #: Words of sentences with such a clause.
@@ -54,10 +54,15 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
         f"Mbit/s at the lowest RTT of {three_digits(1e3 * rtt_s)} ms"
     )
     own = evidence.sender_intervals
-    before = float(own.loc[own["t_s"] <= after_s, "in_flight_max"].max())
+    early = own[own["t_s"] <= after_s]
+    before = float(early["in_flight_max"].max())
     if not start <= _MAX_REDUCED * before:
         return text
     repaired_s = float(evidence.true_losses["repaired_s"].max())
     repaired_text = "" if math.isnan(repaired_s) else f", repaired by {time_text(repaired_s)},"
     # They may have been more than path and buffer hold, so that none will be as many again.
-    return f"{text}; before the losses{repaired_text} they were {size_text(before)}"
+    passed = three_digits(8e-6 * float(early["acked_bytes"].max()) / INTERVAL_S)
+    return (
+        f"{text}; before the losses{repaired_text} they were {size_text(before)}, and up to {passed} "
+        "Mbit/s passed"
+    )
