@@ -123,6 +123,15 @@ def test_a_response_has_its_least_time_and_one_window_gives_it(seed: int) -> Non
     assert least_ms < mean_ms < least_ms + rtt_ms / 3
 
 
+def test_the_least_time_of_a_response_of_several_sessions_is_that_of_one_alone() -> None:
+    """Responses that start together share the capacity, which the least time of one does not have."""
+    sizes = {"response": "32kB", "think": "1ms", "gap": "500ms"}
+    for sessions, alone in ((1, ""), (20, " alone on the path")):
+        explained = _explained("cubic", rtt="5ms", rate="100Mbit/s", sessions=sessions, **sizes)
+        (note,) = (each for each in explained.notes if "needs at least" in each)
+        assert note.startswith(f"a response of 32 kB{alone} needs at least ")
+
+
 def test_responses_of_a_link_that_varies_have_no_least_time() -> None:
     changes = {
         "path.down": {"steps": [{"at": f"{n}s", "rate": f"{5 + 9 * (n % 2)}Mbit/s"} for n in range(9)]},
