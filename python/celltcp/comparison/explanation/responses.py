@@ -114,8 +114,9 @@ def least_response_text(evidence: Evidence) -> str:
     alone = " alone on the path" if evidence.sessions > 1 or evidence.competing_mbps else ""
     server_text = f", {time_text(server_s)} of the server" if server_s else ""
     return (
-        f"a response of {size_text(sizes[1])}{alone} needs at least {time_text(sum(parts))} under every "
-        f"CCA: an RTT of {time_text(rtt_s)}{server_text}, {time_text(transfer_s)} for its further bytes"
+        f"a response of {size_text(sizes[1])}{alone} needs at least {time_text(sum(parts))} under "
+        f"every CCA: an RTT of {time_text(rtt_s)}{server_text}, {time_text(transfer_s)} for its "
+        "further bytes"
     )
 
 
