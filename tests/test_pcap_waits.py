@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections import defaultdict
 from collections.abc import Hashable
@@ -99,7 +100,32 @@ def test_a_short_segment_that_leaves_with_the_ack_of_another_waited_for_it(
             assert float(acks_ms) == pytest.approx(float(rtt_ms), rel=0.2)
 
 
-@pytest.mark.parametrize(("rtt_ms", "parts"), [(0.2, ""), (3.0, " (RTT 3 ms)")])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_the_parts_of_a_request_are_its_time_and_what_nodelay_saves_is_in_them(
+    seed: int, tmp_path: Path
+) -> None:
+    draw = random.Random(seed)
+    think_ms, rtt_ms = draw.choice([0, 5]), draw.choice([18, 24, 40])
+    calls = {"kind": "request-response", "request": "300B", "response": "700B", "writes": 2}
+    gap = {"kind": "exponential", "mean": f"{draw.choice([80, 120])}ms"}
+    workload = {**calls, "think": f"{think_ms}ms", "gap": gap}
+    place, cycles_ms, text = ["server", "phone"][seed % 2], {}, ""
+    for nodelay in (True, False):
+        file = tmp_path / f"{nodelay}.pcap"
+        changes = {"path.rtt": f"{rtt_ms}ms", "flows": [{"nodelay": nodelay, "workload": workload}]}
+        ct.run("steady-20-68", "cubic", 1, "20s", set=changes, samples="off", pcap=file, pcap_at=place)
+        (row,) = analyse(file).connections.to_dict("records")
+        text = row["diagnosis"]
+        cycles_ms[nodelay] = 1e3 * row["download_s"] / row["segments_up"]
+    (up_to,) = re.findall(r"saves up to ([\d.]+) ms of each request", text)
+    saved_ms = cycles_ms[False] - cycles_ms[True]
+    assert 0.95 * saved_ms <= float(up_to) <= saved_ms + think_ms + rtt_ms
+    ((cycle, parts),) = re.findall(r"one in ([\d.]+) ms on average \((.*)\)", text)
+    whole = sum(map(float, re.findall(r" ([\d.]+) ms", parts)))
+    assert whole == pytest.approx(float(cycle), rel=0.02)
+
+
+@pytest.mark.parametrize(("rtt_ms", "parts"), [(0.2, ""), (3.0, " (RTT 3 ms, the rest 0.94 ms)")])
 def test_requests_have_the_parts_of_their_time_that_are_long_enough(rtt_ms: float, parts: str) -> None:
     short = {"bytes_up": 200_000, "segments_up": 2_000, "download_s": 8.0}
     text = cycle_text(evidence(rtt_min_ms=rtt_ms, delayed_ack_s=0.12, **short))

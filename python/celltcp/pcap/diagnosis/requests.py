@@ -108,8 +108,30 @@ def requests_text(evidence: Evidence, requests: Requests) -> str:
     )
 
 
-def cycle_text(evidence: Evidence) -> str:
-    """Returns the mean time from one request to the next and its parts, as text; empty without any.
+class Cycle(NamedTuple):
+    """Requests of a connection: their number, mean time from one to the next, and its parts, ms.
+
+    What is left beside the parts is `rest_ms`: waits shorter than an RTT, RTTs that segments waited for
+    others, and the time in which data pass.
+    """
+
+    number: int
+    time_ms: float
+    parts_ms: dict[str, float]
+
+    @property
+    def rest_ms(self) -> float:
+        """The time beside the parts; not negative."""
+        return max(self.time_ms - sum(self.parts_ms.values()), 0.0)
+
+    @property
+    def held_ms(self) -> float:
+        """The longest time for which ACKs may have held an answer."""
+        return self.parts_ms["ACKs"] + self.rest_ms
+
+
+def cycle_of(evidence: Evidence) -> Cycle | None:
+    """Returns the requests of a connection with the parts of their time; None without any.
 
     Each segment of the receiver is a request; those of bulk transfers and longer messages are none.
     """
@@ -118,18 +140,25 @@ def cycle_text(evidence: Evidence) -> str:
     count = row[f"segments_{other}"]
     are_answered = count >= _MIN_CYCLES and row[f"segments_{direction}"] >= count
     if not are_answered or evidence.sends_full_segments(evidence.receiver):
-        return ""
-    parts_s = {
-        "RTT": evidence.rtt_or_zero_ms * count / 1e3,
-        "ACKs": row["delayed_ack_s"],
-        evidence.sender: evidence.turns_s(evidence.sender),
-        evidence.receiver: evidence.turns_s(evidence.receiver),
+        return None
+    parts_ms = {
+        "RTT": evidence.rtt_or_zero_ms,
+        "ACKs": 1e3 * row["delayed_ack_s"] / count,
+        evidence.sender: 1e3 * evidence.turns_s(evidence.sender) / count,
+        evidence.receiver: 1e3 * evidence.turns_s(evidence.receiver) / count,
     }
+    return Cycle(int(count), 1e3 * row["download_s"] / count, parts_ms)
+
+
+def cycle_text(evidence: Evidence) -> str:
+    """Returns the mean time from one request to the next and its parts, as text; empty without any."""
+    cycle = cycle_of(evidence)
+    if cycle is None:
+        return ""
     parts = [
-        f"{name} {ms_text(1e3 * part_s / count)}"
-        for name, part_s in parts_s.items()
-        if 1e3 * part_s >= _MIN_WAIT_MS * count
+        f"{name} {ms_text(part_ms)}"
+        for name, part_ms in {**cycle.parts_ms, "the rest": cycle.rest_ms}.items()
+        if part_ms >= _MIN_WAIT_MS
     ]
-    cycle = ms_text(1e3 * row["download_s"] / count)
-    parts_text = f" ({', '.join(parts)})" if parts else ""
-    return f"; {count} requests, one in {cycle} on average{parts_text}"
+    parts_text = f" ({', '.join(parts)})" if len(parts) > 1 else ""
+    return f"; {cycle.number} requests, one in {ms_text(cycle.time_ms)} on average{parts_text}"

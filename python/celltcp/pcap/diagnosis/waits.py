@@ -16,7 +16,7 @@ from celltcp.pcap.diagnosis.evidence import (
     segments_were,
     times_text,
 )
-from celltcp.pcap.diagnosis.requests import cycle_text
+from celltcp.pcap.diagnosis.requests import cycle_of, cycle_text
 from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.scenarios.quantity_texts import ms_text, time_text
 
@@ -88,9 +88,13 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         # What waits for an ACK without a delay waits for an RTT.
         is_rtt = evidence.rtt_ms <= each_ms <= _MAX_RTT_RATIO * evidence.rtt_ms
         acks_text = "ACKs" if is_rtt else "delayed ACKs"
+        # Beside its ACK, a segment that was held takes an RTT of its own.
+        cycle = cycle_of(evidence)
+        saved_text = f", which saves up to {ms_text(cycle.held_ms)} of each request" if cycle else ""
         text = (
             f"waited {time_text(row['delayed_ack_s'])} for {acks_text} ({count_text}): the {side} "
-            f"sends on {NAGLE}; set TCP_NODELAY, or write each message at once{cycle_text(evidence)}"
+            f"sends on {NAGLE}; set TCP_NODELAY, or write each message at once{saved_text}"
+            f"{cycle_text(evidence)}"
         )
         yield Wait(row["delayed_ack_s"], text)
     if text := late_application(evidence, "server"):
