@@ -79,6 +79,42 @@ def test_the_law_agrees_with_a_long_run(cca: str, seed: int) -> None:
     assert float(found[1]) == pytest.approx(explained.goodput_mbps, rel=0.3)
 
 
+@pytest.mark.parametrize("loss", [0.0003, 0.001])
+def test_cubic_has_more_than_its_law_under_independent_losses(loss: float) -> None:
+    changes = {**_BUFFERS, "path.rtt": "200ms", "path.loss": loss, "path.down": "300Mbit/s"}
+    result = ct.compare("steady-20-68", "cubic", 2, duration="700s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    (text,) = (each.text for each in explained.causes if each.name == "random_loss")
+    found = re.search(r"has about ([\d.]+) Mbit/s with periodic losses, ([\d.]+) times as much", text)
+    assert found is not None
+    rate, gain = map(float, found.groups())
+    assert explained.goodput_mbps == pytest.approx(rate * gain, rel=0.15)
+
+
+@pytest.mark.parametrize("loss", [0.001, 0.005, 0.01])
+def test_the_law_holds_up_to_its_highest_loss_rate(loss: float) -> None:
+    changes = {**_BUFFERS, "path.rtt": "40ms", "path.loss": loss, "path.down": "100Mbit/s"}
+    result = ct.compare("steady-20-68", "reno", 1, duration="60s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    assert any("By Reno's law" in each.text for each in explained.causes)
+    assert not any("periodic" in each.text for each in explained.causes)
+
+
+@pytest.mark.parametrize("losses", [8, 15, 24, 45])
+def test_the_time_that_a_steady_state_needs_has_no_warning_itself(losses: int) -> None:
+    loss, rtt_s = 0.001, 0.1
+    window = _law("reno").window(loss, rtt_s)
+    seconds = round(losses / (loss * window) * rtt_s)
+    changes = {**_BUFFERS, "path.rtt": "100ms", "path.loss": loss, "path.down": "50Mbit/s"}
+    result = ct.compare("steady-20-68", "reno", 3, duration=f"{seconds}s", set=changes)
+    texts = [each for each in result.warnings if "steady state needs" in each]
+    assert len(texts) == (losses < 30)
+    for text in texts:
+        (needed,) = re.findall(r"needs about ([\d.]+) s", text)
+        long = ct.compare("steady-20-68", "reno", 3, duration=f"{needed}s", set=changes)
+        assert not any("steady state needs" in each for each in long.warnings)
+
+
 @pytest.mark.parametrize(
     ("loss", "rate", "is_warned"),
     # Few losses that limit it, none that is expected, enough, and losses beyond what the link carries.

@@ -52,10 +52,13 @@ def law_text(evidence: Evidence) -> str:
     rate_mbps = law.window(loss, rtt_s) * unit_mbps
     if not rate_mbps < target_mbps:
         return ""
+    is_independent = random_loss_rate(evidence.scenario, is_upload=evidence.is_upload) > 0
+    independent_text = law.independent_text(loss, rtt_s) if is_independent else ""
     tolerated = law.tolerated_loss(target_mbps / unit_mbps, rtt_s)
     return (
         f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state with a loss event in "
-        f"{100 * loss:.2g} % of the segments has about {rate_text(rate_mbps)}; "
+        f"{100 * loss:.2g} % of the segments has about {rate_text(rate_mbps)}"
+        f"{independent_text}; "
         f"{rate_text(target_mbps)} need one in {100 * tolerated:.2g} % at most."
     )
 
