@@ -50,8 +50,7 @@ def test_random_losses_have_the_commands_that_compare_with_bbr(
         words = shlex.split(command, comments=True)[1:]
         done = CliRunner().invoke(commands, words)
         assert done.exit_code == 0, done.output
-    # The draws of so few losses may differ from those of the capture.
-    assert "best for" in done.output or "no CCA is best here" in done.output
+    assert "best for" in done.output
 
 
 @pytest.mark.parametrize("place", ["server", "phone"])

@@ -182,6 +182,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
         write_scenario,
     )
     from celltcp.pcap.rerun import rerun
+    from celltcp.present.section import runs_text
     from celltcp.scenarios.quantity_texts import digits_text
 
     target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
@@ -209,7 +210,8 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     if path.left_out:
         click.echo(f"left out     {'; '.join(path.left_out)}")
     click.echo(f"capture      {again.captured}")
-    click.echo(f"simulated    {again.simulated}, with {again.cca}")
+    of_runs = f", mean of {runs_text(len(again.runs))}" if len(again.runs) > 1 else ""
+    click.echo(f"simulated    {again.simulated}, with {again.cca}{of_runs}")
     if again.sentence:
         click.echo(f"warning: {again.sentence}", err=True)
     click.echo(f"{scenario} and {series}: celltcp compare {scenario}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Hashable
+import tomllib
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,9 @@ _DEFAULT_CCA = "cubic"
 #: Maximum simulated time, s, and data, Mbit: some seconds of computation.
 _MAX_S = 60.0
 _MAX_MBIT = 8_000.0
-#: Maximum ratio of goodputs, and of mean RTTs: single runs beside random losses differ by less.
+#: Seeds of the simulations of a path with random losses, whose draws decide the goodput of each.
+_SEEDS = range(1, 6)
+#: Maximum ratio of goodputs, and of mean RTTs, of the capture and the nearest simulation.
 _MAX_RATIO = 1.25
 #: Maximum ratio of the shares of lost segments, and share below which it tells nothing.
 _MAX_LOSS_RATIO, _MIN_LOST = 3, 0.01
@@ -47,7 +50,13 @@ class Rerun(NamedTuple):
     cca: str
     is_cca_known: bool
     captured: Passage
-    simulated: Passage
+    #: A passage for each seed: one, or several on a path with random losses.
+    runs: tuple[Passage, ...]
+
+    @property
+    def simulated(self) -> Passage:
+        """Means over the simulations."""
+        return Passage(*(sum(values) / len(self.runs) for values in zip(*self.runs, strict=True)))
 
     @property
     def sentence(self) -> str:
@@ -66,13 +75,22 @@ class Rerun(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether goodput, mean RTT or losses differ from those of the capture."""
-        rates, rtts, losses = zip(self.captured, self.simulated, strict=True)
+        """Whether goodput, mean RTT or losses of the capture are beyond those of all simulations."""
+        rates, rtts, losses = (sorted(values) for values in zip(*self.runs, strict=True))
+        captured = self.captured
         return (
-            max(rates) > _MAX_RATIO * min(rates)
-            or max(rtts) > _MAX_RATIO * min(rtts)
-            or max(losses) > max(_MAX_LOSS_RATIO * min(losses), _MIN_LOST)
+            _is_beyond(captured.goodput_mbps, rates, _MAX_RATIO)
+            or _is_beyond(captured.rtt_ms, rtts, _MAX_RATIO)
+            or (
+                _is_beyond(captured.lost, losses, _MAX_LOSS_RATIO)
+                and max(captured.lost, losses[-1]) > _MIN_LOST
+            )
         )
+
+
+def _is_beyond(value: float, ordered: Sequence[float], ratio: float) -> bool:
+    """Returns whether a value is by a ratio above or below all others, in ascending order."""
+    return value > ratio * ordered[-1] or ratio * value < ordered[0]
 
 
 def rerun(
@@ -82,7 +100,7 @@ def rerun(
     analyses: CaptureAnalyses,
     row: dict[Hashable, Any],
 ) -> Rerun:
-    """Simulates the scenario of a captured transfer, and analyses a capture of that at the same place.
+    """Simulates the scenario of a captured transfer, and analyses captures of that at the same place.
 
     Args:
         scenario: file of the scenario.
@@ -95,16 +113,22 @@ def rerun(
         CelltcpError: if the scenario cannot run.
     """
     cca = likely_cca(row)
-    until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps)
+    path = tomllib.loads(scenario.read_text("utf-8"))["path"]
+    seeds = _SEEDS if {"loss", "uplink_loss"} & set(path) else _SEEDS[:1]
+    until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps / len(seeds))
+    place = "phone" if row["place"] == "receiver" else "server"
+    name = cca or _DEFAULT_CCA
+    options: dict[str, Any] = {"duration": f"{until_s:.1f}s", "samples": "off", "pcap_at": place}
+    passages = []
     with tempfile.TemporaryDirectory(prefix="celltcp-rerun-") as folder:
-        file = Path(folder) / "rerun.pcap"
-        place = "phone" if row["place"] == "receiver" else "server"
-        name = cca or _DEFAULT_CCA
-        run(scenario, name, duration=f"{until_s:.1f}s", samples="off", pcap=file, pcap_at=place)
-        again = analyse(file)
-    (own,) = again.connections.to_dict("records")
-    captured, simulated = _passage(analyses, row, until_s), _passage(again, own, until_s)
-    return Rerun(name, cca is not None, captured, simulated)
+        for seed in seeds:
+            file = Path(folder) / f"{seed}.pcap"
+            run(scenario, name, seed=seed, pcap=file, **options)
+            again = analyse(file)
+            file.unlink()
+            (own,) = again.connections.to_dict("records")
+            passages.append(_passage(again, own, until_s))
+    return Rerun(name, cca is not None, _passage(analyses, row, until_s), tuple(passages))
 
 
 def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float) -> Passage:
