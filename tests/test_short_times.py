@@ -194,6 +194,26 @@ def test_transfers_that_start_together_have_a_lower_initial_window_by_the_last(s
     assert not any("initial_window=" in str(each.remedy.changes) for each in _tried(fitting))
 
 
+@pytest.mark.parametrize(("runs", "count"), [(20, 1), (21, 1), (19, 1), (20, 2)])
+def test_runs_of_one_transfer_have_percentiles_where_they_are_enough(runs: int, count: int) -> None:
+    changes = {
+        "path.loss": 0.01,
+        "flows.0.count": count,
+        "flows.0.workload": {"kind": "bulk", "bytes": "300kB"},
+    }
+    result = ct.compare("steady-20-18", "cubic", runs, duration="10s", set=changes)
+    (application,) = result.applications
+    table = metrics_table(result, application)
+    cells = dict(zip([each.title for each in table.columns], table.rows[0], strict=True))
+    of_runs = {title: cell for title, cell in cells.items() if "of runs" in title}
+    assert len(of_runs) == (2 if runs >= 20 and count == 1 else 0)
+    times = application.metrics["cubic"]["completion_s"]
+    for title, cell in of_runs.items():
+        (percentile,) = re.findall(r"p(\d+) of runs", title)
+        scale = 1e3 if title.endswith("ms") else 1
+        assert float(cell) == pytest.approx(scale * nearest_rank(times, int(percentile)), rel=0.01)
+
+
 def test_a_table_of_short_times_has_room_for_those_without_an_end() -> None:
     metrics = {"response_s": [0.001], "response_max_s": [math.inf], "response_p50_s": [math.nan]}
     columns = shown_columns(list(metrics), [Application("flow", {"cubic": metrics})])

@@ -11,7 +11,7 @@ from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few, shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import AGES, APP_METRICS
-from celltcp.comparison.short_times import ShownColumn, shown_columns
+from celltcp.comparison.short_times import ShownColumn, shown_columns, with_percentiles_of_runs
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import INFINITE, Column, Table, mean_text, runs_text, value_text
@@ -46,7 +46,7 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
     names = labels(comparison.ccas)
     spreads = _spreads([application])
     metrics = [*shown_metrics([application]), *spreads]
-    columns = shown_columns(metrics, [application])
+    columns = with_percentiles_of_runs(shown_columns(metrics, [application]), [application])
     if application.kinds:
         return _kinds_table(comparison, application, columns)
     rows = tuple((names[cca], *cells) for cca, cells in _cells(application, columns).items())
@@ -62,6 +62,7 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
         ),
         cca_of_cell={names[cca]: cca for cca in comparison.ccas},
         droppable=(
+            *_names_of_runs(columns),
             *spreads,
             *(name for name in metrics if APP_METRICS[name].is_count),
         ),
@@ -114,12 +115,15 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
     for flow, by_point in by_flow.items():
         applications = list(by_point.values())
         metrics = [*shown_metrics(applications), *_spreads(applications)]
-        columns = shown_columns(metrics, applications)
+        columns = with_percentiles_of_runs(shown_columns(metrics, applications), applications)
         cells = {point: _cells(application, columns) for point, application in by_point.items()}
         workload_text = _workload_text(sweep.points.values(), flow)
         title = _title("" if len(by_flow) == 1 else flow, runs, applications, workload_text)
         ranked = {*chosen, sweep.ranking_metrics.get(flow)}
-        droppable = tuple(name for name in _droppable(metrics) if name not in ranked)
+        droppable = (
+            *_names_of_runs(columns),
+            *(name for name in _droppable(metrics) if name not in ranked),
+        )
         tables[flow] = table_by_point(sweep.axes, _columns(columns), cells, title, droppable)
     return tables
 
@@ -169,6 +173,11 @@ def _droppable(metrics: Sequence[str]) -> list[str]:
     counts = [name for name in metrics if not APP_METRICS[name].sign]
     minor = [name for ending in _MINOR_ENDINGS for name in metrics if name.endswith(ending)]
     return list(dict.fromkeys([*spreads, *counts, *minor]))
+
+
+def _names_of_runs(columns: Sequence[ShownColumn]) -> list[str]:
+    """Returns the names of the percentiles of runs."""
+    return [each.name for each in columns if each.percentile is not None]
 
 
 def metrics_text(application: Application, comparison: Comparison) -> str:
@@ -244,7 +253,7 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
 
 
 def _columns(columns: Sequence[ShownColumn]) -> list[Column]:
-    return [Column(each.heading, is_number=True, name=each.metric, no_wrap=True) for each in columns]
+    return [Column(each.heading, is_number=True, name=each.name, no_wrap=True) for each in columns]
 
 
 def _cells(application: Application, columns: Sequence[ShownColumn]) -> dict[str, list[str]]:

@@ -6,11 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.metrics import APP_METRICS, MAX_SHORT_S, TIME_DIGITS, short_digits
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
+
+
+_COMPLETION = "completion_s"
+#: Minimum number of runs for their 95th percentile, which is the largest value of fewer.
+_MIN_RUNS = 20
 
 
 class ShownColumn(NamedTuple):
@@ -21,10 +27,45 @@ class ShownColumn(NamedTuple):
     digits: int
     #: Factor from the unit of the metric to that of the table.
     factor: float = 1.0
+    #: Percentile of the runs in place of their mean; None for the mean.
+    percentile: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.metric if self.percentile is None else f"{self.metric}_p{self.percentile}_of_runs"
 
     def values(self, metrics: Mapping[str, Sequence[float]]) -> list[float]:
-        """Returns the values of the metric in the unit of the table; none without them."""
-        return [self.factor * value for value in metrics.get(self.metric, ())]
+        """Returns the values of which the table has the mean, in its unit; none without them."""
+        values = [self.factor * value for value in metrics.get(self.metric, ())]
+        if self.percentile is None or not values:
+            return values
+        # What never ends takes longer than any other run.
+        return [
+            nearest_rank([math.inf if math.isnan(each) else each for each in values], self.percentile)
+        ]
+
+
+def with_percentiles_of_runs(
+    columns: Sequence[ShownColumn], applications: Sequence[Application]
+) -> list[ShownColumn]:
+    """Returns columns with the median and the 95th percentile of runs that have one transfer each.
+
+    Without them, how long the slowest transfers last does not show, as a run has no percentile. There
+    must be as many runs as a percentile needs values, by the rule of `has_too_few`.
+    """
+    if not all(_COMPLETION in each.names and each.has_single_transfers for each in applications):
+        return [*columns]
+    runs = min(len(values) for each in applications for values in each.values(_COMPLETION).values())
+    added = [
+        each._replace(
+            heading=each.heading.replace("mean", f"p{percentile} of runs"), percentile=percentile
+        )
+        for each in columns
+        if each.metric == _COMPLETION and runs >= _MIN_RUNS
+        for percentile in (50, 95)
+    ]
+    return [*columns, *added]
 
 
 def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -> list[ShownColumn]:
