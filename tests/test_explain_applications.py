@@ -154,6 +154,25 @@ def test_responses_after_losses_have_a_small_window_or_a_low_pacing_rate() -> No
     assert not any("other reasons" in text for text in slow.values()), slow
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_of_more_segments_than_the_window_after_a_loss_have_a_small_window(seed: int) -> None:
+    """They take an RTT more, also with a window that is close to the usual one."""
+    draw = random.Random(f"cut window {seed}")
+    frames = {"kind": "frames", "size": f"{draw.randint(18, 40)}kB", "interval": "33ms"}
+    changes = {
+        "path.rtt": f"{draw.randint(12, 20)}ms",
+        "path.down.rate": "50Mbit/s",
+        "path.loss": 0.001,
+        "flows.0.workload": {**frames, "deadline": "500ms"},
+    }
+    text = _slow_units(changes, "60s")["cubic"]
+    small, other = (
+        int(match[1].replace(" ", "")) if (match := re.search(rf"(\d[\d ]*) {reason}", text)) else 0
+        for reason in ("had a small window after losses", "had other reasons")
+    )
+    assert small > 10 * other, text
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_nagle_is_the_cause_of_split_responses_and_of_frames_without_losses(seed: int) -> None:
     draw = random.Random(f"nagle {seed}")

@@ -92,7 +92,8 @@ def count_reasons(
     by_connection = {
         key: _Recoveries.of(group) for key, group in (rows.groupby(keys) if len(rows) else ())
     }
-    is_behind = _wait_behind_earlier(_with_other_frames(evidence, units))
+    all_units = _with_other_frames(evidence, units)
+    is_behind = _wait_behind_earlier(all_units)
     counts: collections.Counter[str] = collections.Counter()
     is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
@@ -103,7 +104,7 @@ def count_reasons(
     too_large = oversized_frames(evidence, units)
     shortest_s = float((units["end_s"] - units["start_s"]).min())
     # A page has several connections, each with a window of its own.
-    windows = UnitWindows(evidence) if len(keys) > 1 else None
+    windows = UnitWindows(evidence, len(all_units)) if len(keys) > 1 else None
     # A unit that never ends overlaps all events after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for index, run, connection, start_s, end_s in columns.itertuples(name=None):

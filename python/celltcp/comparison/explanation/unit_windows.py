@@ -30,16 +30,18 @@ IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
 class UnitWindows:
     """Windows of a flow while it sends, by time."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        """Takes the evidence of a flow with one connection at a time."""
+    def __init__(self, evidence: Evidence, count: int) -> None:
+        """Takes the evidence of a flow with one connection at a time, and the number of its units."""
         self._evidence = evidence
+        sent = evidence.total("segments") - evidence.total("retransmissions")
+        self._unit_segments = sent / max(count, 1)
 
-        slots = evidence.slots[evidence.slots["inflight"] > 0]
-        #: Slots of each run in which data was in flight: time, window and data in flight.
+        #: Slots of each run: time, window and data in flight at their end.
         self._by_run = {
             run: group[["t_s", "cwnd", "inflight"]].to_numpy(float).T
-            for run, group in slots.groupby("run")
+            for run, group in evidence.slots.groupby("run")
         }
+        slots = evidence.slots[evidence.slots["inflight"] > 0]
         self._median_window = float(slots["cwnd"].median())
 
     @functools.cached_property
@@ -58,11 +60,16 @@ class UnitWindows:
         count = int((windows <= PROBE_RTT_SEGMENTS).sum())
         return count * evidence.slot_s + evidence.mean("rtt_mean_ms") / 1e3 if count else 0.0
 
-    def _windows(self, run: int, start_s: float, end_s: float) -> NDArray[np.float64]:
-        """Returns the windows of a part of a run, and the data in flight, segments."""
+    def _slots(self, run: int, start_s: float, end_s: float) -> NDArray[np.float64]:
+        """Returns the windows of the slots of a part of a run, and the data in flight, segments."""
         times_s, *windows = self._by_run.get(run, np.empty((3, 0)))
         is_within = (times_s < end_s) & (times_s + self._evidence.slot_s > start_s)
         return np.array(windows)[:, is_within]
+
+    def _windows(self, run: int, start_s: float, end_s: float) -> NDArray[np.float64]:
+        """Returns the same of the slots that end with data in flight."""
+        rows = self._slots(run, start_s, end_s)
+        return rows[:, rows[1] > 0]
 
     def reason(self, run: int, start_s: float, end_s: float, excess_s: float) -> str | None:
         """Returns why a unit of a run was slow, one of the reasons above; None for another reason.
@@ -76,10 +83,14 @@ class UnitWindows:
         if not ((recoveries["run"] == run) & (recoveries["t_s"] < end_s)).any():
             # Without an earlier loss, a small window is the initial one.
             return None
+        median = self._median_window
         windows, in_flight = self._windows(run, start_s, end_s)
-        if not len(windows):
-            return None
-        window = windows.mean()
         if evidence.time_share("pacing") > evidence.time_share("congestion_window", "startup"):
-            return LOW_PACING if in_flight.mean() < _MAX_PACED_FLIGHT * window else None
-        return SMALL_WINDOW if window < _MAX_WINDOW_SHARE * self._median_window else None
+            is_paced = len(windows) and in_flight.mean() < _MAX_PACED_FLIGHT * windows.mean()
+            return LOW_PACING if is_paced else None
+        # A unit for which the usual window is enough waits for ACKs where it is not. Slots have the
+        # window at their end, so that the one before the unit counts, too.
+        earlier, _ = self._slots(run, start_s - evidence.slot_s, end_s)
+        is_cut = min(earlier[earlier > 0], default=np.inf) < self._unit_segments <= median
+        is_low = len(windows) and windows.mean() < _MAX_WINDOW_SHARE * median
+        return SMALL_WINDOW if is_cut or is_low else None
