@@ -217,6 +217,40 @@ def test_a_link_that_is_slower_at_times_is_the_cause_with_its_share(tmp_path: Pa
     assert not any(cause.name == "slow_link" for each in steady.ccas for cause in each.causes)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_of_an_encoder_that_hardly_follows_the_rate_count_as_they_are(seed: int) -> None:
+    """A call of two kinds of frames on a link that is slower than them at times, in a deep buffer."""
+    draw = random.Random(seed)
+    size = draw.randint(5, 7)
+    video = {"size": f"{size}kB", "interval": "33ms", "deadline": "400ms", "encoder": {"lowest": 0.15}}
+    sound = {"size": "160B", "interval": "20ms", "deadline": "200ms"}
+    call = {"kind": "frames", **video, "backlog": "newest", "beside": [sound]}
+    steps = [{"at": f"{n}s", "rate": ("3Mbit/s", "800kbit/s")[n % 4 == 3]} for n in range(40)]
+    changes: dict[str, Any] = {
+        "path.down": {"steps": steps},
+        "path.buffer": "1000packets",
+        "flows.0.workload": call,
+    }
+    explained = ExplainedComparison(
+        ct.compare("steady-5-18", ["cubic", "reno"], 1, duration="40s", set=changes)
+    )
+    for each in explained.ccas:
+        (cause,) = (cause for cause in each.causes if cause.name == "slow_link")
+        assert cause.weight == pytest.approx(0.25, abs=0.03)
+        # Nearly the whole size, and the sound.
+        share = float(re.findall(r"frames have (\d+) % of their size", cause.text)[0]) / 100
+        made = share * 8 * size / 33 + 0.064
+        named = float(re.findall(r"less than the ([\d.]+) Mbit/s of the frames", cause.text)[0])
+        assert named == pytest.approx(made, rel=0.02)
+    explained.try_remedies(TrialBudget())
+    first = explained.remedies[0]
+    assert first.remedy.changes[0].startswith("flows.0.workload.size=")
+    # A link that always carries them is none, nor is an encoder that makes small frames.
+    steady = {**changes, "path.down": "3Mbit/s"}
+    again = ExplainedComparison(ct.compare("steady-5-18", "cubic", 1, duration="20s", set=steady))
+    assert not any(cause.name == "slow_link" for each in again.ccas for cause in each.causes)
+
+
 def test_a_deadline_that_no_repair_can_keep_is_said() -> None:
     """The next frame shows a loss after 90 to 110 ms, and the repair takes 1.5 RTTs of 60 ms."""
     changes = {

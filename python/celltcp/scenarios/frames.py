@@ -30,13 +30,26 @@ def constant_frames(workload: Mapping[str, Any]) -> tuple[float, float] | None:
     It is None, too, where frames of another kind have a shorter deadline, by which CCAs rank.
     """
     others = workload.get("beside", ())
-    if workload.get("kind") != "frames" or any("deadline" in kind for kind in others):
-        return None
+    return None if any("deadline" in kind for kind in others) else first_frames(workload)
+
+
+def first_frames(workload: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Returns size in bytes and interval in s of the first kind; as `constant_frames` otherwise."""
+    return _size_and_interval(workload) if workload.get("kind") == "frames" else None
+
+
+def _size_and_interval(kind: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Returns size in bytes and interval in s of a kind of frames; None if either varies."""
     size, interval = (
-        in_unit(workload[field].get("value"), unit)
-        for field, unit in (("size", "B"), ("interval", "s"))
+        in_unit(kind[field].get("value"), unit) for field, unit in (("size", "B"), ("interval", "s"))
     )
     return (size, interval) if size and interval else None
+
+
+def beside_mbps(workload: Mapping[str, Any]) -> float:
+    """Returns the bit rate of the kinds of frames beside the first one, Mbit/s, if it is constant."""
+    kinds = filter(None, map(_size_and_interval, workload.get("beside", ())))
+    return sum(8e-6 * size / interval for size, interval in kinds)
 
 
 def min_frame_mbps(workload: Mapping[str, Any]) -> float | None:

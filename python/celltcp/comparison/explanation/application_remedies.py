@@ -10,7 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.frame_load import frame_load
 from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, constant_frames
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, beside_mbps, first_frames
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
@@ -82,13 +82,14 @@ def fitting_frames(
     Lower values are tried where these leave late frames. Data that come less than once a second are of
     no encoder, and their size is what has to be sent.
     """
-    frames = constant_frames(evidence.workload)
+    frames = first_frames(evidence.workload)
     if frames is None or frames[1] > _MAX_ENCODER_INTERVAL_S:
         return
+    beside = beside_mbps(evidence.workload)
     remedies = [
         list(
             _fitting_frames(
-                *(evidence, share * capacity_mbps / evidence.sessions, *frames),
+                *(evidence, share * capacity_mbps / evidence.sessions - beside, *frames),
                 f"{100 * share:.0f} % of {whole}",
             )
         )
@@ -122,10 +123,12 @@ def _fitting_frames(
     max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
     share_text = f"{100 * max_size / size:.0f} % of the present size"
     encoder = evidence.workload.get("encoder")
-    if encoder is None and max_size >= _MIN_SIZE_SHARE * size:
-        yield Remedy(f"{against}, by frames of {share_text}", (f"{workload}.size={max_size}B",))
     lowest = math.floor(100 * max_size / size) / 100
-    if lowest and (encoder is None or encoder["lowest"] > lowest):
+    # An encoder that may make such frames already needs an upper bound.
+    is_size = encoder is None or encoder["lowest"] <= lowest
+    if is_size and max_size >= _MIN_SIZE_SHARE * size:
+        yield Remedy(f"{against}, by frames of {share_text}", (f"{workload}.size={max_size}B",))
+    if lowest > 0 and (encoder is None or encoder["lowest"] > lowest):
         changes = (f"{workload}.encoder={{ lowest = {lowest} }}",)
         yield Remedy(f"{against}, by an encoder that may go down to {share_text}", changes)
 

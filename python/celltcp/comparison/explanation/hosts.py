@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
-from celltcp.comparison.explanation.frame_load import frame_load, made_mbps
+from celltcp.comparison.explanation.frame_load import frame_load, sent_mbps, whole_share
 from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
@@ -102,9 +102,9 @@ def slow_link(evidence: Evidence) -> Cause | None:
 
     What other flows took of the link does not count. The link carries them on average, but
     {MAX_FRAME_SHARE:.0%} of its median rate of a second does not. For an encoder that follows the rate,
-    the size of the smallest frames counts.
+    the size of the smallest frames counts, and for one that hardly does the mean size.
     """
-    frames_mbps = made_mbps(evidence)
+    frames_mbps = sent_mbps(evidence)
     are_all_thin = all(map(evidence.is_thin_flow, evidence.competing_mbps))
     if frames_mbps is None or overload(evidence) or not are_all_thin:
         return None
@@ -114,12 +114,18 @@ def slow_link(evidence: Evidence) -> Cause | None:
     share = float(is_slow.mean()) if len(rates) else 0.0
     if share < _MIN_SLOW_LINK_SHARE:
         return None
+    mean_share, encoder_text = whole_share(evidence), ""
+    if mean_share is not None:
+        encoder_text = (
+            f" The encoder hardly follows the rate: frames have {percent_text(mean_share)} of their "
+            "size on average."
+        )
     return Cause(
         "slow_link",
         f"The link carried less than the {rate_text(frames_mbps)} of the frames for "
         f"{percent_text(share)} of the time (in a tenth of it at most "
         f"{rate_text(float(rates.quantile(0.1)))}): frames wait for earlier ones then, under every "
-        "CCA.",
+        f"CCA.{encoder_text}",
         share,
     )
 
