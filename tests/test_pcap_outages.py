@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,3 +131,37 @@ def test_waits_for_an_outage_have_the_last_time_out_that_doubled(seed: int, tmp_
     assert length_s < waited_s < 2.2 * length_s
     assert waited_s - length_s < last_s < 0.6 * waited_s
     assert "tcp_rto_max_ms" in sentence
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
+def test_pauses_and_random_losses_beside_outages_are_named_with_them(seed: int, tmp_path: Path) -> None:
+    """The longest comes first, and silences of the sender in an outage are no pauses."""
+    draw = random.Random(seed)
+    on_s, off_s = draw.choice([2.0, 2.5]), draw.choice([1.6, 2.0])
+    file = tmp_path / "run.pcap"
+    # Outages begin while the application writes.
+    starts_s = [round(number * (on_s + off_s) + 0.4 * on_s, 2) for number in (2, 5)]
+    outage_s = draw.choice([1.3, 1.8])
+    has_causes = seed % 3 > 0
+    workload = {"kind": "on-off", "on": f"{on_s}s", "off": f"{off_s}s"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.choice([40, 70])}ms",
+        "path.blackouts": [{"at": f"{at}s", "duration": f"{outage_s}s"} for at in starts_s],
+        "path.loss": draw.choice([0.004, 0.006]) if has_causes else 0.0,
+        "flows.0.workload": workload if has_causes else {"kind": "bulk"},
+        "path.middleboxes": [{"kind": "reset-tracker"}],
+    }
+    place = draw.choice(["server", "gateway"])
+    run = {"set": changes, "samples": "off", "pcap": file, "pcap_at": place}
+    ct.run("steady-20-68", "cubic", seed, "30s", **run)
+    (row,) = analyse(file).connections.to_dict("records")
+    text = row["diagnosis"]
+    assert "an outage of the path" in text
+    assert ("in the rest, " in text) == has_causes, text
+    found = re.findall(r"waited ([\d.]+) s for (?:data of|the application of) the server", text)
+    # Data that wait in the send buffer can fill the pauses.
+    assert found or row["pauses_down_s"] < 0.15 * row["duration_s"]
+    for waited in found:
+        assert float(waited) == pytest.approx(row["pauses_down_s"], rel=0.2)
+    times_s = [float(each) for each in re.findall(r"waited ([\d.]+) s", text)]
+    assert times_s == sorted(times_s, reverse=True)

@@ -15,11 +15,11 @@ import pandas as pd
 from celltcp.pcap.diagnosis.evidence import Evidence, plural, records
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
-from celltcp.pcap.diagnosis.losses import FULL_QUEUE, OVERFLOW, SHALLOW_BUFFER
+from celltcp.pcap.diagnosis.losses import FULL_QUEUE, OVERFLOW, SHALLOW_BUFFER, path_losses
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import queue_filler, sharing_transfers
-from celltcp.scenarios.quantity_texts import size_text, three_digits
+from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 __all__ = ["ACKS_BEHIND", "DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
 
@@ -39,6 +39,8 @@ _MIN_WAIT_SHARE = 0.05
 #: Minimum ratio of the 95th percentile of RTTs to the lowest one at which ACKs or data wait.
 _MIN_QUEUED_RATIO = 2
 _MIN_WAIT_S = 0.1
+#: Maximum share of the time in waits at which losses matter in the rest of it.
+_MAX_WAITS_SHARE = 0.5
 
 
 def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.DataFrame) -> list[str]:
@@ -92,13 +94,36 @@ def _ack_queue_text(evidence: Evidence, text: str) -> str:
     return f"{text}: then {during}, and without it {without}"
 
 
+def _long_waits_text(evidence: Evidence, all_waits: list[Wait]) -> str:
+    """Returns the waits that took much of the time, the longest one first; empty without any.
+
+    Where an outage is not all of it, pauses of the application and losses beside it are named, too.
+    """
+    duration_s = evidence.row["duration_s"]
+    min_s = max(_MIN_WAIT_S, _MIN_WAIT_SHARE * duration_s)
+    long_waits = [wait for wait in all_waits if wait.time_s >= min_s]
+    if not long_waits or not evidence.row["losses_outage"]:
+        return long_waits[0].text if long_waits else ""
+    paused_s = evidence.pauses_s(evidence.sender)
+    if evidence.is_at_sender and paused_s >= min_s:
+        text = (
+            f"waited {time_text(paused_s)} for the application of the {evidence.sender}, which paused"
+        )
+        long_waits = sorted([*long_waits, Wait(paused_s, text)], key=lambda wait: -wait.time_s)
+    waited_s = sum(wait.time_s for wait in long_waits)
+    losses_text = path_losses(evidence) if waited_s <= _MAX_WAITS_SHARE * duration_s else ""
+    # A full queue is the usual limit.
+    is_usual = not losses_text or losses_text.startswith(FULL_QUEUE)
+    rest = [] if is_usual else [f"in the rest, {losses_text}"]
+    return "; ".join([*(wait.text for wait in long_waits), *rest])
+
+
 def _diagnosis(evidence: Evidence) -> str:
     if fault := next(filter(None, (rule(evidence) for rule in FAULTS)), ""):
         return fault
     limits = (rule(evidence) for rule in LIMITS)
-    longest = max(waits(evidence), key=lambda wait: wait.time_s, default=Wait(0.0, ""))
-    is_long = longest.time_s >= max(_MIN_WAIT_S, _MIN_WAIT_SHARE * evidence.row["duration_s"])
-    sentences = (longest.text if is_long else "", *limits, longest.text)
+    all_waits = sorted(waits(evidence), key=lambda wait: -wait.time_s)
+    sentences = (_long_waits_text(evidence, all_waits), *limits, *(wait.text for wait in all_waits))
     sentence = next(filter(None, sentences), "")
     # Packets that the capture dropped, and a reset, are named beside other findings.
     return "; ".join(filter(None, (dropped_by_the_capture(evidence), sentence, reset(evidence))))

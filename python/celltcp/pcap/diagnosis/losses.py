@@ -153,8 +153,13 @@ def loss_limit(evidence: Evidence) -> str:
     tails = [episode for episode in episodes if episode.is_tail]
     if len(tails) >= _MIN_EPISODES and len(tails) > len(episodes) - len(tails):
         return f"{_lost_text(tails)} at the end of a flight, where a probe or a time-out repairs them"
-    text = policer(evidence) or _queue_or_path(evidence, _without_tails(episodes))
+    text = path_losses(evidence)
     return f"{text}{rate_change_text(evidence)}" if text else ""
+
+
+def path_losses(evidence: Evidence) -> str:
+    """Returns the sentence about the path from losses beside outages; empty if they show nothing."""
+    return policer(evidence) or _queue_or_path(evidence, _without_tails(evidence.episodes))
 
 
 def _without_tails(episodes: list[Episode]) -> list[Episode]:

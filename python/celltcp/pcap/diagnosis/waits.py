@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
@@ -51,6 +52,8 @@ _MIN_DOUBLED_S = 0.8
 _MIN_GAP_S = 0.5
 _MIN_GAP_RTTS = 5
 _MIN_GAP_QUEUED_RTTS = 2
+#: Minimum share of a gap of the data in an outage behind the capture that is part of that outage.
+_MIN_COMMON_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,16 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
         _MIN_GAP_QUEUED_RTTS * queued_rtt_ms / 1e3,
     )
     gaps = steps_s[steps_s >= min_gap_s]
-    if gaps.sum() <= 2 * (row["harm_s"] + row["turns_up_s"] + row["turns_down_s"]):
+    # Retransmissions of an outage behind the capture come after time-outs that double.
+    gap_ends = times[gaps.index]
+    are_behind = pd.Series(
+        [_is_behind(evidence, end - gap, gap) for end, gap in zip(gap_ends, gaps, strict=True)],
+        gaps.index,
+        dtype=bool,
+    )
+    harm_s = max(row["harm_s"] - float(gaps[are_behind].sum()), 0.0)
+    gaps = gaps[~are_behind]
+    if gaps.sum() <= 2 * (harm_s + row["turns_up_s"] + row["turns_down_s"]):
         return
     losses = evidence.losses
     lost = losses.loc[(losses["kind"] == "outage") & (losses["is_upstream"] == 1), "t_s"]
@@ -171,6 +183,14 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
             f"{cause_text}"
         )
         yield Wait(total_s, text)
+
+
+def _is_behind(evidence: Evidence, start_s: float, gap_s: float) -> bool:
+    """Returns whether most of a gap of the data is within an outage between capture and receiver."""
+    losses = evidence.losses
+    outages = losses[(losses["kind"] == "outage") & (losses["is_upstream"] == 0)]
+    common_s = outages["repaired_s"].clip(upper=start_s + gap_s) - outages["t_s"].clip(lower=start_s)
+    return bool((common_s >= _MIN_COMMON_SHARE * gap_s).any())
 
 
 def _silences(evidence: Evidence) -> Iterator[Wait]:
