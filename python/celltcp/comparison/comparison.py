@@ -25,7 +25,6 @@ from celltcp.comparison.metrics import (
     WINDOWS,
 )
 from celltcp.comparison.runs import estimate_columns, identical_ccas, run_table
-from celltcp.results.captured_limits import is_other_path
 from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict
 from celltcp.results.tables import Results, RunTables
@@ -160,6 +159,8 @@ class Comparison(RunTables):
     @functools.cached_property
     def ranked_ccas(self) -> list[str]:
         """The congestion controls that rank, without mixes; none where `is_other_path`."""
+        from celltcp.results.captured_limits import is_other_path
+
         return [] if is_other_path(self.results) else single_flow_mixes(self.ccas)
 
     def middlebox(self, cca: str) -> str:
@@ -369,7 +370,7 @@ class Comparison(RunTables):
 
         A video ranks by its score, which is in `stakes`. A single congestion control has no verdicts.
         """
-        if len(self.ranked_ccas) < 2:
+        if len(self.ccas) < 2 or len(self.ranked_ccas) < 2:
             return {}
         is_video = QOE in self.requirements
         hidden = {*REQUIREMENTS, QOE} if is_video or not self.is_competing else set()
