@@ -86,7 +86,9 @@ def test_a_pair_is_of_different_kinds_for_a_common_cca() -> None:
 
 def test_a_pair_of_which_one_has_a_clause_of_its_own_names_both() -> None:
     window, pacing = _proposed("receive_window", "tcp.window=1MB"), _proposed("loss", "tcp.pacing=true")
-    frames = Remedy("frames of over 1 Mbit/s, by frames of 16 % of the present size", ("size=1kB",))
+    frames = Remedy(
+        "frames of more than 1 Mbit/s, by frames of 16 % of the present size", ("size=1kB",)
+    )
     text = _joined(pacing._replace(remedy=frames), window).remedy.against
     assert text.endswith("16 % of the present size, and against a limit, by both together")
     losses = pacing._replace(remedy=pacing.remedy._replace(against="bursts"))

@@ -132,6 +132,26 @@ def test_the_least_time_of_a_response_of_several_sessions_is_that_of_one_alone()
         assert note.startswith(f"a response of 32 kB{alone} needs at least ")
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_least_time_has_no_part_that_is_far_below_its_digits(seed: int) -> None:
+    size = random.Random(seed).randint(40, 400)
+    changes: dict[str, Any] = {
+        "path.loss": 0.01,
+        "path.uplink_loss": 0.01,
+        "flows.0.workload": {
+            "kind": "request-response",
+            "request": "20B",
+            "response": f"{size}B",
+            "think": "0ms",
+            "gap": "100ms",
+        },
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="120s", set=changes)
+    # Lost segments may make the mean segment shorter than a response, which has no further bytes.
+    notes = [each for each in ExplainedComparison(result).notes if "needs at least" in each]
+    assert all(re.search(r"under every CCA: an RTT of \S+ ms$", each) for each in notes), notes
+
+
 def test_responses_of_a_link_that_varies_have_no_least_time() -> None:
     changes = {
         "path.down": {"steps": [{"at": f"{n}s", "rate": f"{5 + 9 * (n % 2)}Mbit/s"} for n in range(9)]},

@@ -50,7 +50,8 @@ class SteadyState(NamedTuple):
         """Returns the rate at a loss rate p as a formula."""
         if self.is_cubic(loss, rtt_s):
             return f"{self._cubic_factor:.3g} MSS / (RTT^1/4 p^3/4)"
-        return "MSS/RTT · √(3/2p)"
+        region = " in its Reno-friendly region" if self.cubic_constant else ""
+        return f"MSS/RTT · √(3/2p){region}"
 
     def independent_text(self, loss: float, rtt_s: float) -> str:
         """Returns what follows the rate where losses are independent; empty where it hardly differs."""

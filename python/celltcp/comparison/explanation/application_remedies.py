@@ -115,13 +115,13 @@ def _fitting_frames(
     `origin` says where the rate is from.
     """
     workload = f"flows.{evidence.flow_index}.workload"
-    # Encoders take their bitrate in kbit/s.
-    against = (
-        f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "
-        f"{three_digits(1 / interval_s)} frames a second), {origin}"
-    )
+    against = f"frames of more than {max_mbps:.2f} Mbit/s ({origin})"
     max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
-    share_text = f"{100 * max_size / size:.0f} % of the present size"
+    # Encoders take their bitrate in kbit/s.
+    share_text = (
+        f"{100 * max_size / size:.0f} % of the present size (an encoder of "
+        f"{number_text(1e3 * max_mbps)} kbit/s at {three_digits(1 / interval_s)} frames a second)"
+    )
     encoder = evidence.workload.get("encoder")
     lowest = math.floor(100 * max_size / size) / 100
     # An encoder that may make such frames already needs an upper bound.

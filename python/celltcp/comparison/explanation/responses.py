@@ -24,6 +24,8 @@ _MAX_RTTS, _MAX_LEAST_RTTS = 2.0, 1.1
 _MAX_IDLE_SHARE, _MIN_UNUSED_SHARE = 0.05, 0.5
 #: Minimum share of the mean capacity that a steady link has always.
 _MIN_STEADY_SHARE = 0.95
+#: Minimum share of the least time of a response at which a part of it is named.
+_MIN_PART = 0.005
 #: Minimum ratio of the median to that under another CCA, and share of the time under BBR's pacing.
 _MIN_SLOWER_RATIO, _MIN_PACED_SHARE = 1.1, 0.2
 
@@ -109,14 +111,17 @@ def least_response_text(evidence: Evidence) -> str:
     parts, sizes = _parts_of_response(evidence), request_and_response(evidence.workload)
     if parts is None or sizes is None:
         return ""
-    rtt_s, server_s, transfer_s = parts
     # Those of other sessions share the capacity where they meet.
     alone = " alone on the path" if evidence.sessions > 1 or evidence.competing_mbps else ""
-    server_text = f", {time_text(server_s)} of the server" if server_s else ""
+    nouns = ("an RTT of {}", "{} of the server", "{} for its further bytes")
+    texts = [
+        noun.format(time_text(part))
+        for noun, part in zip(nouns, parts, strict=True)
+        if part >= _MIN_PART * sum(parts)
+    ]
     return (
         f"a response of {size_text(sizes[1])}{alone} needs at least {time_text(sum(parts))} under "
-        f"every CCA: an RTT of {time_text(rtt_s)}{server_text}, {time_text(transfer_s)} for its "
-        "further bytes"
+        f"every CCA: {', '.join(texts)}"
     )
 
 

@@ -160,9 +160,12 @@ def _timer_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     if waits < MAJORITY * sum(reasons.values()) or not evidence.is_thin:
         return ""
     rto_s = evidence.mean("rtt_mean_ms") / 1e3 + evidence.min_rto_s
+    most = int(max(evidence.recoveries["timeouts"], default=0))
+    most_text = f", of which {most} came in a row at most" if most > 1 else ""
     return (
         " The timer of a lone segment is an RTT and the minimum RTO of "
-        f"{time_text(evidence.min_rto_s)}, some {time_text(rto_s)}; it doubles with each time-out."
+        f"{time_text(evidence.min_rto_s)}, some {time_text(rto_s)}; it doubles with each time-out"
+        f"{most_text}."
     )
 
 
