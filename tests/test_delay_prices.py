@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,28 @@ def test_a_near_tie_of_transfers_has_its_price_in_delay_and_sets_the_cca_without
     assert "path.queue=fq-codel" in options
     assert "tcp.receive_window_max=" in options
     assert all(remedy.trial for remedy in explained.remedies)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_makes_a_transfer_much_longer_is_no_advice_against_its_queue(
+    seed: int, tmp_path: Path
+) -> None:
+    draw = random.Random(f"varying rate {seed}")
+    log = tmp_path / "drive.csv"
+    rows, rate_mbps = [], 10.0
+    for row in range(400):
+        rate_mbps = min(max(rate_mbps * 2 ** draw.gauss(0, 1), 1), 40)
+        rows.append(f"{row / 2},{rate_mbps:.1f}")
+    log.write_text("\n".join(["time_s,throughput_mbps", *rows]) + "\n")
+    changes = {"path.rtt": "55ms", "flows.0.workload": {"kind": "bulk", "bytes": "20MB"}}
+    result = ct.compare(str(log), ["cubic", "reno"], 4, duration="60s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    trials = [remedy.trial for remedy in explained.remedies]
+    costs = [
+        cost for trial in trials for cost in re.findall(r"completion mean [^(]*\(\+(\d+) %", trial)
+    ]
+    assert all(int(cost) <= 11 for cost in costs), trials
 
 
 def test_a_shallow_queue_has_no_price_and_no_advice_against_it() -> None:

@@ -55,8 +55,9 @@ _MAX_SEGMENTS_OF_ALL, _MAX_SEGMENTS_OF_RUNS = 1e6, {2: 2.5e6, 1: 8e6}
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
 #: Minimum absolute logarithms of the ratio of a metric for a help, and for a price in retransmissions.
 MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
-#: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time.
-_MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.2)
+#: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time: an AQM
+#: takes up to 10 % from a single CUBIC at a constant rate, but 20 % where the rate varies.
+_MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.1)
 #: Share of complete transfers, and their time, which counts the time of incomplete ones so far.
 _COMPLETED_SHARE, _CUT_OFF_COMPLETION = "completed_share", "completion_least_s"
 #: Metrics of the mean time of transfers: with those which a run cut off, if there are any.
