@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,32 @@ def test_what_a_policer_may_have_dropped_is_not_called_random_in_a_next_step(tmp
     done = CliRunner().invoke(commands, ["pcap", "analyze", str(file)])
     assert "a policer" in done.stdout
     assert "random losses" not in done.stdout
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_policer_shows_beside_the_receiver_and_other_bursts_do_not(seed: int, tmp_path: Path) -> None:
+    """One rate passes from each burst of losses to the next, at the RTT of an empty path."""
+    draw = random.Random(f"beside the receiver {seed}")
+    rtt = f"{draw.choice([42, 60])}ms"
+    # A sender that stays below the rate for long hides others.
+    policed = {"path.policer": {"rate": "11Mbit/s", "burst": "90kB"}, "path.rtt": "42ms"}
+    errors = {"kind": "gilbert-elliott-time", "good": f"{draw.choice([500, 900])}ms", "bad": "5ms"}
+    others: list[dict[str, Any]] = [
+        {"path.loss": errors},
+        {"path.buffer": f"{draw.choice([10, 20])}packets"},
+    ]
+    for number, cause in enumerate([policed, *others]):
+        file = tmp_path / f"{number}.pcap"
+        changes = {"path.rtt": rtt, "path.down.rate": "60Mbit/s", **cause}
+        run = {"set": changes, "samples": "off", "pcap": file, "pcap_at": "phone"}
+        ct.run("steady-20-68", "cubic", 1, "25s", **run)
+        analyses = analyse(file)
+        found = re.search(
+            r"most likely a policer on the path limits the rate to ([\d.]+) Mbit/s",
+            str(analyses.connections["diagnosis"][0]),
+        )
+        assert bool(found) == ("path.policer" in cause)
+        if found:
+            assert float(found[1]) == pytest.approx(0.965 * 11, rel=0.1)
+            write_scenario(estimate_path(analyses, 0), tmp_path / "path.toml")
+            assert "policer = {" in (tmp_path / "path.toml").read_text()
