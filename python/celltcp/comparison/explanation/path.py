@@ -125,9 +125,10 @@ def overshoot(evidence: Evidence) -> Cause | None:
     return Cause(
         "overshoot",
         f"Slow start overflowed {evidence.buffer_text}: "
-        f"{evidence.mean_count_text(rows['overflow'].sum())} of "
-        f"{evidence.mean_count_text(rows['segments'].sum())} segments{evidence.per_run_text} were "
-        f"lost, and the recovery took {percent_text(share)} of the time.{first_bursts_text(evidence)}",
+        f"{evidence.mean_count_text(rows['overflow'].sum())} of the "
+        f"{evidence.mean_count_text(rows['segments'].sum())} segments until its repair"
+        f"{evidence.per_run_text} were lost, and the recovery took {percent_text(share)} of the time."
+        f"{first_bursts_text(evidence)}",
         share,
     )
 
