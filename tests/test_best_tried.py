@@ -117,6 +117,35 @@ def test_what_makes_another_cca_better_than_the_leader_comes_first() -> None:
     assert not any("bbr3" in each for each in options[:queue])
 
 
+def test_a_divided_transfer_is_complete_with_its_last_part_also_in_the_conclusion() -> None:
+    """Five parts beside random losses have a short mean, and a last one that is later than BBR's."""
+    changes: Changes = {
+        "path.rtt": "300ms",
+        "path.down": "12Mbit/s",
+        "path.loss": 0.003,
+        "flows.0.workload": {"kind": "bulk", "bytes": "10MB"},
+    }
+    best = _best(changes, ["cubic", "bbr"], "300s")
+    assert best is None or best.cca == "bbr"
+
+
+def test_the_conclusion_names_what_other_applications_lose() -> None:
+    """A shaper with an AQM makes pings short, and page objects beside BBR slower."""
+    ping = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "100ms"}
+    web = {"kind": "sequence", "size": "177kB", "gap": "1666ms"}
+    flows = [
+        {"name": "bulk"},
+        {"name": "ping", "cca": "reno", "workload": ping},
+        {"name": "web", "cca": "reno", "workload": web},
+    ]
+    changes: Changes = {
+        "path.rtt": "4ms", "path.down": "10Mbit/s", "path.buffer": "100packets", "flows": flows,
+    }  # fmt: skip
+    best = _best(changes, ["reno", "bbr"], "40s")
+    assert best is not None
+    assert re.search(r" at the cost of .*web completion mean 0\.\d+ to 0\.\d+ s \(\+", best.text)
+
+
 def test_there_is_no_conclusion_where_no_trial_beats_the_best_cca() -> None:
     assert _best({"path.buffer": "1bdp"}, ["bbr"]) is None
     assert _best({"path.loss": 0.02, "path.buffer": "1bdp"}, ["cubic", "bbr"]) is None

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import cca_to_set, choices_of
-from celltcp.comparison.explanation.trials import MIN_HELP_LOG, MetricChange
+from celltcp.comparison.explanation.trials import MIN_HELP_LOG, MetricChange, values_of
 from celltcp.comparison.linux_lines import cca_line
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.results.statistics import estimate
@@ -37,7 +37,7 @@ class _Candidate(NamedTuple):
     remedy: ProposedRemedy
     after: Comparison
     values: list[float]
-    #: Changes of the goodput of bulk flows that lose some by it.
+    #: Changes of the goodput or ranking metric of other flows that lose by it.
     costs: list[MetricChange]
 
     @property
@@ -174,7 +174,7 @@ class _Need:
         ]
 
     def best_of(self, candidates: Sequence[_Candidate]) -> _Candidate | None:
-        """Returns the best by the metric less the goodput that bulk flows lose, as logarithms.
+        """Returns the best by the metric less what other flows lose, as logarithms.
 
         Of those alike by that it is the one of the congestion control to set, or else the first, which
         has the best sum of gains. None if none is better than that congestion control without it.
@@ -254,7 +254,10 @@ class _Need:
         return MetricChange("", self._choice.metric, before[:count], after[:count])
 
     def _costs(self, after: Comparison, cca: str) -> list[MetricChange]:
-        """Returns the goodput of bulk flows that lose some, against the CCA to set without a remedy."""
+        """Returns what other flows lose, against the CCA to set without a remedy.
+
+        That is the goodput of bulk flows, and the ranking metric of others.
+        """
         changes = []
         flows = FlowUnderTest.each_with_workload(self._comparison.results.about)
         for flow, workload in flows if self._choice.flows else ():
@@ -263,6 +266,13 @@ class _Need:
                 new = after.values_of(flow, cca, GOODPUT)
                 name = flow.name if len(flows) > 1 else ""
                 changes.append(MetricChange(name, GOODPUT, list(old[: len(new)]), list(new)))
+        applications = {each.flow: each for each in after.applications}
+        for application in self._comparison.applications if self._choice.flows else ():
+            metric, name = application.ranking.metric, application.flow
+            metrics = applications[name].metrics.get(cca, {}) if name in applications else {}
+            if name not in self._choice.flows and (values := metrics.get(metric)):
+                old = application.values(metric)[self.reference][: len(values)]
+                changes.append(MetricChange(name, metric, list(old), list(values)))
         return [each for each in changes if each.gain <= -MIN_HELP_LOG]
 
     def _values(self, comparison: Comparison, cca: str) -> list[float]:
@@ -271,7 +281,10 @@ class _Need:
             return list(comparison.values(cca, self._choice.metric))
         applications = {each.flow: each for each in comparison.applications}
         application = applications.get(self._choice.flows[0])
-        return list(application.metrics[cca].get(self._choice.metric, [])) if application else []
+        if application is None:
+            return []
+        metrics, metric = application.metrics[cca], self._choice.metric
+        return values_of(metric, metrics, is_divided=application.is_divided) or []
 
     def _texts(self, ways: Sequence[tuple[Comparison, str]], count: int) -> list[str]:
         """Returns the metric in comparisons, in one unit; goodput and delay for the network.

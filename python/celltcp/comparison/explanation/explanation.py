@@ -91,6 +91,8 @@ _CAUSES_BESIDE_WINDOW = {
 }
 _MIN_WINDOW_CAUSE = 0.01
 
+#: Maximum ratio of the lowest RTTs of flows on one path, of which a queue may be in each.
+_MAX_ALIKE_RTTS = 2.0
 #: Share of the capacity above which other flows share it; ACKs of a download use less.
 _MIN_SHARED_CAPACITY = 0.02
 
@@ -194,6 +196,10 @@ class ExplainedComparison:
             ),
             "",
         )
+        lowest_ms = [evidence.min_rtt_ms for evidence in evidences]
+        # Flows with paths of their own have other RTTs.
+        if max(lowest_ms) > _MAX_ALIKE_RTTS * min(lowest_ms):
+            self._max_rtt_text = ""
         self._is_other_path = is_other_path(self.results)
         self._all_remedies = remedies_of(
             ()

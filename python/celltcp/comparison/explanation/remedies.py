@@ -487,7 +487,8 @@ def _is_short_rto_useful(evidence: Evidence) -> bool:
 def _is_rto_before_next_frame(evidence: Evidence) -> bool:
     """Returns whether the next frame shows a loss, and a short RTO would come sooner."""
     interval_s = interval_before_time_outs(evidence)
-    return interval_s is not None and evidence.is_thin and 1e3 * interval_s > _MIN_RTO_MS
+    rto_ms = evidence.min_rtt_ms + _MIN_RTO_MS
+    return interval_s is not None and evidence.is_thin and 1e3 * interval_s > rto_ms
 
 
 def _have_doubled(evidence: Evidence) -> bool:

@@ -133,10 +133,13 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
     if repair_s <= evidence.deadline_s:
         return ""
     next_text = f", and the next one after {1e3 * next_s:.0f}" if reasons.get(BEHIND_LOST) else ""
+    # A time-out takes more than an RTT.
+    is_later = evidence.min_rtt_ms / 1e3 >= interval_s
+    rto_text = "" if is_later else ", or a time-out before the next frame (a lower minimum RTO)"
     return (
         f" Under every CCA a lost frame arrives after {1e3 * repair_s:.0f} ms or more{next_text}: the "
-        "next frame shows its loss, and its repair takes 1.5 RTTs. A shorter RTT repairs it sooner, or "
-        "a time-out before the next frame (a lower minimum RTO)."
+        "next frame shows its loss, and its repair takes 1.5 RTTs. A shorter RTT repairs it "
+        f"sooner{rto_text}."
     )
 
 

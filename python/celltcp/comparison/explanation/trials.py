@@ -424,7 +424,7 @@ class Trials:
             )
             for metric in _metrics_of(application, cca, proposed.cause, new_metrics):
                 old, new = (
-                    _values_of(metric, metrics, is_divided=is_divided)
+                    values_of(metric, metrics, is_divided=is_divided)
                     for metrics in (application.metrics[cca], new_metrics)
                 )
                 if metric == MEAN_RESPONSE and not has_mean:
@@ -486,7 +486,7 @@ def _metrics_of(
     return [_MEDIAN_DELAY if is_endless and name == _MEAN_DELAY else name for name in names]
 
 
-def _values_of(
+def values_of(
     metric: str, metrics: Mapping[str, list[float]], *, is_divided: bool
 ) -> list[float] | None:
     """Returns the values of a metric; None without any.
