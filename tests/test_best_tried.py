@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.best_tried import BestTried
+from celltcp.comparison.choices import choices_of
+from celltcp.comparison.explanation.best_tried import BestTried, _Candidate, _Need
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.proposals import ProposedRemedy
+from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from drawn_causes import Changes
 
@@ -144,6 +147,19 @@ def test_the_conclusion_names_what_other_applications_lose() -> None:
     best = _best(changes, ["reno", "bbr"], "40s")
     assert best is not None
     assert re.search(r" at the cost of .*web completion mean 0\.\d+ to 0\.\d+ s \(\+", best.text)
+
+
+def test_ccas_that_a_remedy_puts_in_place_of_others_have_names_where_they_are_alike() -> None:
+    result, after = (
+        ct.compare("steady-20-68", ccas, 1, duration="5s")
+        for ccas in (["cubic", "bic"], ["cubic:hystart=off", "bic:low_window=1"])
+    )
+    remedy = Remedy("an early exit of slow start", parameter="hystart=off")
+    proposed = ProposedRemedy("early_exit", remedy, ("cubic", "bic"), {}, after=after)
+    need = _Need(result, choices_of(result)[0], None)
+    candidates = [_Candidate(cca, proposed, after, [1.0], []) for cca in after.ccas]
+    text = need.text(candidates[0], None, candidates)
+    assert " by cubic:hystart=off (bic:low_window=1 alike). " in text
 
 
 def test_there_is_no_conclusion_where_no_trial_beats_the_best_cca() -> None:

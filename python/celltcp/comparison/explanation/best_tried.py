@@ -109,7 +109,7 @@ def best_tried(
     if need.chosen not in (None, best.cca) and best.remedy.remedy.changes:
         after = trials.after(best.remedy._replace(ccas=(need.reference,)))
         own = need.candidates(best.remedy._replace(ccas=(need.reference,), after=after))
-        if own and need.gain(own[0], best.values) < need.min_gain:
+        if own and need.gain(own[0].values, best.values) < need.min_gain:
             best = own[0]
         else:
             worse = next(iter(own), None)
@@ -180,12 +180,10 @@ class _Need:
         has the best sum of gains. None if none is better than that congestion control without it.
         """
         before = self._values(self._comparison, self.reference)
-        helpful = [each for each in candidates if self.gain_from(before, each) >= MIN_HELP_LOG]
+        helpful = [each for each in candidates if self.gain(before, each.values) >= MIN_HELP_LOG]
         if not helpful:
             return None
-        nets = [
-            self.gain_from(before, each) + sum(cost.gain for cost in each.costs) for each in helpful
-        ]
+        nets = [self._net_gain(before, each) for each in helpful]
         alike = [
             each
             for each, net in zip(helpful, nets, strict=True)
@@ -197,20 +195,19 @@ class _Need:
         """Returns the CCAs that are better with a remedy than the one to set is without it."""
         before = self._values(self._comparison, self.reference)
         better = {
-            each.cca
-            for each in self.candidates(remedy)
-            if self.gain_from(before, each) + sum(cost.gain for cost in each.costs) >= MIN_HELP_LOG
+            each.cca for each in self.candidates(remedy) if self._net_gain(before, each) >= MIN_HELP_LOG
         }
         pairs = zip(remedy.ccas, remedy.replacement_ccas, strict=True)
         return {cca for cca, replacement in pairs if replacement in better}
 
-    def gain(self, candidate: _Candidate, best: list[float]) -> float:
-        """Returns the logarithm of the ratio by which values are better than a candidate."""
-        return self._change(candidate.values, best).gain
+    def gain(self, before: list[float], after: list[float]) -> float:
+        """Returns the logarithm of the ratio by which the metric improved, on the same seeds."""
+        count = min(len(before), len(after))
+        return MetricChange("", self.metric, before[:count], after[:count]).gain
 
-    def gain_from(self, before: list[float], candidate: _Candidate) -> float:
-        """Returns the logarithm of the ratio by which a candidate is better than values."""
-        return self._change(before, candidate.values).gain
+    def _net_gain(self, before: list[float], candidate: _Candidate) -> float:
+        """Returns the gain of a candidate less what other flows lose, as logarithms."""
+        return self.gain(before, candidate.values) + sum(cost.gain for cost in candidate.costs)
 
     def text(self, best: _Candidate, worse: _Candidate | None, candidates: Sequence[_Candidate]) -> str:
         """Returns the conclusion in sentences.
@@ -225,13 +222,13 @@ class _Need:
             own = self.best_of([each for each in candidates if not each.is_of_network])
         shown = [each for each in (best, worse, own) if each is not None]
         texts = self._texts([(each.after, each.cca) for each in shown], len(best.values))
-        names = labels([*self._comparison.ccas, *(each.cca for each in shown)])
+        names = labels([*self._comparison.ccas, *(each.cca for each in (*shown, *candidates))])
         alike = [
             names[each.cca]
             for each in candidates
             if each.remedy.remedy == best.remedy.remedy
             and each.cca != best.cca
-            and abs(self.gain(each, best.values)) < self.min_gain
+            and abs(self.gain(each.values, best.values)) < self.min_gain
         ]
         alike_text = f" ({', '.join(alike)} alike)" if alike else ""
         it = " without it" if best.changes_text else ""
@@ -247,11 +244,6 @@ class _Need:
                 f"{own.cost_text}."
             )
         return " ".join(sentences)
-
-    def _change(self, before: list[float], after: list[float]) -> MetricChange:
-        """Returns the change of the metric on the same seeds."""
-        count = min(len(before), len(after))
-        return MetricChange("", self._choice.metric, before[:count], after[:count])
 
     def _costs(self, after: Comparison, cca: str) -> list[MetricChange]:
         """Returns what other flows lose, against the CCA to set without a remedy.
@@ -278,12 +270,12 @@ class _Need:
     def _values(self, comparison: Comparison, cca: str) -> list[float]:
         """Returns the ranking metric under a congestion control, per run; empty without it."""
         if not self._choice.flows:
-            return list(comparison.values(cca, self._choice.metric))
+            return list(comparison.values(cca, self.metric))
         applications = {each.flow: each for each in comparison.applications}
         application = applications.get(self._choice.flows[0])
         if application is None:
             return []
-        metrics, metric = application.metrics[cca], self._choice.metric
+        metrics, metric = application.metrics[cca], self.metric
         return values_of(metric, metrics, is_divided=application.is_divided) or []
 
     def _texts(self, ways: Sequence[tuple[Comparison, str]], count: int) -> list[str]:
@@ -297,7 +289,7 @@ class _Need:
         """
         ways = [*ways, (self._comparison, self.reference)]
         is_network = not self._choice.flows
-        names = [GOODPUT, self._comparison.delay_metric] if is_network else [self._choice.metric]
+        names = [GOODPUT, self._comparison.delay_metric] if is_network else [self.metric]
         columns = []
         for name in names:
             means = [

@@ -120,11 +120,13 @@ def least_time_of(evidence: Evidence) -> LeastTime | None:
     rows = [
         row
         for run in evidence.runs
-        if (row := _least_time(evidence, run, size * count, count, best_s)) is not None
+        if (row := _least_time(evidence, run, size * count, count)) is not None
     ]
     if not rows or math.isnan(best_s):
         return None
-    least = LeastTime(*(float(np.mean(column)) for column in zip(*rows, strict=True)))
+    columns = zip(*rows, strict=True)
+    size, first_byte_s, slow_start_s, full_s, rest = (float(np.mean(each)) for each in columns)
+    least = LeastTime(size, first_byte_s, slow_start_s, full_s, rest, best_s)
     # An own congestion control may start faster than a window that doubles.
     return None if best_s < (1 - _TOLERANCE) * least.total_s else least
 
@@ -140,9 +142,9 @@ def _size_of(workload: Mapping[str, Any]) -> float:
 
 
 def _least_time(
-    evidence: Evidence, run: int, size: float, count: int, best_s: float
-) -> LeastTime | None:
-    """Returns the least time in a run; None if nothing arrived or its capacity is not known."""
+    evidence: Evidence, run: int, size: float, count: int
+) -> tuple[float, float, float, float, float] | None:
+    """Returns the fields of `LeastTime` in a run; None if nothing arrived, or without a capacity."""
     connections = evidence.connections[evidence.connections["run"] == run]
     slots = evidence.slots[evidence.slots["run"] == run]
     rates = slots["capacity_mbps"].to_numpy(float)
@@ -163,4 +165,4 @@ def _least_time(
         t_s = max(t_s + rtt_s, end_s)
     # The last window of a short transfer fills the path for no longer than it takes.
     full_rate_s = capacity.end_s(t_s, rest) - t_s
-    return LeastTime(size, first_byte_s, t_s - begin_s, full_rate_s, rest, best_s)
+    return size, first_byte_s, t_s - begin_s, full_rate_s, rest
