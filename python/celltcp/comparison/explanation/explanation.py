@@ -187,19 +187,18 @@ class ExplainedComparison:
         self.ccas = [
             self._explain(evidence, applications.get(evidence.flow_name)) for evidence in evidences
         ]
+        lowest_ms = [evidence.min_rtt_ms for evidence in evidences]
+        # Flows with paths of their own have other RTTs.
+        are_apart = max(lowest_ms) > _MAX_ALIKE_RTTS * min(lowest_ms)
         #: Sentence on the RTT with a full buffer, of the first flow that has a queue.
         self._max_rtt_text = next(
             (
                 text
                 for evidence, explained in zip(evidences, self.ccas, strict=True)
-                if explained.cause_text("queue") and (text := max_rtt_text(evidence))
+                if not are_apart and explained.cause_text("queue") and (text := max_rtt_text(evidence))
             ),
             "",
         )
-        lowest_ms = [evidence.min_rtt_ms for evidence in evidences]
-        # Flows with paths of their own have other RTTs.
-        if max(lowest_ms) > _MAX_ALIKE_RTTS * min(lowest_ms):
-            self._max_rtt_text = ""
         self._is_other_path = is_other_path(self.results)
         self._all_remedies = remedies_of(
             ()

@@ -134,7 +134,7 @@ def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
         return ""
     next_text = f", and the next one after {1e3 * next_s:.0f}" if reasons.get(BEHIND_LOST) else ""
     # A time-out takes more than an RTT.
-    is_later = evidence.min_rtt_ms / 1e3 >= interval_s
+    is_later = evidence.min_rtt_s >= interval_s
     rto_text = "" if is_later else ", or a time-out before the next frame (a lower minimum RTO)"
     return (
         f" Under every CCA a lost frame arrives after {1e3 * repair_s:.0f} ms or more{next_text}: the "

@@ -418,16 +418,15 @@ class Trials:
                 continue
             new_metrics = applications_after[application.flow].metrics[replacement]
             is_divided = applications_after[application.flow].is_divided
-            has_mean = not any(
-                is_slowest_unfinished(each, application.flow, name)
-                for each, name in ((before, cca), (after, replacement))
-            )
             for metric in _metrics_of(application, cca, proposed.cause, new_metrics):
                 old, new = (
                     values_of(metric, metrics, is_divided=is_divided)
                     for metrics in (application.metrics[cca], new_metrics)
                 )
-                if metric == MEAN_RESPONSE and not has_mean:
+                if metric == MEAN_RESPONSE and any(
+                    is_slowest_unfinished(each, application.flow, name)
+                    for each, name in ((before, cca), (after, replacement))
+                ):
                     continue
                 if metric in APP_METRICS and old is not None and new is not None:
                     changed = change(application.flow, metric, old, new)
