@@ -18,6 +18,10 @@ from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from drawn_causes import Changes
 
+_PING = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
+#: A download, and a ping that waits in its queue.
+_FLOWS = [{"name": "download"}, {"name": "ping", "cca": "cubic", "workload": _PING}]
+
 
 def _best(changes: Changes, ccas: list[str], duration: str = "120s") -> BestTried | None:
     """Returns the conclusion of a comparison after its trials."""
@@ -63,12 +67,11 @@ def test_a_setting_that_beats_the_best_cca_is_the_conclusion(seed: int) -> None:
 def test_the_cca_to_set_keeps_its_place_where_it_is_as_good_with_the_setting(seed: int) -> None:
     """With a queue discipline, a ping beside a download is short under either CCA."""
     draw = random.Random(seed)
-    ping = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
     changes: Changes = {
         "path.rtt": f"{draw.randint(20, 60)}ms",
         "path.down": f"{draw.randint(10, 30)}Mbit/s",
         "path.buffer": "6bdp",
-        "flows": [{"name": "download"}, {"name": "ping", "cca": "cubic", "workload": ping}],
+        "flows": _FLOWS,
     }
     best = _best(changes, ["cubic", "bbr"])
     assert best is not None
@@ -81,12 +84,11 @@ def test_the_cca_to_set_keeps_its_place_where_it_is_as_good_with_the_setting(see
 
 def test_the_best_without_the_provider_is_named_beside_its_queue() -> None:
     """The queue of a modem may be the provider's; a shaper before it is the user's."""
-    ping = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
     changes: Changes = {
         "path.rtt": "30ms",
         "path.down": "20Mbit/s",
         "path.buffer": "8bdp",
-        "flows": [{"name": "download"}, {"name": "ping", "cca": "cubic", "workload": ping}],
+        "flows": _FLOWS,
     }
     best = _best(changes, ["cubic", "reno"], "60s")
     assert best is not None

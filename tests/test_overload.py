@@ -245,7 +245,7 @@ def test_frames_of_an_encoder_that_hardly_follows_the_rate_count_as_they_are(see
     explained.try_remedies(TrialBudget())
     first = explained.remedies[0]
     assert first.remedy.changes[0].startswith("flows.0.workload.size=")
-    # A link that always carries them is none, nor is an encoder that makes small frames.
+    # A link that always carries them is no cause, nor is an encoder that makes small frames.
     steady = {**changes, "path.down": "3Mbit/s"}
     again = ExplainedComparison(ct.compare("steady-5-18", "cubic", 1, duration="20s", set=steady))
     assert not any(cause.name == "slow_link" for each in again.ccas for cause in each.causes)

@@ -57,7 +57,7 @@ def test_random_losses_have_the_commands_that_compare_with_bbr(
 def test_losses_beside_segments_that_are_overtaken_are_not_called_random(
     tmp_path: Path, place: str
 ) -> None:
-    """No RTT of such a path tells the losses of its queue from others."""
+    """On such a path the losses of the queue have no RTT of their own."""
     jitter = {"distribution": "normal", "mean": "10ms", "sd": "5ms", "reorder": True}
     (_, compare) = _steps(tmp_path, place, **{"path.jitter": jitter, "path.rtt": "60ms"})
     assert "random losses" not in compare

@@ -168,8 +168,9 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     trace next to it, of the same name with the ending .csv. Without --connection the transfer with most
     payload is used. `celltcp compare` runs the scenario: which CCA would have been best there?
 
-    One simulation has the CCA of the captured sender. A warning tells if it differs from the capture.
+    The path is simulated with the CCA of the captured sender. A warning names differences.
     """
+    import tempfile
     from dataclasses import replace
 
     from celltcp.files.replacing import check_output
@@ -190,9 +191,10 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
         check_output(output, overwrite=overwrite, inputs=[file])
     analyses = analyse(file)
     path = estimate_path(analyses, connection)
-    write_scenario(path, target)
     row = transfer_row(analyses, connection)
-    again = rerun(target, path.duration_s, path.mean_mbps, analyses, row)
+    with tempfile.TemporaryDirectory(prefix="celltcp-to-scenario-") as folder:
+        simulated, _ = write_scenario(path, Path(folder) / target.name)
+        again = rerun(simulated, path.duration_s, path.mean_mbps, analyses, row)
     scenario, series = write_scenario(replace(path, rerun=again), target)
     direction = "from the server" if path.direction == "down" else "from the client"
     click.echo(f"transfer     connection {path.connection}, {direction}")

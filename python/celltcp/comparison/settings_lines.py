@@ -44,7 +44,7 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
 def linux_sysctls(cca: str) -> list[str]:
     """Returns the sysctls, as `name=value`, that set a congestion control; none if Linux lacks it.
 
-    A CCA with a parameter that is none of its module is another one, which Linux lacks.
+    Linux lacks a CCA with a parameter that its module does not have.
     """
     try:
         entry = describe_cca(cca.partition("@")[0].partition(":")[0])

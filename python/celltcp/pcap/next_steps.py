@@ -11,7 +11,7 @@ from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_li
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN, connection_rows
 from celltcp.pcap.diagnosis import ACKS_BEHIND
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S
+from celltcp.pcap.diagnosis.evidence import max_passed_mbps
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
@@ -106,7 +106,7 @@ def _acks_behind(diagnosis: str) -> int | None:
 def _purpose(row: Mapping[Hashable, Any]) -> str:
     """Returns the purpose of a comparison on the path of a transfer, as text."""
     # What a policer drops looks like random losses, but comes in bursts. Segments that are overtaken
-    # leave no RTT that tells losses apart.
+    # leave no RTT by which losses differ.
     is_unclear = any(words in str(row["diagnosis"]) for words in _BURSTS)
     if (
         2 * row["losses_random"] > row["losses"] > row["reordered"]
@@ -180,7 +180,7 @@ def _pacing_step(intervals: pd.DataFrame) -> str:
     Args:
         intervals: intervals of the sender's direction.
     """
-    passed = three_digits(8e-6 * float(intervals["acked_bytes"].max()) / INTERVAL_S)
+    passed = three_digits(max_passed_mbps(intervals))
     return (
         "# against a small window after losses in slow start: pacing and BBR keep a larger one, though "
         "they may lose more, and a rate below that of the narrowest link (SO_MAX_PACING_RATE; up to "

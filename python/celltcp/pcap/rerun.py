@@ -12,7 +12,7 @@ import pandas as pd
 
 from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, path_rtts_ms
 from celltcp.pcap.endpoint_settings import likely_cca
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
@@ -26,7 +26,7 @@ _MAX_MBIT = 8_000.0
 _SEEDS = range(1, 6)
 #: Maximum ratio of goodputs, and of mean RTTs, of the capture and the nearest simulation.
 _MAX_RATIO = 1.25
-#: Maximum ratio of the shares of lost segments, and share below which it tells nothing.
+#: Maximum ratio of the shares of lost segments, and share below which they are too few.
 _MAX_LOSS_RATIO, _MIN_LOST = 3, 0.01
 
 
@@ -147,10 +147,7 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
 
 
 def _mean_rtt_ms(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> float:
-    """Returns the mean RTT over the path, from the sides of the capture that have one of their own."""
-    sides = {"sender": ["rtt_mean_ms"], "receiver": ["near_rtt_mean_ms"]}
-    rtts_ms = intervals[sides.get(row["place"], ["rtt_mean_ms", "near_rtt_mean_ms"])].sum(
-        axis=1, skipna=False
-    )
+    """Returns the mean RTT over the path, by bytes; NaN if it is not known."""
+    rtts_ms = path_rtts_ms(intervals, row["place"])
     weights = intervals["bytes"].where(rtts_ms.notna(), 0)
     return float((rtts_ms * weights).sum() / weights.sum()) if weights.sum() else float("nan")

@@ -124,15 +124,26 @@ class RunTables:
 
         return Completeness.from_about(self.results.about).text()
 
-    @functools.cached_property
+    @property
     def flows(self) -> pd.DataFrame:
         """The connections, a row per run and connection."""
-        return frame(self.results.tables["flows"])
+        return self._frame("flows")
 
-    @functools.cached_property
+    @property
     def slots(self) -> pd.DataFrame:
         """The slots, a row per run, connection and slot."""
-        return frame(self.results.tables["slots"])
+        return self._frame("slots")
+
+    def _frame(self, table: str) -> pd.DataFrame:
+        """Returns a table as a data frame, converted once; columns that callers set are their own."""
+        if table not in self._frames:
+            self._frames[table] = frame(self.results.tables[table])
+        return self._frames[table].copy(deep=False)
+
+    @functools.cached_property
+    def _frames(self) -> dict[str, pd.DataFrame]:
+        """Tables that have been converted."""
+        return {}
 
     @property
     def radio(self) -> pd.DataFrame:

@@ -20,8 +20,8 @@ _MIN_FURTHER_GAIN = 0.1
 def best_pair(trials: Trials, remedies: Sequence[ProposedRemedy]) -> ProposedRemedy | None:
     """Tries remedies that suit each other together; returns the first pair that gains notably more.
 
-    None if there is none, or no budget. The gain of a pair counts by the metrics of both causes, under
-    the CCAs of both.
+    None without such a pair, or without budget. The gain of a pair counts by the metrics of both
+    causes, under the CCAs of both.
     """
     pairs = itertools.combinations([each for each in remedies if each.trial], 2)
     tried = (_tried_pair(trials, pair) for pair in pairs if _suit(*pair))

@@ -43,6 +43,22 @@ _MIN_PART_INTERVALS = 10
 _MAX_PERIOD_RANGE = 0.2
 
 
+def path_rtts_ms(intervals: pd.DataFrame, place: str) -> pd.Series:
+    """Returns the mean RTT over the path in each interval, ms; NaN where a part of it has no samples.
+
+    It is the sum of the RTTs to both hosts, of which that to the host of the capture is near zero.
+    """
+    columns = {"receiver": ["near_rtt_mean_ms"], "sender": ["rtt_mean_ms"]}
+    names = columns.get(place, ["rtt_mean_ms", "near_rtt_mean_ms"])
+    rtts_ms: pd.Series = intervals[names].sum(axis=1, skipna=False)
+    return rtts_ms
+
+
+def max_passed_mbps(intervals: pd.DataFrame) -> float:
+    """Returns the highest rate of an interval whose data were acknowledged, Mbit/s."""
+    return 8e-6 * float(intervals["acked_bytes"].max()) / INTERVAL_S
+
+
 class Passage(NamedTuple):
     """Rate, Mbit/s, and mean RTT, ms, of a transfer in a part of its time."""
 
@@ -154,10 +170,8 @@ class Evidence:
         if other is None or self.bytes_by_interval.empty:
             return None
         start_s = (other["start_ns"] - row["start_ns"]) / 1e9
-        columns = {"receiver": ["near_rtt_mean_ms"], "sender": ["rtt_mean_ms"]}
-        rtt_columns = columns.get(row["place"], ["rtt_mean_ms", "near_rtt_mean_ms"])
         numbers = (self.sender_intervals["t_s"] / INTERVAL_S).round().astype(int)
-        rtts_ms = self.sender_intervals[rtt_columns].set_index(numbers).sum(axis=1, skipna=False)
+        rtts_ms = path_rtts_ms(self.sender_intervals, row["place"]).set_axis(numbers)
         times_s = self.bytes_by_interval.index.to_series() * INTERVAL_S
         is_during = times_s.between(start_s, start_s + other["duration_s"])
         without, during = (

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
+from celltcp.pcap.diagnosis.evidence import Evidence, max_passed_mbps
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 #: Words of sentences with such a clause.
@@ -61,7 +61,7 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
     repaired_s = float(evidence.true_losses["repaired_s"].max())
     repaired_text = "" if math.isnan(repaired_s) else f", repaired by {time_text(repaired_s)},"
     # They may have been more than path and buffer hold, so that none will be as many again.
-    passed = three_digits(8e-6 * float(early["acked_bytes"].max()) / INTERVAL_S)
+    passed = three_digits(max_passed_mbps(early))
     return (
         f"{text}; before the losses{repaired_text} they were {size_text(before)}, and up to {passed} "
         "Mbit/s passed"

@@ -175,7 +175,7 @@ def _finished_downloads(comparison: Comparison) -> pd.DataFrame:
 
     Those that the end of the run cut off are left out.
     """
-    flows = comparison.flows.copy()
+    flows = comparison.flows
     events = comparison.results.tables["events"].to_pandas()
     handovers = events[events["kind"] == "handover"].groupby(["run", "flow"]).size()
     keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])

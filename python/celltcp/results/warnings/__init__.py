@@ -140,16 +140,15 @@ def missed_real_time(lateness: Mapping[str, Any]) -> list[str]:
 
 def _unfinished_transfers(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each flow of which no transfer, or no whole sequence, was complete."""
+    flows = FlowUnderTest.each_with_workload(results.about)
     sizes = {
         flow: (str(workload["bytes"]), size)
-        for flow, workload in FlowUnderTest.each_with_workload(results.about)
+        for flow, workload in flows
         if workload.get("kind", "bulk") == "bulk" and (size := in_unit(workload.get("bytes"), "B"))
     }
     counts = {
         flow: int(workload["count"]) * int(section.get("count", 1))
-        for (flow, workload), section in zip(
-            FlowUnderTest.each_with_workload(results.about), scenario["flows"], strict=True
-        )
+        for (flow, workload), section in zip(flows, scenario["flows"], strict=True)
         if workload.get("kind") == "sequence" and workload.get("count")
     }
     if not sizes and not counts:
