@@ -79,9 +79,28 @@ def test_a_sweep_of_the_rate_of_a_shaper_has_no_advice_on_that_rate(tmp_path: Pa
 
 
 def test_semicolons_in_parentheses_end_no_line() -> None:
-    tried = "tried in 2 runs, p95 2 to 1 s (-50 %; -60 % to -40 % in single runs)"
+    tried = "tried in 2 of 5 runs, p95 2 to 1 s (-50 %; -60 % to -40 % in single runs)"
     lines = lines_of(f"command  # against a (b); {tried}")
     assert lines == ["command", "  # against a (b)", f"  # {tried}"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_rate_of_a_shaper_is_where_its_delay_begins_to_grow(seed: int) -> None:
+    """Of several rates, it has most goodput for its delay, and each other one is worse in either."""
+    _, changes = varying_link(seed)
+    ping = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "50ms"}
+    flows = [{"name": "download"}, {"name": "game", "workload": ping}]
+    explained = ExplainedComparison(
+        ct.compare("steady-20-18", "cubic", 2, duration="40s", set={**changes, "flows": flows})
+    )
+    explained.try_remedies(TrialBudget())
+    (shaper,) = [each for each in explained.remedies if "path.wired.0.rate=" in each.options]
+    assert len(shaper.other_values) == 3
+    texts = [f"with it, {shaper.brief}", *shaper.other_values]
+    figures = [re.findall(r"p95 (\S+) s, download goodput (\S+) Mbit/s", each) for each in texts]
+    (delay, goodput), *others = [tuple(map(float, pair)) for (pair,) in figures]
+    assert all(each[0] >= delay or each[1] < goodput for each in others)
+    assert all(goodput / delay > 0.9 * each[1] / each[0] for each in others)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -324,9 +324,9 @@ def test_a_transfer_that_a_remedy_completes_is_compared_by_its_time() -> None:
 
 
 def _tried_with(
-    field: str, value: str, gain: float, *, trial: str = "in 1 run", is_variant: bool = False
+    field: str, value: str, gain: float, *, trial: str = "in 1 run", variant: int = 0
 ) -> ProposedRemedy:
-    remedy = Remedy("a limit", (f"{field}={value}",), is_variant=is_variant)
+    remedy = Remedy("a limit", (f"{field}={value}",), variant=variant)
     return ProposedRemedy("receive_window", remedy, ("cubic",), {}, trial, gain)
 
 
@@ -348,7 +348,7 @@ def test_what_helps_a_leading_cca_comes_before_what_helps_the_others_more() -> N
 
 def test_another_value_stands_for_the_first_only_if_its_trial_was_better() -> None:
     twice = _tried_with("tcp.receive_window_max", "130kB", 0.1)
-    once = _tried_with("tcp.receive_window_max", "62kB", 0.6, is_variant=True)
+    once = _tried_with("tcp.receive_window_max", "62kB", 0.6, variant=1)
     assert best_first([twice, once]) == [once]
     worse = once._replace(gain=0.05)
     assert best_first([twice, worse]) == [twice]

@@ -61,7 +61,7 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     for remedy in fitting_frames(evidence, load.fitting_mbps, whole) if load else ():
         # An encoder that follows the rate is shown where it is better than a fixed rate.
         is_other = "encoder=" in remedy.changes[0] and "encoder" not in evidence.workload
-        yield remedy._replace(family=f"frames {evidence.flow_index}", is_variant=is_other)
+        yield remedy._replace(family=f"frames {evidence.flow_index}", variant=int(is_other))
 
 
 def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

@@ -58,7 +58,9 @@ class _Candidate(NamedTuple):
     def cost_text(self) -> str:
         """The costs as text, with a space before it; empty without any."""
         texts = [each.text(names_flow=bool(each.flow), has_range=False) for each in self.costs]
-        return f" at the cost of {', '.join(texts)}" if texts else ""
+        others = len(self.remedy.other_values)
+        balance = f", the best balance of {others + 1} values" if others else ""
+        return f" at the cost of {', '.join(texts)}{balance}" if texts else ""
 
 
 class BestTried(NamedTuple):

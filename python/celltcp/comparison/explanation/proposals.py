@@ -200,7 +200,7 @@ def remedies_of(
         )
         for index, remedy in enumerate(new_remedies):
             # Computed values differ a little from CCA to CCA; the first one stands for all.
-            variant = remedy.changed_fields, remedy.is_variant, remedy.fallback
+            variant = remedy.changed_fields, remedy.variant, remedy.fallback
             rank = index, not leads, -cause.weight
             first = _Candidate(cause.name, remedy, evidence.scenario, rank)
             candidate = candidates.setdefault(variant, first)
@@ -222,12 +222,12 @@ def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
     best: dict[tuple[object, ...], ProposedRemedy] = {}
     other_values: dict[tuple[object, ...], list[str]] = {}
 
-    def rank(proposed: ProposedRemedy) -> tuple[bool, float, bool]:
+    def rank(proposed: ProposedRemedy) -> tuple[bool, float, int]:
         gains = list(proposed.net_gains.values()) or [proposed.gain]
-        return not proposed.trial, -sum(gains) / len(gains), proposed.remedy.is_variant
+        return not proposed.trial, -sum(gains) / len(gains), proposed.remedy.variant
 
     for proposed in sorted(remedies, key=rank):
-        if proposed.trial or not (proposed.remedy.is_variant or proposed.remedy.fallback):
+        if proposed.trial or not (proposed.remedy.variant or proposed.remedy.fallback):
             fields = proposed.remedy.changed_fields
             is_other = best.setdefault(fields, proposed) is not proposed
             if is_other and proposed.remedy.curve and proposed.brief:

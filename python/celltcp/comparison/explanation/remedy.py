@@ -24,8 +24,8 @@ class Remedy(NamedTuple):
     network: str = ""
     #: Text with the possible cost, shown if there is no trial; empty if unknown.
     price: str = ""
-    #: Whether the remedy is another value of an earlier one; shown only if a trial of it is better.
-    is_variant: bool = False
+    #: Number of earlier remedies of which it is another value; shown only if a trial of it is better.
+    variant: int = 0
     #: Number of earlier, higher values; a lower one is tried where these leave late frames.
     fallback: int = 0
     #: Values of one of its fields that a sweep compares, as `field=value,value`; or empty.

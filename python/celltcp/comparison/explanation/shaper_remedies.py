@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
 #: Share of the low rate that a shaper has, so that the queue is before it.
 _LOW_SHARE = 0.95
+#: Rates between the low and the middle one, as shares of the logarithm of their ratio: the delay begins
+#: to grow somewhere between.
+_BETWEEN = (1 / 3, 2 / 3)
 
 
 def shaper(evidence: Evidence) -> Iterator[Remedy]:
@@ -26,7 +29,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
 
     Its queue then stands where a host can manage it, unless the link is slower still. A constant link
     has one rate for it, tried for applications. For one that varies, a rate is below that of the slow
-    phases, and another one keeps more goodput.
+    phases, another one keeps more goodput, and others are between.
     """
     path = evidence.scenario.get("path", {})
     hops, steady = path.get("wired", ()), steady_rate(path.get("down", {}))
@@ -42,20 +45,23 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
         low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])
         if not 0 < middle < high:
             return
-        rates = (_LOW_SHARE * low, middle, high)
+        low *= _LOW_SHARE
+        between = [low * (middle / low) ** share for share in _BETWEEN] if low > 0 else []
+        rates = (low, *between, middle, high)
         swept = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
-        tried = swept[:-1]
+        # The ends come first, should the budget not suffice for those between.
+        tried = [swept[0], *reversed(swept[1:-1])]
     hop = f"path.wired.{len(hops) - 1}"
     present, queue = hops[-1].get("rate"), hops[-1].get("queue")
     kind = queue.get("kind") if isinstance(queue, dict) else queue
     aqm = (f"{hop}.queue=fq-codel",) if kind in (None, "droptail") else ()
     values = dict.fromkeys([*swept, *([present] if isinstance(present, str) else [])])
-    for rate in tried:
+    for variant, rate in enumerate(tried):
         yield Remedy(
             "a standing queue where no host can manage it (a shaper before it)",
             (f"{hop}.rate={rate}", *aqm),
             price="goodput above the rate of the shaper",
-            is_variant=rate != tried[0],
+            variant=variant,
             curve=f"{hop}.rate={','.join(values)}" if swept else "",
         )
 

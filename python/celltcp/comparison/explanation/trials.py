@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _MAX_SEGMENTS_OF_ALL, _MAX_SEGMENTS_OF_RUNS = 1e6, {2: 2.5e6, 1: 8e6}
 #: Budget of the trials of an explanation, segments (about ten seconds on a computer), and the segments
 #: that a simulated second of a radio costs.
-_BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 1e7, 1e4
+_BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 2e7, 1e4
 #: Minimum absolute logarithms of the ratio of a metric for a help, and for a price in retransmissions.
 MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 #: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time: an AQM
@@ -241,7 +241,8 @@ class Trials:
         late_shares: list[float] = []
         names = labels([*proposed.ccas, *after.ccas])
         run_count = len(after.values(after.ccas[0], GOODPUT))
-        has_range = run_count < int(self._comparison.results.about["runs"])
+        all_runs = int(self._comparison.results.about["runs"])
+        has_range = run_count < all_runs
         for cca, replacement in zip(proposed.ccas, proposed.replacement_ccas, strict=True):
             metrics = list(self._metric_changes(proposed, cca, replacement, after))
             changed = [metric for metric in metrics if metric.before != metric.after]
@@ -284,7 +285,9 @@ class Trials:
             after_text = ", ".join(metric.after_text(names_flow=names_flow) for metric in shown)
             briefs.append(f"{cca_text} {after_text}")
         gain = sum(total_gains) / max(len(total_gains), 1)
-        text = f"in {runs_text(run_count)}, {'; '.join(texts)}"
+        # A trial is short, so that it may have the first seeds only.
+        count_text = f"{run_count} of {runs_text(all_runs)}" if has_range else runs_text(run_count)
+        text = f"in {count_text}, {'; '.join(texts)}"
         few_late = bool(late_shares) and max(late_shares) <= _MAX_FEW_LATE
         brief = next(iter(briefs), "")
         return Trial(tuple(net_gains), text, gain, net_gains, brief, few_late, after)

@@ -82,8 +82,8 @@ def _windows(
                 f"{_RECEIVE_BUFFER_RATIO} to receive)"
             )
         if changes:
-            is_variant = factor != WINDOW_BDPS
-            yield Remedy(f"{against}{reason}", changes, is_variant=is_variant, family=_FAMILY)
+            variant = int(factor != WINDOW_BDPS)
+            yield Remedy(f"{against}{reason}", changes, variant=variant, family=_FAMILY)
     in_flight = evidence.max_window(limit)
     more = math.ceil(sessions * evidence.bdp / in_flight) if in_flight > 0 else 0
     if is_endless(evidence.workload) and sessions < more <= _MAX_SESSIONS:
