@@ -63,12 +63,6 @@ def test_losses_beside_segments_that_are_overtaken_are_not_called_random(
     assert "random losses" not in compare
 
 
-def test_outages_are_not_in_the_scenario_that_is_compared(tmp_path: Path) -> None:
-    outage = [{"at": "5s", "duration": "1s"}]
-    (_, compare) = _steps(tmp_path, **{"path.blackouts": outage, "path.buffer": "9bdp"})
-    assert compare.endswith("better there; without its outages, unless path.blackouts has them")
-
-
 def test_a_receive_window_has_the_lines_that_enlarge_it(tmp_path: Path) -> None:
     (step,) = _steps(tmp_path, **{"tcp.window_scale": False})
     assert "the receive window of the client" in step

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis.waits import waits
+from celltcp.pcap.estimate import estimate_path, write_scenario
+from drawn_causes import interrupted
 from made_up_connections import MSS, at_client, gap_at_the_receiver, time_outs
 from made_up_evidence import evidence
 from packets import Connection
@@ -165,3 +168,59 @@ def test_pauses_and_random_losses_beside_outages_are_named_with_them(seed: int, 
         assert float(waited) == pytest.approx(row["pauses_down_s"], rel=0.2)
     times_s = [float(each) for each in re.findall(r"waited ([\d.]+) s", text)]
     assert times_s == sorted(times_s, reverse=True)
+
+
+def _captured(folder: Path, draw: random.Random, place: str, **changes: Any) -> Path:
+    """Returns the capture of a download of 12 s on a drawn path."""
+    path = {
+        "path.rtt": f"{draw.randint(20, 90)}ms",
+        "path.down": {"rate": f"{draw.choice([8, 20, 40])}Mbit/s"},
+        "path.buffer": draw.choice(["0.5bdp", "1bdp", "2bdp"]),
+        "variation.start_jitter": "0s",
+    }
+    capture = folder / "x.pcap"
+    run: dict[str, Any] = {"set": path | changes, "samples": "off", "pcap_at": place}
+    ct.run("steady-20-68", "cubic", 1, "12s", pcap=capture, **run)
+    return capture
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_scenario_of_a_capture_has_its_outages(tmp_path: Path, seed: int, place: str) -> None:
+    draw = random.Random(f"outages {seed}")
+    times = [(4.0, draw.uniform(0.6, 1.8)), (8.0, draw.uniform(0.6, 1.8))]
+    tables = [{"at": f"{at:.2f}s", "duration": f"{length:.2f}s"} for at, length in times]
+    capture = _captured(tmp_path, draw, place, **{"path.blackouts": tables})
+    path = estimate_path(analyse(capture))
+    assert len(path.blackouts) == 2
+    for (at, length), blackout in zip(times, path.blackouts, strict=True):
+        assert blackout.start_s == pytest.approx(at, abs=0.15)
+        # Of repairs before the capture only the time-outs are known.
+        assert 0.4 * length < blackout.last_lost_s - blackout.start_s
+        assert blackout.last_lost_s < at + length + 0.1
+        assert blackout.passed_s > at + length - 0.1
+    assert not path.left_out
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    assert len(tomllib.loads(scenario.read_text())["path"]["blackouts"]) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_waits_in_a_queue_when_an_outage_begins_is_lost_in_it(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(f"queued {seed}")
+    blackout = [{"at": "6s", "duration": f"{draw.uniform(0.8, 1.8):.2f}s"}]
+    losses = analyse(_captured(tmp_path, draw, "server", **{"path.blackouts": blackout})).losses
+    around = losses[losses["t_s"].between(5.6, 6.5) & (losses["kind"] == "congestion")]
+    assert len(around) < 0.1 * (losses["kind"] == "outage").sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_path_that_keeps_packets_while_it_stands_still_has_no_blackout(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(f"kept {seed}")
+    steps = interrupted("20Mbit/s", [(5.0, draw.uniform(0.6, 1.5))])
+    path = estimate_path(
+        analyse(_captured(tmp_path, draw, "server", **{"path.down": {"steps": steps}}))
+    )
+    assert not path.blackouts
+    assert not path.left_out

@@ -175,6 +175,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
 
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
+    from celltcp.pcap.blackouts import blackouts_text
     from celltcp.pcap.estimate import (
         MIN_LOSS_BURST,
         estimate_path,
@@ -209,6 +210,8 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     if path.policing is not None:
         rate, burst = 8e-6 * path.policing.rate, path.burst_bytes / 1e3
         click.echo(f"policer      {rate:.2f} Mbit/s of payload, after a burst of {burst:.0f} kB")
+    if path.blackouts:
+        click.echo(f"blackouts    {blackouts_text(path.blackouts)}")
     if path.left_out:
         click.echo(f"left out     {'; '.join(path.left_out)}")
     click.echo(f"capture      {again.captured}")

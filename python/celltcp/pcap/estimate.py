@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import STDIN, CaptureAnalyses, analyse, connection_rows
+from celltcp.pcap.blackouts import Blackout, blackouts_of
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
 from celltcp.pcap.diagnosis.requests import one_request
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
@@ -92,6 +93,8 @@ class PathEstimate:
     burst_bytes: float
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
     endpoints: str
+    #: Times in which nothing passed.
+    blackouts: tuple[Blackout, ...] = ()
     #: Properties of the path in the capture that the scenario lacks.
     left_out: tuple[str, ...] = ()
     #: Number of other transfers between the same hosts meanwhile, and what they carried, Mbit/s.
@@ -183,6 +186,18 @@ class PathEstimate:
         burst = f"{max(_HEADERS_RATIO * self.burst_bytes, _MIN_BURST):.0f}B"
         table = f'{{ rate = "{rate}", burst = "{burst}" }}'
         return f"policer = {table} # this rate passed between losses\n"
+
+    @property
+    def blackouts_line(self) -> str:
+        """Line of a scenario about the blackouts; empty without any."""
+        if not self.blackouts:
+            return ""
+        tables = ", ".join(
+            f'{{ at = "{each.start_s:.2f}s", duration = "{each.length_s:.2f}s" }}'
+            for each in self.blackouts
+        )
+        error_s = max(each.passed_s - each.last_lost_s for each in self.blackouts) / 2
+        return f"blackouts = [{tables}] # nothing passed; ends are known to {error_s:.2f} s\n"
 
     @property
     def description(self) -> str:
@@ -279,6 +294,7 @@ def estimate_path(
         peak_mbps = _HEADERS_RATIO * float(row["goodput_peak_mbps"])
         capacity_mbps = np.maximum(capacity_mbps, peak_mbps)
     others = sharing_transfers(analyses.connections, row)
+    blackouts, other_outages = blackouts_of(evidence, capacity_mbps)
     segments = int(row["segments_up"] if up else row["segments_down"])
     # Leftovers of full queues, and what a policer dropped, were not lost at random.
     is_random = losses["kind"].isin(["random"] if has_queue else ["random", "congestion"])
@@ -308,7 +324,8 @@ def estimate_path(
             rtt_ms,
             Flight(bound, longest_flight(evidence)),
         ),
-        tuple(_missing_properties(row)),
+        blackouts,
+        tuple(_missing_properties(row, other_outages)),
         len(others),
         sum(float(each["throughput_mbps"]) for each in others),
         None if other is None else int(other["connection"]),
@@ -468,11 +485,11 @@ def _arrived_mbps(intervals: pd.DataFrame, times_s: NDArray[np.float64]) -> NDAr
     return acked * _HEADERS_RATIO * 8e-6 / INTERVAL_S
 
 
-def _missing_properties(row: dict[Hashable, Any]) -> list[str]:
+def _missing_properties(row: dict[Hashable, Any], outage_losses: int) -> list[str]:
     """Returns the properties that a scenario lacks, each with the field that could have it."""
     texts = []
-    if lost := int(row["losses_outage"]):
-        texts.append(f"outages, in which {lost} segments were lost (path.blackouts)")
+    if outage_losses:
+        texts.append(f"outages, in which {segments_were(outage_losses)} lost (path.blackouts)")
     direction = row["direction"]
     # Both count the same segments, by ACKs and by arrival.
     overtaken = max(int(row["reordered"]), int(row[f"out_of_order_{direction}"]))
@@ -523,6 +540,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'
         f"loss = {path.loss_text} # losses beside a short queue\n"
         f"{path.policer_line}"
+        f"{path.blackouts_line}"
         f'down.trace = "{trace.name}" # {path.capacity_note}\n'
         f"{left_out}"
         f"{path.endpoints}"

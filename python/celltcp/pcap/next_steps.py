@@ -129,8 +129,7 @@ def _purpose(row: Mapping[Hashable, Any]) -> str:
         return (
             "whether another CCA, or a buffer of a BDP (--set path.buffer=1bdp), has a higher goodput"
         )
-    outages = "; without its outages, unless path.blackouts has them" if row["losses_outage"] else ""
-    return f"whether another CCA would be better there{outages}"
+    return "whether another CCA would be better there"
 
 
 def _buffer_step(row: Mapping[Hashable, Any]) -> str:

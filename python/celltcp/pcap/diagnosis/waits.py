@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from celltcp.pcap.blackouts import outages_of
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
     Evidence,
@@ -243,10 +244,11 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         )
     else:
         count = row["losses_outage"]
+        starts_s = [float(outage["t_s"].iloc[0]) for outage in outages_of(evidence.losses)]
         lost_text = segments_were(count) if count else "nothing was"
         text = (
             f"waited {time_text(answered_s)} for an outage of the path"
-            f"{times_text(_outage_starts(evidence))}, in which {lost_text} lost"
+            f"{times_text(starts_s)}, in which {lost_text} lost"
             f"{_doubled_text(evidence)}"
         )
     yield Wait(answered_s, text)
@@ -285,19 +287,6 @@ def _doubled_text(evidence: Evidence) -> str:
         f"; up to {time_text(doubled_s)} of that is of last time-outs, which double with each loss, "
         "after the path was back (net.ipv4.tcp_rto_max_ms bounds them)"
     )
-
-
-def _outage_starts(evidence: Evidence) -> list[float]:
-    """Returns the time of the first loss of each outage, s; losses of one outage wait together."""
-    losses = evidence.losses
-    outages = losses[losses["kind"] == "outage"].sort_values("t_s")
-    starts: list[float] = []
-    end_s = -math.inf
-    for sent_s, repaired_s in zip(outages["t_s"], outages["repaired_s"], strict=True):
-        if sent_s > end_s:
-            starts.append(float(sent_s))
-        end_s = max(end_s, repaired_s)
-    return starts
 
 
 def _is_outage(evidence: Evidence) -> bool:

@@ -276,7 +276,9 @@ impl Connection {
         }
         let rtt = to.answers.smoothed_ns().unwrap_or(0);
         let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
-        let stall = to.stalls.on_packet(at_ns, waiting, rtt);
+        let stall = to
+            .stalls
+            .on_packet(at_ns, waiting, rtt, to.flight.highest_sacked);
         to.limits
             .on_answer(stall.map_or(0, |(from, until)| until - from));
         to.counts.unanswered = 0;
@@ -424,7 +426,10 @@ impl Connection {
             return;
         };
         let rtt = direction.delays(&loss).min_ns().unwrap_or(0);
-        let stall_end = direction.stalls.end_around(loss.lost_ns, rtt);
+        // An outage takes what waits in the queue, too: what was sent within the RTT of that queue.
+        let queued_rtt = loss.queue.rtt_ns.unwrap_or(0).max(rtt);
+        let stalls = &direction.stalls;
+        let stall_end = stalls.end_around(loss.lost_ns, loss.start, queued_rtt);
         let judgement = loss.classify(stall_end, rtt);
         direction.undecided.push(loss, judgement);
     }
@@ -447,7 +452,10 @@ impl Connection {
                 .busy_since
                 .filter(|_| direction.has_data_in_flight());
             let closure = direction.closed_since.map(|since| (since, at_ns));
-            let stall = direction.stalls.on_end(at_ns, waiting, rtt);
+            let stall =
+                direction
+                    .stalls
+                    .on_end(at_ns, waiting, rtt, direction.flight.highest_sacked);
             if let Some((from, until)) = stall {
                 self.unanswered_ns = self.unanswered_ns.max(until - from);
                 direction.limits.on_answer(until - from);
