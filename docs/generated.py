@@ -28,8 +28,7 @@ from celltcp._core import (
 )
 from celltcp.cli import celltcp
 from celltcp.cli.exit_codes import EXIT_CODES
-from celltcp.comparison.explanation.remedies import REMEDIES
-from celltcp.comparison.explanation.rules import LAST_RULES, RULES
+from celltcp.comparison.explanation.kinds import KINDS
 from celltcp.comparison.metrics import APPLICATIONS
 from celltcp.comparison.min_differences import min_difference
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture
@@ -134,14 +133,13 @@ def figures() -> Iterator[str]:
 
 def causes() -> Iterator[str]:
     """Yields a table of the causes that explanations know, in the order of their rules."""
-    rules = (*RULES.items(), *LAST_RULES.items())
     rows = [
         (
             name,
-            re.sub(r"(?<=\d)%", " %", one_line(rule).format_map(rule.__globals__)),
-            one_line(REMEDIES[name]) if name in REMEDIES else "",
+            re.sub(r"(?<=\d)%", " %", one_line(kind.rule).format_map(kind.rule.__globals__)),
+            one_line(kind.remedies) if kind.remedies else "",
         )
-        for name, rule in rules
+        for name, kind in KINDS.items()
     ]
     yield f"{table(('cause', 'rule', 'remedies'), rows)}\n"
 

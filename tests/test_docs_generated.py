@@ -13,7 +13,7 @@ import pytest
 
 from celltcp._core import builtin_policies, capture_tables, result_tables, scenario_schema
 from celltcp.cli.exit_codes import EXIT_CODES
-from celltcp.comparison.explanation.rules import LAST_RULES, RULES
+from celltcp.comparison.explanation.kinds import KINDS
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.pcap.diagnosis.faults import FAULTS
 from celltcp.pcap.diagnosis.limits import LIMITS
@@ -108,9 +108,9 @@ def test_values_of_a_page_are_there_and_not_among_the_fields(parts: dict[str, st
 
 
 def test_rules_have_the_text_of_their_docstrings(parts: dict[str, str]) -> None:
-    for name, rule in (*RULES.items(), *LAST_RULES.items()):
+    for name, kind in KINDS.items():
         assert f"| {name.replace('_', '')} | " in parts["causes"].replace("_", "")
-        assert rule.__doc__
+        assert kind.rule.__doc__
     assert parts["diagnoses"].count("\n1. ") == len(FAULTS) + 1 + len(LIMITS)
     assert "Nagle" not in parts["diagnoses"]
 

@@ -15,7 +15,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first
-from celltcp.comparison.explanation.remedies import REMEDIES
+from celltcp.comparison.explanation.remedies import early_exit
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
@@ -296,7 +296,7 @@ def test_advice_on_hystart_is_for_a_cca_that_has_it_on() -> None:
 
     def advised(cca: str) -> list[Remedy]:
         evidence = SimpleNamespace(cca=cca, own_cca=cca, flow_index=0)
-        return list(REMEDIES["early_exit"](evidence, Cause("early_exit", "", 1.0)))  # type: ignore[arg-type]
+        return list(early_exit(evidence, Cause("early_exit", "", 1.0)))  # type: ignore[arg-type]
 
     (cubic,) = advised("cubic")
     assert "tcp_cubic" in cubic.linux

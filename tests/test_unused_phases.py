@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedCca, ExplainedComparison
-from celltcp.comparison.explanation.remedies import REMEDIES
+from celltcp.comparison.explanation.remedies import start_up
 from celltcp.comparison.explanation.startup import exit_of
 from celltcp.comparison.explanation.unused import probes_of
 from celltcp.comparison.modes import mode_spans
@@ -127,7 +127,7 @@ def test_a_larger_initial_window_is_no_remedy_where_it_saves_little() -> None:
         changes = {**_BUFFERS, "path.rtt": "400ms"}
         result = ct.compare("steady-20-68", "bbr", 1, duration=f"{seconds}s", set=changes)
         evidence = Evidence(result, "bbr", result.tested)
-        return len(list(REMEDIES["start_up"](evidence, Cause("start_up", "", 1.0))))
+        return len(list(start_up(evidence, Cause("start_up", "", 1.0))))
 
     assert (proposed(6), proposed(60)) == (1, 0)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 class Cause(NamedTuple):
     """A reason for the metrics of a congestion control."""
 
-    #: One of the names in `rules.RULES`.
+    #: One of the names in `kinds.KINDS`.
     name: str
     #: Sentence with the metrics that show it.
     text: str

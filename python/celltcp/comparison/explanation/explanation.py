@@ -19,6 +19,7 @@ from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
 from celltcp.comparison.explanation.frame_load import made_mbps
+from celltcp.comparison.explanation.kinds import KINDS, Trait, causes_of, names_with
 from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.pairs import best_pair
@@ -28,7 +29,6 @@ from celltcp.comparison.explanation.proposals import (
     remedies_of,
 )
 from celltcp.comparison.explanation.responses import least_response_text
-from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.linux_lines import with_node
@@ -58,37 +58,15 @@ if TYPE_CHECKING:
 
 #: Default number of runs of celltcp compare.
 _DEFAULT_RUNS = 10
-#: Plot of each cause that the plot `time-series` does not show.
-_PLOTS = {
-    **dict.fromkeys(("overshoot", "early_exit", "start_up"), "startup"),
-    **dict.fromkeys(("queue", "held_queue"), "window"),
-    "slow_units": "units",
-}
-
 #: End of a sentence; the first one of a cause has the figures, and later ones what follows from them.
 _END_OF_SENTENCE = re.compile(r"\.(?=\s|$)")
-#: Windows as causes, and all causes at the hosts, with which the path is not what decides.
-_WINDOW_CAUSES = {"receive_window", "send_buffer"}
-_HOST_CAUSES = {"application", "rate_cap", *_WINDOW_CAUSES}
+_WINDOW_CAUSES, _HOST_CAUSES = names_with(Trait.WINDOW), names_with(Trait.HOSTS)
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
 #: Limits in which the congestion window holds data back.
 _WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
-#: Causes and symptoms that leave the congestion window as it is, and minimum weight of other causes.
-_CAUSES_BESIDE_WINDOW = {
-    *(*_HOST_CAUSES, "overload", "slow_link", "video", "given_up", "later_leg"),
-    *(
-        "slow_units",
-        "round_trips",
-        "response_round_trips",
-        "paced_responses",
-        "sleep",
-        "grants",
-        "queue",
-        "held_queue",
-    ),
-    *("lost_requests", "lost_handshake", "delayed_acks"),
-}
+#: Causes that leave the congestion window as it is, and minimum weight of other causes.
+_CAUSES_BESIDE_WINDOW = names_with(Trait.BESIDE_CWND)
 _MIN_WINDOW_CAUSE = 0.01
 
 #: Maximum ratio of the lowest RTTs of flows on one path, of which a queue may be in each.
@@ -410,7 +388,7 @@ class ExplainedComparison:
         options: collections.Counter[str] = collections.Counter()
         for explained in self.ccas:
             for cause in explained.causes:
-                plot = _PLOTS.get(cause.name, "time-series")
+                plot = KINDS[cause.name].plot
                 metric = f" --metric {explained.unit_key}" if plot == "units" else ""
                 options[f"--plot {plot}{metric}"] += 1
         # The buffer and the stalls of a video are in a plot of their own.

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.explanation.remedies import REMEDIES, SPLIT_REMEDIES
+from celltcp.comparison.explanation.kinds import KINDS
 from celltcp.comparison.linux_lines import cca_line, host_text, linux_lines, other_system_lines
 from celltcp.comparison.socket_options import has_own_scale, socket_option_texts
 from celltcp.scenarios.cca_mix import has_several_flows
@@ -183,7 +183,8 @@ def remedies_of(
     # A scenario of a log takes long to read.
     loaded: dict[str, Scenario | None] = {}
     for evidence, cause, leads in causes:
-        rule = (SPLIT_REMEDIES if evidence.is_split else REMEDIES).get(cause.name)
+        kind = KINDS[cause.name]
+        rule = kind.split_remedies if evidence.is_split else kind.remedies
         text = evidence.scenario_text
         if rule and text not in loaded:
             loaded[text] = _loaded_scenario(evidence.metadata)

@@ -14,21 +14,15 @@ from celltcp.comparison.explanation.application_remedies import (
     frames_for_window,
     newest_frame,
     one_connection,
-    overload,
-    slow_link,
-    transfer_time,
-    video,
 )
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
-from celltcp.comparison.explanation.queue_remedies import aqm, competition, queue, uplink
+from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate
-from celltcp.comparison.explanation.response_remedies import response_round_trips
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
-from celltcp.comparison.explanation.split_hosts import split_buffer
 from celltcp.comparison.explanation.tail import interval_before_time_outs
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
@@ -62,7 +56,7 @@ from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import MSS, request_and_response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
@@ -426,44 +420,6 @@ def slow_growth(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     else:
         yield Remedy("a window that grows slowly", cca="bbr")
         yield Remedy("a window that grows slowly", cca="hybla")
-
-
-#: Rules of remedies by the name of the cause; other causes have no remedies.
-REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
-    rule.__name__: rule
-    for rule in (
-        *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, grants, sleep, policer),
-        *(handovers, link_failures, random_loss, radio_loss, aqm, competition, queue, early_exit),
-        *(
-            idle_restart,
-            large_requests,
-            request_limit,
-            slow_start,
-            reordering,
-            time_outs,
-            slow_units,
-            start_up,
-            probe_rtt,
-            slow_growth,
-            outage,
-        ),
-        *(
-            overload,
-            slow_link,
-            round_trips,
-            response_round_trips,
-            transfer_time,
-            nagle,
-            delayed_acks,
-            video,
-        ),
-    )
-}
-
-#: Rules of remedies for split connections; the evidence is that of the first leg.
-SPLIT_REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = dict.fromkeys(
-    ("receive_window", "later_leg"), split_buffer
-)
 
 
 def _is_window_limited(evidence: Evidence) -> bool:

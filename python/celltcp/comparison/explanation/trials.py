@@ -15,6 +15,7 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.kinds import Trait, names_with
 from celltcp.comparison.explanation.later_responses import (
     LONGEST_RESPONSE,
     MEAN_RESPONSE,
@@ -66,16 +67,16 @@ _COMPLETIONS = (_CUT_OFF_COMPLETION, "completion_s")
 _SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], "late_share": ["frame_delay_p95_ms"]}
 #: Causes of delays, for which a remedy may cost goodput, how much of it, and how much of the goodput of
 #: other flows, as absolute logarithms.
-_DELAY_CAUSES = ("queue", "held_queue", "slow_units")
+_DELAY_CAUSES = names_with(Trait.DELAY)
 _MAX_LOSS_FOR_DELAY_LOG, _MAX_LOSS_OF_OTHERS_LOG = -math.log1p(-0.3), math.log(2)
 #: Causes of a few slow units of work.
-_TAIL_CAUSES = ("slow_units", "time_outs", "lost_requests")
+_TAIL_CAUSES = names_with(Trait.TAIL)
 #: Cause of a low rate of units of work that none of their times shows.
 _RATE_CAUSE = "response_round_trips"
 #: Causes by which flows of a CCA mix may share the path, whoever gains by it.
-_SHARING_CAUSES = ("receive_window", "send_buffer")
+_SHARING_CAUSES = names_with(Trait.WINDOW)
 #: Causes whose remedies avoid drops.
-_DROP_CAUSES = ("policer", "shallow_buffer", "overshoot", "overflows")
+_DROP_CAUSES = names_with(Trait.DROPS)
 #: Cause by drops that may cost a flow little itself, and the share of its retransmissions that a remedy
 #: leaves at most.
 _POLICER_CAUSE, _MAX_LEFT_DROPS = "policer", 0.1

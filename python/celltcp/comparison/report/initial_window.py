@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.remedies import REMEDIES
-from celltcp.comparison.explanation.requests import large_requests
-from celltcp.comparison.explanation.sender import idle_restart, slow_start
+from celltcp.comparison.explanation.kinds import KINDS
 from celltcp.comparison.linux_lines import host_text, linux_line
 from celltcp.present.section import Block
+
+#: Causes that a larger initial window mends, in the order in which they are tried.
+_CAUSES = ("idle_restart", "large_requests", "slow_start")
 
 
 class InitialWindow(NamedTuple):
@@ -42,12 +43,13 @@ def initial_window(comparison: Comparison, cca: str) -> InitialWindow | None:
     if comparison.middlebox(cca) != "none" or not comparison.applications:
         return None
     evidence = Evidence(comparison, cca, comparison.tested)
-    rules = (idle_restart, large_requests, slow_start) if len(evidence.slots) else ()
-    cause = next((cause for rule in rules if (cause := rule(evidence))), None)
-    if cause is None:
+    names = _CAUSES if len(evidence.slots) else ()
+    cause = next((cause for name in names if (cause := KINDS[name].rule(evidence))), None)
+    rule = KINDS[cause.name].remedies if cause else None
+    if cause is None or rule is None:
         return None
     host = host_text("sender", evidence.scenario) if cause.name == "large_requests" else ""
-    changes = (change for remedy in REMEDIES[cause.name](evidence, cause) for change in remedy.changes)
+    changes = (change for remedy in rule(evidence, cause) for change in remedy.changes)
     lines = (linux_line(change).partition(": ")[2] for change in changes)
     initial = InitialWindow(cause.text, tuple(filter(None, lines)))
     return initial._replace(host=host) if host else initial
