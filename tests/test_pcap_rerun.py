@@ -96,6 +96,47 @@ def test_pauses_of_an_application_are_no_deadlines(tmp_path: Path) -> None:
     assert rates[1] == pytest.approx(rates[0], rel=0.1)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_requests_have_their_sizes_waits_and_the_rate_of_an_answer(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(f"requests {seed}")
+    mbps, rtt_ms = draw.choice([1, 5, 20, 80]), draw.randint(20, 90)
+    size, think_ms, gap_ms = draw.randint(3_000, 14_000), draw.randint(0, 40), draw.randint(0, 150)
+    requests = {
+        "kind": "request-response",
+        "request": "300B",
+        "response": f"{size}B",
+        "think": f"{think_ms}ms",
+        "gap": f"{gap_ms}ms",
+    }
+    path = {
+        "path.down": {"rate": f"{mbps}Mbit/s"},
+        "path.rtt": f"{rtt_ms}ms",
+        "path.buffer": "100packets",
+    }
+    scenario, printed = _to_scenario(
+        tmp_path, "cubic", "server", **path, **{"flows.0.workload": requests}
+    )
+    assert OTHER_THAN_CAPTURED not in printed
+    estimate = estimate_path(analyse(tmp_path / "x.pcap"))
+    assert 0.2 * mbps < estimate.mean_mbps < 1.3 * mbps
+    (workload,) = (flow["workload"] for flow in tomllib.loads(scenario.read_text())["flows"])
+    # The capture may end within an answer.
+    assert int(workload["response"].removesuffix("B")) == pytest.approx(size, rel=0.02)
+    assert workload["request"] == "300B"
+    passing_ms = 8e-3 * size / mbps
+    waited_ms = sum(float(workload[name].removesuffix("ms")) for name in ("think", "gap"))
+    assert waited_ms == pytest.approx(think_ms + gap_ms, rel=0.06, abs=5 + passing_ms)
+
+
+def test_answers_of_a_segment_show_no_rate(tmp_path: Path) -> None:
+    requests = {"kind": "request-response", "response": "1.4kB", "think": "9ms", "gap": "1ms"}
+    changes = {"flows.0.workload": requests, "path.rtt": "20ms"}
+    _, printed = _to_scenario(tmp_path, "cubic", "server", **changes)
+    assert "answers of 1.4 kB are single segments, which show no rate" in printed
+    sentence = analyse(tmp_path / "x.pcap").connections["diagnosis"].iloc[0]
+    assert sentence.startswith("one request at a time limits the rate: each 1.4 kB")
+
+
 def test_an_estimate_that_looks_like_a_demand_is_a_capacity(tmp_path: Path) -> None:
     """Where nothing passes for most of the time, a log would be that of an application."""
     _to_scenario(tmp_path, "cubic", "server")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
-from celltcp.pcap.diagnosis.requests import one_request
+from celltcp.pcap.diagnosis.requests import Requests
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
 _MIN_LIMITED_SHARE = 0.05
@@ -54,6 +54,7 @@ def endpoint_settings(
     capacity_mbps: float,
     rtt_ms: float,
     flight: Flight,
+    requests: Requests | None,
 ) -> str:
     """Returns the parts of a scenario about the endpoints of a connection, as TOML.
 
@@ -65,9 +66,12 @@ def endpoint_settings(
         capacity_mbps: highest capacity of its path.
         rtt_ms: lowest RTT of the whole path.
         flight: data in flight of its sender.
+        requests: requests of its receiver; None without any.
     """
     tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms), flight)
-    return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{_flow(row, _workload(row, intervals))}"
+    return (
+        f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{_flow(row, _workload(row, intervals, requests))}"
+    )
 
 
 def likely_cca(row: Mapping[Hashable, Any]) -> str | None:
@@ -148,15 +152,15 @@ def _flow(row: Mapping[Hashable, Any], workload: str) -> str:
     return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
 
 
-def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame) -> str:
+def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame, requests: Requests | None) -> str:
     """Returns the application: one that answers or pauses for 30 % of the time, or one that ended."""
     min_pauses_s = _MIN_PAUSED_SHARE * row["download_s"]
     asked_s, answered_s = row["turns_up_s"], row["turns_down_s"]
-    if (each := one_request(row)) is not None:
+    if requests is not None:
         return (
-            f'workload = {{ kind = "request-response", request = "{round(each.request_bytes)}B", '
-            f'response = "{round(each.answer_bytes)}B", think = "{each.think_ms:.3f}ms", '
-            f'gap = "{each.gap_ms:.3f}ms" }} # {each.number} requests, one at a time'
+            f'workload = {{ kind = "request-response", request = "{round(requests.request_bytes)}B", '
+            f'response = "{round(requests.answer_bytes)}B", think = "{requests.think_ms:.3f}ms", '
+            f'gap = "{requests.gap_ms:.3f}ms" }} # {requests.number} requests, one at a time'
         )
     if row["direction"] == "down" and asked_s + answered_s >= min_pauses_s:
         turns = max(row["turns_up"], row["turns_down"])

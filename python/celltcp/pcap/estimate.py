@@ -19,7 +19,7 @@ from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
-from celltcp.pcap.diagnosis.requests import one_request
+from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
@@ -49,6 +49,9 @@ _MIN_MEASURED_SHARE = 0.05
 
 #: Minimum mean number of segments in a burst of losses; random losses of 4 % have fewer.
 MIN_LOSS_BURST = 1.5
+
+#: Minimum time in which an answer passes whose queue shows the capacity, intervals.
+_MIN_PASSING_INTERVALS = 3
 
 #: Minimum ratio of a measured capacity to what passed about the same time.
 _MIN_CAPACITY_RATIO = 0.9
@@ -97,6 +100,8 @@ class PathEstimate:
     blackouts: tuple[Blackout, ...] = ()
     #: Properties of the path in the capture that the scenario lacks.
     left_out: tuple[str, ...] = ()
+    #: What the answers of requests show of the capacity, as text; empty without requests.
+    answers_text: str = ""
     #: Number of other transfers between the same hosts meanwhile, and what they carried, Mbit/s.
     others: int = 0
     others_mbps: float = 0.0
@@ -228,7 +233,7 @@ class PathEstimate:
     @property
     def _why_unmeasured(self) -> str:
         if self.opposite is None:
-            return "the sender never filled the path for 100 ms"
+            return self.answers_text or "the sender never filled the path for 100 ms"
         return f"ACKs may have waited behind connection {self.opposite}, which sends the other way"
 
 
@@ -271,7 +276,12 @@ def estimate_path(
         or any(episode.queue == "full" for episode in episodes),
         is_ack_queue=other is not None,
     )
-    requests = one_request(row)
+    requests = one_request(row) or waiting_requests(evidence)
+    if requests is not None and requests.passing_ms < _MIN_PASSING_INTERVALS * INTERVAL_S * 1e3:
+        # The queue of an answer is gone within the interval.
+        is_measured[:] = False
+        passed_mbps = float(np.percentile(capacity_mbps, 90))
+        capacity_mbps = np.full(len(capacity_mbps), passed_mbps)
     if requests is not None and not is_measured.any():
         capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * requests.answer_mbps)
     buffer_bytes, has_overflow, has_queue, policed = 0.0, False, True, policing(evidence)
@@ -323,9 +333,11 @@ def estimate_path(
             float(capacity_mbps.max()),
             rtt_ms,
             Flight(bound, longest_flight(evidence)),
+            requests,
         ),
         blackouts,
         tuple(_missing_properties(row, other_outages)),
+        "" if requests is None else requests.rate_text(evidence.segment_bytes),
         len(others),
         sum(float(each["throughput_mbps"]) for each in others),
         None if other is None else int(other["connection"]),

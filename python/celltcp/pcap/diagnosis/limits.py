@@ -9,7 +9,7 @@ from collections.abc import Callable
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural
 from celltcp.pcap.diagnosis.loss_windows import with_window
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
-from celltcp.pcap.diagnosis.requests import requests_of, requests_text
+from celltcp.pcap.diagnosis.requests import requests_of, requests_text, single_requests
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
@@ -456,6 +456,7 @@ LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _for_transfers(_application),
     _for_transfers(_send_buffer),
     _for_transfers(standing_queue),
+    _for_transfers(single_requests),
     _unclear_losses,
     _duplicates,
     _offload,

@@ -24,6 +24,8 @@ _MAX_REQUEST_SHARE = 0.1
 _MIN_RTTS, _MAX_RTTS = 0.95, 3.0
 #: Minimum time in which an answer passes, as a share of the RTT: the error of the RTT.
 _MIN_PASSING_SHARE = 0.05
+#: Time in which an answer passes, over the median wait of its segments in the queue that it makes.
+_PASSING_RATIO = 2
 #: Minimum time that counts as a wait of an application, ms.
 _MIN_WAIT_MS = 0.5
 
@@ -46,8 +48,20 @@ class Requests(NamedTuple):
 
         What is left of the time beside RTT and applications is what the path and the hosts take.
         """
-        passing_ms = self.cycle_ms - self.rtt_ms - self.think_ms - self.gap_ms
-        return 8e-3 * self.answer_bytes / max(passing_ms, _MIN_PASSING_SHARE * self.rtt_ms)
+        return 8e-3 * self.answer_bytes / self.passing_ms
+
+    @property
+    def passing_ms(self) -> float:
+        """Time in which an answer passes at most, ms."""
+        rest_ms = self.cycle_ms - self.rtt_ms - self.think_ms - self.gap_ms
+        return max(rest_ms, _MIN_PASSING_SHARE * self.rtt_ms)
+
+    def rate_text(self, segment_bytes: float) -> str:
+        """Returns what the answers show of the capacity, as text."""
+        size = size_text(self.answer_bytes)
+        if self.answer_bytes <= segment_bytes:
+            return f"answers of {size} are single segments, which show no rate"
+        return f"answers of {size} are sent at once, and the sender waits after each"
 
     @property
     def largest_mbps(self) -> float:
@@ -78,14 +92,45 @@ def requests_of(row: Mapping[Hashable, Any]) -> Requests | None:
             or flight > (1 + _MAX_RANGE) * answer
         ):
             return None
+    return _requests(row, int(count), cycle_ms)
+
+
+def _requests(row: Mapping[Hashable, Any], count: int, cycle_ms: float) -> Requests:
+    """Returns a number of requests of the receiver, each of which takes a mean time, ms."""
+    direction, other = ("down", "up") if row["direction"] == "down" else ("up", "down")
+    answer, rtt_ms = row[f"bytes_{direction}"] / count, float(row["rtt_min_ms"])
     think_ms = 1e3 * row[f"turns_{direction}_s"] / count
     gap_ms = 1e3 * row[f"turns_{other}_s"] / count
     if row["place"] == "sender":
-        # Further waits show as an empty path.
-        gap_ms = max(row["application_limited"] * cycle_ms - think_ms, 0.0)
+        # Waits shorter than an RTT do not show where an ACK comes with the next request. The RTT of a
+        # single segment has the time in which it passes.
+        passing_ms = _PASSING_RATIO * float(row["far_rtt_p50_ms"] - row["far_rtt_min_ms"])
+        if answer <= row["segment_max"]:
+            passing_ms = 0.0
+        gap_ms = max(cycle_ms - rtt_ms - think_ms - passing_ms, 0.0)
     think_ms, gap_ms = (ms if ms >= _MIN_WAIT_MS else 0.0 for ms in (think_ms, gap_ms))
-    request = row[f"bytes_{other}"] / count
-    return Requests(int(count), request, answer, cycle_ms, think_ms, gap_ms, float(rtt_ms))
+    return Requests(count, row[f"bytes_{other}"] / count, answer, cycle_ms, think_ms, gap_ms, rtt_ms)
+
+
+def single_requests(evidence: Evidence) -> str:
+    """Requests of which one is under way at a time, at the sender: nothing else limits them."""
+    requests = waiting_requests(evidence)
+    if requests is None or requests.answer_bytes < (1 - _MAX_RANGE) * evidence.row["in_flight_max"]:
+        return ""
+    return requests_text(evidence, requests)
+
+
+def waiting_requests(evidence: Evidence) -> Requests | None:
+    """Returns requests whose answers are sent at once, whatever limits them; None without any.
+
+    The capture is at the sender, without losses.
+    """
+    row, cycle = evidence.row, cycle_of(evidence)
+    if cycle is None or not evidence.is_at_sender or row["losses"] or not row["rtt_min_ms"] > 0:
+        return None
+    requests = _requests(row, cycle.number, cycle.time_ms)
+    is_at_once = requests.answer_bytes <= (1 + _MAX_RANGE) * row["in_flight_max"]
+    return requests if is_at_once else None
 
 
 def one_request(row: Mapping[Hashable, Any]) -> Requests | None:
