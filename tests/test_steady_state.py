@@ -36,12 +36,13 @@ def test_the_law_of_cubic_is_that_of_its_specification() -> None:
 
 
 @pytest.mark.parametrize("cca", ["reno", "cubic"])
-def test_the_tolerated_loss_is_the_inverse_of_the_window(cca: str) -> None:
+def test_the_tolerated_loss_and_the_longest_rtt_are_inverses_of_the_window(cca: str) -> None:
     draw = random.Random(cca)
     for _ in range(50):
         loss, rtt_s = 10 ** draw.uniform(-10, -2), draw.uniform(0.001, 1)
         window = _law(cca).window(loss, rtt_s)
         assert _law(cca).tolerated_loss(window, rtt_s) == pytest.approx(loss)
+        assert _law(cca).longest_rtt_s(loss, window / rtt_s) == pytest.approx(rtt_s)
 
 
 def test_other_parameters_and_ccas_have_no_law() -> None:

@@ -42,6 +42,12 @@ class SteadyState(NamedTuple):
         """Returns the loss rate at which the average window is this one, in segments."""
         return max(1.5 / window**2, rtt_s * math.pow(self._cubic_factor / window, 4 / 3))
 
+    def longest_rtt_s(self, loss: float, segments_per_s: float) -> float:
+        """Returns the RTT up to which the rate at a loss rate is at least this one, s."""
+        of_reno = math.sqrt(1.5 / loss) / segments_per_s
+        of_cubic = math.pow(self._cubic_factor / segments_per_s, 4) / loss**3
+        return max(of_reno, of_cubic)
+
     @property
     def _cubic_factor(self) -> float:
         return math.sqrt(math.sqrt(self.cubic_constant * (3 + self.beta) / (4 * (1 - self.beta))))

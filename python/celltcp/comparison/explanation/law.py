@@ -10,7 +10,7 @@ from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.results.steady_state import random_loss_rate, steady_state_of
 from celltcp.results.warnings.few_losses import MAX_LOSS_RATE
-from celltcp.scenarios.quantity_texts import rate_text
+from celltcp.scenarios.quantity_texts import rate_text, time_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -47,19 +47,22 @@ def law_text(evidence: Evidence) -> str:
     if not 0 < loss <= MAX_LOSS_RATE or evidence.time_share("timeout") >= _MAX_TIMEOUT_SHARE:
         return ""
     rtt_s = (evidence.min_rtt_ms + evidence.jitter_ms) / 1e3
-    # Rate of a window of one segment in each connection.
-    unit_mbps = 8e-6 * evidence.mss / rtt_s * len(evidence.connections) / len(evidence.runs)
+    # Rate of one segment a second, and of a window of one segment, in each connection.
+    segment_mbps = 8e-6 * evidence.mss * len(evidence.connections) / len(evidence.runs)
+    unit_mbps = segment_mbps / rtt_s
     rate_mbps = law.window(loss, rtt_s) * unit_mbps
     if not rate_mbps < target_mbps:
         return ""
     is_independent = random_loss_rate(evidence.scenario, is_upload=evidence.is_upload) > 0
     independent_text = law.independent_text(loss, rtt_s) if is_independent else ""
     tolerated = law.tolerated_loss(target_mbps / unit_mbps, rtt_s)
+    longest_rtt_s = law.longest_rtt_s(loss, target_mbps / segment_mbps)
     return (
         f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state with a loss event in "
         f"{100 * loss:.2g} % of the segments has about {rate_text(rate_mbps)}"
         f"{independent_text}; "
-        f"{rate_text(target_mbps)} need one in {100 * tolerated:.2g} % at most."
+        f"{rate_text(target_mbps)} need one in {100 * tolerated:.2g} % at most, or "
+        f"an RTT of {time_text(longest_rtt_s)} at most."
     )
 
 

@@ -377,8 +377,8 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     if evidence.is_thin and window_share >= MIN_LIMITED_SHARE:
         cost = window_share
         cost_text = (
-            f"; the congestion window then held its data back, for {percent_text(window_share)} of the "
-            "time"
+            "; the congestion window or a recovery then held its data back, for "
+            f"{percent_text(window_share)} of the time"
         )
     return Cause(
         name,
