@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +143,42 @@ def test_at_the_receiver_bursts_of_a_policer_are_neither_random_nor_nagle(
     sentence = analyse(file).connections["diagnosis"].iloc[0]
     assert "lost in bursts" in sentence
     assert "full" not in sentence
+
+
+def _sentence(folder: Path, cca: str, **changes: Any) -> str:
+    """Returns the sentence of a download of 20 s."""
+    base = {"path.down.rate": "20Mbit/s", "path.buffer": "1bdp", "variation.start_jitter": "0s"}
+    run: dict[str, Any] = {"set": base | changes, "samples": "off", "pcap": folder / "x.pcap"}
+    ct.run("steady-20-68", cca, 1, "20s", **run)
+    sentence: str = analyse(folder / "x.pcap").connections["diagnosis"].iloc[0]
+    return sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_losses_after_a_full_window_or_an_overflow_are_named_with_their_time(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(f"several {seed}")
+    start_s = draw.uniform(10, 12)
+    losses = [
+        {"at": "0s", "loss": 0},
+        {"at": f"{start_s:.2f}s", "loss": f"{draw.uniform(1, 3):.1f}%"},
+    ]
+    changes = {"path.rtt": f"{draw.randint(40, 80)}ms", "path.loss": losses}
+    (tmp_path / "window").mkdir()
+    sentence = _sentence(tmp_path / "window", "cubic", **{"tcp.receive_window_max": "60kB"}, **changes)
+    assert sentence.startswith("the receive window of the client")
+    assert re.search(r"; beside that, .* lost at random", sentence)
+    (at_s,) = re.findall("the first one at (.*?) s", sentence)
+    assert float(at_s) == pytest.approx(start_s, abs=1.5)
+    # Slow start without HyStart overflows the buffer.
+    overflow = _sentence(tmp_path, "reno", **changes)
+    assert re.search(r"lost at random.*; \d+ segments.* lost in a full queue at", overflow)
+
+
+def test_a_receive_window_beside_an_outage_is_named_with_it(tmp_path: Path) -> None:
+    blackouts = [{"at": "10s", "duration": "1.5s"}]
+    changes = {"tcp.receive_window_max": "60kB", "path.blackouts": blackouts}
+    sentence = _sentence(tmp_path, "cubic", **changes)
+    assert sentence.startswith("waited ")
+    assert "; in the rest, the receive window of the client" in sentence

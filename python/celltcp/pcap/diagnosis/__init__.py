@@ -14,7 +14,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import Evidence, plural, records
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
-from celltcp.pcap.diagnosis.limits import LIMITS
+from celltcp.pcap.diagnosis.limits import LIMITS, receive_window
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, OVERFLOW, SHALLOW_BUFFER, path_losses
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.opposite import opposite_transfer
@@ -111,10 +111,12 @@ def _long_waits_text(evidence: Evidence, all_waits: list[Wait]) -> str:
         )
         long_waits = sorted([*long_waits, Wait(paused_s, text)], key=lambda wait: -wait.time_s)
     waited_s = sum(wait.time_s for wait in long_waits)
-    losses_text = path_losses(evidence) if waited_s <= _MAX_WAITS_SHARE * duration_s else ""
-    # A full queue is the usual limit.
-    is_usual = not losses_text or losses_text.startswith(FULL_QUEUE)
-    rest = [] if is_usual else [f"in the rest, {losses_text}"]
+    rest_text = ""
+    if waited_s <= _MAX_WAITS_SHARE * duration_s:
+        texts = (receive_window(evidence), path_losses(evidence))
+        # A full queue is the usual limit.
+        rest_text = "; ".join(text for text in texts if text and not text.startswith(FULL_QUEUE))
+    rest = [f"in the rest, {rest_text}"] if rest_text else []
     return "; ".join([*(wait.text for wait in long_waits), *rest])
 
 

@@ -93,7 +93,14 @@ def _with_losses(evidence: Evidence, text: str) -> str:
     return text + (f"; in the rest, {losses_text}" if losses_text else "")
 
 
-def _receive_window(evidence: Evidence) -> str:
+def _window_and_losses(evidence: Evidence) -> str:
+    """The receive window, as below, and the losses beside it."""
+    window_text = receive_window(evidence)
+    losses_text = loss_limit(evidence) if window_text and evidence.row["losses"] else ""
+    return f"{window_text}; beside that, {losses_text}" if losses_text else window_text
+
+
+def receive_window(evidence: Evidence) -> str:
     """The receive window, with or without a scale, that is full or reached again and again.
 
     It is full in half of the time with data in flight, or reached to a segment in 80 % of the intervals
@@ -392,7 +399,7 @@ def _queue_of_acks(evidence: Evidence) -> str:
     if row["place"] == "unknown" or not acks_ms >= min_acks_ms:
         return ""
     text = "a queue stands on the path of the ACKs"
-    limit = _receive_window(evidence) or loss_limit(evidence)
+    limit = receive_window(evidence) or loss_limit(evidence)
     if evidence.beside_opposite is not None:
         # Medians over packets are those of the time in which most pass: before the ACKs wait.
         without, during = evidence.beside_opposite
@@ -447,7 +454,7 @@ LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _late_client,
     _for_transfers(one_a_round_trip),
     _for_transfers(_queue_of_acks),
-    _for_transfers(_receive_window),
+    _for_transfers(_window_and_losses),
     _for_transfers(_idle_application),
     _for_transfers(_paused_application),
     _for_transfers(_marks),

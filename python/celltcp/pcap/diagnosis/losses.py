@@ -154,7 +154,14 @@ def loss_limit(evidence: Evidence) -> str:
     if len(tails) >= _MIN_EPISODES and len(tails) > len(episodes) - len(tails):
         return f"{_lost_text(tails)} at the end of a flight, where a probe or a time-out repairs them"
     text = path_losses(evidence)
-    return f"{text}{rate_change_text(evidence)}" if text else ""
+    return f"{text}{_first_text(evidence)}{rate_change_text(evidence)}" if text else ""
+
+
+def _first_text(evidence: Evidence) -> str:
+    """Returns the time of the first loss, as text, where none came for long; empty otherwise."""
+    first_s = min((episode.start_s for episode in evidence.episodes), default=0.0)
+    is_late = first_s > _MAX_EARLY_SHARE * evidence.row["download_s"]
+    return f"; the first one at {time_text(first_s)}" if is_late else ""
 
 
 def path_losses(evidence: Evidence) -> str:
@@ -219,6 +226,10 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> str:
     if len(short) >= _MIN_EPISODES and len(short) > len(known) - len(short):
         text = _short_queue_text(evidence, short, known)
         full_count = sum(episode.count for episode in full)
+        overshoots = [episode for episode in full if _is_overshoot(evidence, episode)]
+        if overshoots and evidence.is_at_sender:
+            start_text = time_text(overshoots[0].start_s)
+            return f"{text}; {_lost_text(overshoots)} in a full queue at {start_text}"
         # One event may have lost more than all others together.
         if full_count <= sum(episode.count for episode in short):
             return text
