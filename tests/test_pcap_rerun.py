@@ -42,7 +42,8 @@ def test_a_path_that_gives_the_captured_rate_has_no_doubt(
     _, printed = _to_scenario(tmp_path, "cubic", place, **changes)
     lines = {line.split()[0]: line for line in printed.splitlines()}
     assert "Mbit/s" in lines["capture"]
-    assert "with cubic" in lines["simulated"]
+    # Nothing is lost at random, so that each simulation is the same.
+    assert lines["simulated"].endswith("with cubic")
     assert OTHER_THAN_CAPTURED not in printed
 
 

@@ -114,7 +114,7 @@ def rerun(
     """
     cca = likely_cca(row)
     path = tomllib.loads(scenario.read_text("utf-8"))["path"]
-    seeds = _SEEDS if {"loss", "uplink_loss"} & set(path) else _SEEDS[:1]
+    seeds = _SEEDS if path.get("loss") or path.get("uplink_loss") else _SEEDS[:1]
     until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps / len(seeds))
     place = "phone" if row["place"] == "receiver" else "server"
     name = cca or _DEFAULT_CCA
