@@ -102,6 +102,23 @@ def test_windows_of_a_sweep_stand_beside_each_other_on_one_scale() -> None:
     assert sum(axes.get_visible() for axes in many.axes) == 15
 
 
+def test_the_responses_of_a_ping_stand_below_the_window_that_delays_them() -> None:
+    ping = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "100ms"}
+    flows = [{"name": "bulk"}, {"name": "ping", "workload": ping}]
+    changes = {"flows": flows, "path.buffer": "100packets"}
+    compared = ct.compare("steady-5-18", "cubic,bbr", 2, duration="5s", set=changes)
+    panels = GRIDS["window"]([compared]).axes
+    assert [axes.get_ylabel() for axes in panels[2:]] == ["RTT, ms", "ping response\ntime, s"]
+    units = compared.units[(compared.units["flow"] == "ping") & (compared.units["seed"] == 1)]
+    for cca, line in zip(compared.ccas, panels[3].get_lines(), strict=True):
+        durations = units.loc[units["cca"] == cca, "duration_s"].dropna()
+        assert sorted(line.get_ydata()) == sorted(durations)
+    assert panels[3].get_xlim() == panels[0].get_xlim()
+    # Under CUBIC the ping waits in the queue of the panel above.
+    queued, short = (line.get_ydata().mean() for line in panels[3].get_lines())
+    assert queued > 1.5 * short
+
+
 def test_pictures_for_latex_need_latex(
     folders: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

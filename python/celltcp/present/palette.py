@@ -101,8 +101,12 @@ def markers(ccas: Iterable[str]) -> dict[str, str]:
 
 
 def lines(ccas: Iterable[str]) -> dict[str, Any]:
-    """Returns a line style for each congestion control of a picture, no two of twelve alike."""
-    return _distinct(ccas, _LINES)
+    """Returns a line style for each congestion control of a picture, no two of twelve alike.
+
+    A single one has a solid line.
+    """
+    unique = list(dict.fromkeys(ccas))
+    return _distinct(unique, _LINES) if len(unique) > 1 else dict.fromkeys(unique, "-")
 
 
 def _distinct(ccas: Iterable[str], styles: Sequence[_Style]) -> dict[str, _Style]:

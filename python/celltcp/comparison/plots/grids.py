@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import math
+import textwrap
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -11,7 +13,9 @@ from matplotlib.figure import Figure
 from celltcp.campaign.provenance import engine_text
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, has_long_tail
+from celltcp.comparison.plots.series import draw_units
 from celltcp.comparison.plots.smoothing import with_pauses
+from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import draw_series, figure, footnote, legend_beside
 from celltcp.scenarios.cca_mix import labels
@@ -33,6 +37,8 @@ _OVER_TIME = (
     ("queue_packets", "queue, packets"),
     ("rtt_mean_ms", "RTT, ms"),
 )
+#: Maximum number of rows below it with units of work, and minimum number of units in one.
+_MAX_UNIT_ROWS, _MIN_UNITS = 2, 20
 #: Maximum number of columns of a grid over time.
 _MAX_COLUMNS = 4
 #: Minimum height of a row of distributions, and height of a page with all rows, inches.
@@ -112,12 +118,13 @@ def draw_window_grid(
     """Draws congestion window, bottleneck queue and RTT over time, a column per comparison.
 
     It shows the run with the first seed of each congestion control. All panels of a quantity have the
-    same scale. `names` are coordinates of the comparisons, for titles; unless given, these are the
-    scenarios.
+    same scale. Below are the units of work of other flows, such as the responses of a ping. `names` are
+    coordinates of the comparisons, for titles; unless given, these are the scenarios.
     """
     abreast = min(_MAX_COLUMNS, len(comparisons))
     blocks = -(-len(comparisons) // abreast)
-    height = len(_OVER_TIME)
+    units_below = _units_of_others(comparisons)
+    height = len(_OVER_TIME) + len(units_below)
     picture = figure(7 if abreast == 1 else 4.2 * abreast, 0.4 + 1.7 * height * blocks)
     grid = picture.subplots(height * blocks, abreast, squeeze=False)
     rows: dict[str, list[Axes]] = {}
@@ -132,15 +139,23 @@ def draw_window_grid(
         slots = comparison.tested_slots
         for run, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
             run_slots = with_pauses(slots[slots["run"] == run], slot_s)
-            for axes, (name, _) in zip(panels, _OVER_TIME, strict=True):
+            for axes, (name, _) in zip(panels, _OVER_TIME, strict=False):
                 look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
                 draw_series(axes, run_slots["t_s"], run_slots[name], **look)
                 largest[name] = max(largest.get(name, 0.0), float(run_slots[name].max()))
-        for axes, (name, label) in zip(panels, _OVER_TIME, strict=True):
+        units = comparison.units
+        for axes, (flow, unit) in zip(panels[len(_OVER_TIME) :], units_below, strict=True):
+            of_flow = units[(units["flow"] == flow) & (units["unit"] == unit)]
+            draw_units(axes, of_flow, comparison.ccas, unit, None)
+            name = f"{flow} {UNITS[unit].title}"
+            largest[name] = max(largest.get(name, 0.0), float(of_flow["duration_s"].max()))
+        below = [f"{flow} {UNITS[unit].title}" for flow, unit in units_below]
+        labelled = [*_OVER_TIME, *((name, f"{textwrap.fill(name, 14)}, s") for name in below)]
+        for axes, (name, label) in zip(panels, labelled, strict=True):
             rows.setdefault(name, []).append(axes)
-            if column == 0:
-                axes.set_ylabel(label)
+            axes.set_ylabel(label if column == 0 else "")
             if axes is not panels[-1]:
+                axes.set_xlabel("")
                 axes.tick_params(labelbottom=False)
                 # A series may begin later than another one, such as the RTT.
                 axes.sharex(panels[-1])
@@ -153,6 +168,22 @@ def draw_window_grid(
     for axes in grid[height * (blocks - 1) :, 1 + (len(comparisons) - 1) % abreast :].flat:
         axes.set_visible(False)
     return _finished(picture, comparisons)
+
+
+def _units_of_others(comparisons: Sequence[Comparison]) -> list[tuple[str, str]]:
+    """Returns flow and kind of the units of work of flows beside the flow under test, most units first.
+
+    Those are kinds of many units, whose times are those of the path at that moment.
+    """
+    counts: collections.Counter[tuple[str, str]] = collections.Counter()
+    for comparison in comparisons:
+        units = comparison.units
+        seeds, others = units["seed"].min(), units["flow"] != comparison.tested.name
+        rows = units[(units["seed"] == seeds) & others]
+        sizes = rows.groupby(["flow", "unit"], sort=False, observed=True).size() / len(comparison.ccas)
+        counts.update({(str(flow), str(unit)): int(size) for (flow, unit), size in sizes.items()})
+    common = counts.most_common(_MAX_UNIT_ROWS)
+    return [key for key, count in common if count >= _MIN_UNITS * len(comparisons)]
 
 
 #: Plots of one comparison or several, by their names.
