@@ -440,3 +440,22 @@ def test_a_window_that_is_full_beside_a_queue_has_the_share_of_the_table_as_well
     (flow,) = result.flows.to_dict("records")
     assert int(shown[2]) == round(100 * flow["send_buffer_limited_s"] / flow["duration_s"])
     assert int(shown[1]) < int(shown[2])
+
+
+def test_a_window_limit_of_several_connections_counts_their_time() -> None:
+    later = {"flows.0.count": 3, "flows.0.start_spread": "8s"}
+    changes = {**FAST, **later, "tcp.receive_buffer_max": "200kB", "path.rtt": "80ms"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
+    warning = _one(result, "the receive window was full")
+    warned = re.search(r"for (\d+) % of the time .*?(?: \((\d+) % in all\))?; ", warning)
+    assert warned is not None
+    flows = result.flows
+    share = flows["receive_window_limited_s"].sum() / flows["duration_s"].sum()
+    assert int(warned[2] or warned[1]) == round(100 * share)
+
+
+def test_a_player_with_a_full_buffer_has_no_warning_about_its_pauses() -> None:
+    video = {"kind": "video", "max_buffer": "10s"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="40s", set={"flows.0.workload": video})
+    assert result.flows["application_limited_s"].sum() > 0.5 * result.flows["duration_s"].sum()
+    assert not any("had no more to send" in each for each in result.warnings)

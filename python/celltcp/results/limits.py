@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -212,10 +212,11 @@ def limited_flows(results: Results) -> list[str]:
         return []
     idle = 1.0 - _busy_shares(results)[is_active]
     has_several_names = len({name for _, name in flow_keys}) > 1
+    # A player pauses while its buffer is full.
     pausing = [
         flow
         for flow, workload in FlowUnderTest.each_with_workload(results.about)
-        if workload.get("kind") in THIN_WORKLOADS or has_end(workload)
+        if workload.get("kind") in {*THIN_WORKLOADS, "video"} or has_end(workload)
     ]
     pauses = np.array([any(flow.includes(name) for flow in pausing) for _, name in flow_keys], np.bool_)
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
@@ -227,7 +228,10 @@ def limited_flows(results: Results) -> list[str]:
         if kind == "application":
             # A connection of a page may be so short that all fits into the first window.
             is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~pauses
-        means = means_by(list(compress(flow_keys, is_counted)), share[is_counted].tolist())
+        means, all_means = (
+            _means_over_time(flow_keys, each, durations[is_active], is_counted)
+            for each in (share, shares[column])
+        )
         limited = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
         if not limited:
             continue
@@ -236,7 +240,6 @@ def limited_flows(results: Results) -> list[str]:
             for lineup, name in limited
         ]
         # The table of limits has the time in which the bottleneck was busy, too.
-        all_means = means_by(flow_keys, shares[column].tolist())
         percent, whole = (
             _percent_text(limited.values()),
             _percent_text(all_means[key] for key in limited),
@@ -248,6 +251,19 @@ def limited_flows(results: Results) -> list[str]:
             f"{_settings_text(kind, results, {lineup for lineup, _ in limited})}"
         )
     return warnings
+
+
+def _means_over_time(
+    keys: Sequence[tuple[str, str]],
+    shares: NDArray[np.float64],
+    durations_s: NDArray[np.float64],
+    is_counted: NDArray[np.bool_],
+) -> dict[tuple[str, str], float]:
+    """Returns the shares of the time of all connections with a key, of those that are counted."""
+    counted = list(compress(keys, is_counted))
+    limited_s = means_by(counted, (shares * durations_s)[is_counted].tolist())
+    all_s = means_by(counted, durations_s[is_counted].tolist())
+    return {key: limited_s[key] / all_s[key] for key in all_s}
 
 
 def _percent_text(shares: Iterable[float]) -> str:
