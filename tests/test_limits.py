@@ -55,6 +55,32 @@ def test_the_start_up_of_a_cca_that_owns_its_window_ends_on_paths_of_any_length(
     assert flow_limits(result.results)[0].shares["startup"] < 0.1
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("limit", ["receive_window", "send_buffer"])
+def test_an_outage_and_the_time_out_after_it_limit_also_a_sender_with_a_full_window(
+    limit: str, seed: int
+) -> None:
+    """ACKs would open a window and the send buffer, but nothing comes."""
+    draw = random.Random(seed)
+    field = {"receive_window": "tcp.receive_window_max", "send_buffer": "tcp.send_buffer_max"}[limit]
+    start_s, length_s = draw.uniform(3, 5), draw.uniform(4, 7)
+    changes: dict[str, Any] = {
+        field: "60kB",
+        "path.blackouts": [{"at": f"{start_s:.2f}s", "duration": f"{length_s:.2f}s"}],
+        "duration": "25s",
+    }
+    result = ct.compare("steady-20-68", draw.choice(["cubic", "bbr"]), 1, set=changes)
+    (limits,) = flow_limits(result.results)
+    slots = frame(result.results.tables["slots"])
+    end_s = start_s + length_s
+    arrived = slots[(slots["t_s"] > end_s) & (slots["goodput_mbps"] > 0)]
+    assert limits.shares["outage"] == pytest.approx(length_s / 25, abs=0.02)
+    wait = (arrived["t_s"].min() - end_s) / 25
+    assert limits.shares["timeout"] == pytest.approx(wait, abs=0.02)
+    assert limits.shares[limit] > 0.3
+    assert math.fsum(limits.shares.values()) == pytest.approx(1)
+
+
 def test_bbr_is_paced_and_a_lost_tail_waits_for_its_time_out() -> None:
     paced = ct.compare("steady-20-68", "bbr", 1, duration="6s")
     assert flow_limits(paced.results)[0].shares["pacing"] > 0.6

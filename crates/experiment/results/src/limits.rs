@@ -10,8 +10,6 @@ use crate::LimitRow;
 pub(crate) struct OutageTimes {
     /// Times at the end of the last slot.
     last: LimitTimes,
-    /// Time with data and room in both windows at the end of the last slot, of a sender that does not report its limits.
-    last_network: Option<Duration>,
     /// Time in outages by the limit that the sender reports, ns.
     outage_ns: [i64; SendLimit::COUNT],
     /// Time since the last slot of an outage by limit, ns.
@@ -20,15 +18,26 @@ pub(crate) struct OutageTimes {
     total_ns: i64,
 }
 
-/// Returns the limits that an outage takes precedence over.
-fn network_limits() -> impl Iterator<Item = SendLimit> {
-    SendLimit::BUSY.into_iter().filter(|limit| limit.is_busy())
-}
+/// Limits of which a part is a wait for a time-out.
+const TIMEOUTS: [SendLimit; 3] = [
+    SendLimit::TimeOut,
+    SendLimit::WindowTimeOut,
+    SendLimit::BufferTimeOut,
+];
 
-/// Returns the time in which a sender had data, and room for it in the windows of both ends.
-fn network_time(info: &SenderInfo) -> Option<Duration> {
-    let windows = info.receive_window_limited? + info.send_buffer_limited?;
-    Some(info.busy?.saturating_sub(windows))
+/// Returns the times of a sender: those that it reports, else those that the chronographs of Linux tell apart.
+fn times_of(info: &SenderInfo) -> Option<LimitTimes> {
+    let chronographs = || {
+        let (window, buffer) = (info.receive_window_limited?, info.send_buffer_limited?);
+        let network = info.busy?.saturating_sub(window + buffer);
+        Some(LimitTimes::new(|limit| match limit {
+            SendLimit::InFlight => network,
+            SendLimit::ReceiveWindow => window,
+            SendLimit::SendBuffer => buffer,
+            _ => Duration::ZERO,
+        }))
+    };
+    info.limits.or_else(chronographs)
 }
 
 /// Returns the increase of a time, ns.
@@ -39,32 +48,28 @@ fn increase_ns(now: Duration, before: Duration) -> i64 {
 impl OutageTimes {
     /// Ends a slot, which had no capacity if `is_outage`.
     pub(crate) fn end_slot(&mut self, is_outage: bool, info: &SenderInfo) {
-        if let Some(times) = info.limits {
-            for limit in network_limits() {
-                let more_ns = increase_ns(times.get(limit), self.last.get(limit));
-                if is_outage {
-                    self.outage_ns[limit as usize] += more_ns;
-                    self.total_ns += more_ns;
-                    self.since_ns[limit as usize] = 0;
-                } else {
-                    self.since_ns[limit as usize] += more_ns;
-                }
+        let Some(times) = times_of(info) else { return };
+        for limit in SendLimit::BUSY {
+            let more_ns = increase_ns(times.get(limit), self.last.get(limit));
+            // A full window or send buffer waits for ACKs, which the outage holds back; without data on its way the
+            // receiver does not read.
+            if is_outage && (limit.is_busy() || info.packets_out > 0) {
+                self.outage_ns[limit as usize] += more_ns;
+                self.total_ns += more_ns;
+                self.since_ns[limit as usize] = 0;
+            } else {
+                self.since_ns[limit as usize] += more_ns;
             }
-            self.last = times;
-            self.reassign_timeouts();
-        } else {
-            let now = network_time(info);
-            if is_outage && let Some((now, before)) = now.zip(self.last_network) {
-                self.total_ns += increase_ns(now, before);
-            }
-            self.last_network = now;
         }
+        self.last = times;
+        self.reassign_timeouts();
     }
 
     /// Reassigns time in outages to a time-out. A time-out that comes after an outage takes time back from other limits, also
     /// from their time in the outage.
     fn reassign_timeouts(&mut self) {
-        for limit in network_limits().filter(|limit| *limit != SendLimit::TimeOut) {
+        let others = SendLimit::BUSY.into_iter();
+        for limit in others.filter(|limit| !TIMEOUTS.contains(limit)) {
             let (since_ns, outage_ns) = (
                 &mut self.since_ns[limit as usize],
                 &mut self.outage_ns[limit as usize],
@@ -79,51 +84,45 @@ impl OutageTimes {
 
     /// Returns the row of connection `flow`, whose data took `duration`; `info` is the state of its sender at the end of it.
     pub(crate) fn row(&mut self, flow: u32, duration: Duration, info: &SenderInfo) -> LimitRow {
-        let seconds = |time: Option<Duration>| time.map_or(f64::NAN, Duration::as_secs_f64);
-        let Some(times) = info.limits else {
-            let idle = info.busy.map(|busy| duration.saturating_sub(busy));
-            let outage =
-                network_time(info).map(|_| Duration::from_nanos(self.total_ns.max(0) as u64));
-            return LimitRow {
-                flow,
-                idle_s: seconds(idle),
-                in_flight_s: f64::NAN,
-                send_buffer_s: seconds(info.send_buffer_limited),
-                receive_window_s: seconds(info.receive_window_limited),
-                startup_s: f64::NAN,
-                congestion_window_s: f64::NAN,
-                pacing_s: f64::NAN,
-                recovery_s: f64::NAN,
-                timeout_s: f64::NAN,
-                outage_s: seconds(outage),
-            };
-        };
         self.end_slot(false, info);
-        let times_ns = self.without_outages(&times);
-        let seconds_under = |limit: SendLimit| times_ns[limit as usize] as f64 * 1e-9;
+        let times = times_of(info);
+        let seconds_under = |limits: &[SendLimit]| {
+            let under = |times: &LimitTimes| {
+                let each = limits.iter().map(|limit| {
+                    times.get(*limit).as_nanos() as i64 - self.outage_ns[*limit as usize]
+                });
+                each.sum::<i64>() as f64 * 1e-9
+            };
+            times.as_ref().map_or(f64::NAN, under)
+        };
+        // The chronographs of Linux do not tell these apart.
+        let apart = |limits: &[SendLimit]| {
+            let is_known = info.limits.is_some();
+            if is_known {
+                seconds_under(limits)
+            } else {
+                f64::NAN
+            }
+        };
+        let idle_s = if info.limits.is_some() {
+            seconds_under(&[SendLimit::Idle])
+        } else {
+            let idle = info.busy.map(|busy| duration.saturating_sub(busy));
+            idle.map_or(f64::NAN, Duration::as_secs_f64)
+        };
         LimitRow {
             flow,
-            idle_s: seconds_under(SendLimit::Idle),
-            in_flight_s: seconds_under(SendLimit::InFlight),
-            send_buffer_s: seconds_under(SendLimit::SendBuffer)
-                + seconds_under(SendLimit::FullBuffer),
-            receive_window_s: seconds_under(SendLimit::ReceiveWindow),
-            startup_s: seconds_under(SendLimit::StartUp),
-            congestion_window_s: seconds_under(SendLimit::CongestionWindow),
-            pacing_s: seconds_under(SendLimit::Pacing),
-            recovery_s: seconds_under(SendLimit::Recovery),
-            timeout_s: seconds_under(SendLimit::TimeOut),
-            outage_s: self.total_ns as f64 * 1e-9,
+            idle_s,
+            in_flight_s: apart(&[SendLimit::InFlight]),
+            send_buffer_s: seconds_under(&[SendLimit::SendBuffer, SendLimit::FullBuffer]),
+            receive_window_s: seconds_under(&[SendLimit::ReceiveWindow]),
+            startup_s: apart(&[SendLimit::StartUp]),
+            congestion_window_s: apart(&[SendLimit::CongestionWindow]),
+            pacing_s: apart(&[SendLimit::Pacing]),
+            recovery_s: apart(&[SendLimit::Recovery]),
+            timeout_s: apart(&TIMEOUTS),
+            outage_s: times.map_or(f64::NAN, |_| self.total_ns.max(0) as f64 * 1e-9),
         }
-    }
-
-    /// Returns the times outside of outages, ns.
-    fn without_outages(&self, times: &LimitTimes) -> [i64; SendLimit::COUNT] {
-        let mut times_ns = self.outage_ns.map(|outage| -outage);
-        for limit in core::iter::once(SendLimit::Idle).chain(SendLimit::BUSY) {
-            times_ns[limit as usize] += times.get(limit).as_nanos() as i64;
-        }
-        times_ns
     }
 }
 
@@ -205,21 +204,64 @@ mod tests {
         );
     }
 
+    /// Data on its way is why a window or the send buffer is full; an application that does not read or write is not.
     #[test]
-    fn an_outage_takes_no_time_from_the_application_or_from_windows_of_ends() {
+    fn an_outage_takes_time_from_the_windows_of_both_ends_only_with_data_on_its_way() {
+        let row_with = |packets_out| {
+            let mut outages = OutageTimes::default();
+            let times = [
+                (SendLimit::Idle, 40),
+                (SendLimit::ReceiveWindow, 30),
+                (SendLimit::SendBuffer, 20),
+                (SendLimit::Pacing, 10),
+            ];
+            let end = SenderInfo {
+                packets_out,
+                ..view(&times)
+            };
+            outages.end_slot(true, &end);
+            let row = outages.row(0, Duration::from_millis(100), &end);
+            let windows = [row.receive_window_s, row.send_buffer_s];
+            let all = [
+                row.idle_s,
+                windows[0],
+                windows[1],
+                row.pacing_s,
+                row.outage_s,
+            ];
+            all.map(|time_s| (1e3 * time_s).round())
+        };
+        assert_eq!(row_with(0), [40.0, 30.0, 20.0, 0.0, 10.0]);
+        assert_eq!(row_with(1), [40.0, 0.0, 0.0, 0.0, 60.0]);
+    }
+
+    /// A time-out behind a full window is one, though Linux still counts the window.
+    #[test]
+    fn a_time_out_behind_a_full_window_is_the_time_outside_of_the_outage() {
+        let sent = |times: &[(SendLimit, u64)]| SenderInfo {
+            packets_out: 5,
+            ..view(times)
+        };
         let mut outages = OutageTimes::default();
-        let end = view(&[
-            (SendLimit::Idle, 40),
-            (SendLimit::ReceiveWindow, 30),
-            (SendLimit::SendBuffer, 20),
-            (SendLimit::Pacing, 10),
+        outages.end_slot(false, &sent(&[(SendLimit::ReceiveWindow, 100)]));
+        outages.end_slot(true, &sent(&[(SendLimit::ReceiveWindow, 300)]));
+        let end = sent(&[
+            (SendLimit::ReceiveWindow, 100),
+            (SendLimit::WindowTimeOut, 500),
         ]);
-        outages.end_slot(true, &end);
-        let row = outages.row(0, Duration::from_millis(100), &end);
-        assert!((row.idle_s - 0.04).abs() < 1e-9 && (row.outage_s - 0.01).abs() < 1e-9);
-        assert!(row.pacing_s.abs() < 1e-9);
-        assert!((row.receive_window_s - 0.03).abs() < 1e-9);
-        assert!((row.send_buffer_s - 0.02).abs() < 1e-9);
+        outages.end_slot(false, &end);
+        let row = outages.row(0, Duration::from_millis(600), &end);
+        let times = [
+            (row.outage_s, 0.2),
+            (row.timeout_s, 0.3),
+            (row.receive_window_s, 0.1),
+        ];
+        assert!(
+            times
+                .iter()
+                .all(|(time, wanted)| (time - wanted).abs() < 1e-9),
+            "{row:?}"
+        );
     }
 
     /// A kernel has three chronographs: only their times are known.

@@ -83,7 +83,7 @@ tables! {
         pacing_s: f64 = "pacing outside slow start, while the window has room, s; NaN if the engine does not report it",
         recovery_s: f64 = "loss recovery, with or without a time-out; of a CCA that owns its window, if losses fill it, s; NaN if the engine does not report it",
         timeout_s: f64 = "a time-out that came, since the last ACK before it, s; NaN if the engine does not report it",
-        outage_s: f64 = "slots in which the link had no capacity or lost all, and the sender had data and room for it, s; NaN if the engine does not report it",
+        outage_s: f64 = "slots in which the link had no capacity or lost all, and the sender had data to send or on its way, s; NaN if the engine does not report it",
     }
 
     /// One row per loss recovery of a sender: loss probe that repaired a loss, fast recovery, time-out, or several of these

@@ -33,14 +33,18 @@ pub enum SendLimit {
     ReceiveWindow,
     /// The send buffer: it is full, and all it holds was sent (`TCP_CHRONO_SNDBUF_LIMITED`).
     SendBuffer,
+    /// A retransmission time-out, where Linux still counts the window that the peer offers: nothing makes it look again.
+    WindowTimeOut,
+    /// A retransmission time-out, where Linux still counts the send buffer.
+    BufferTimeOut,
 }
 
 impl SendLimit {
     /// Number of limits.
-    pub const COUNT: usize = Self::SendBuffer as usize + 1;
+    pub const COUNT: usize = Self::BufferTimeOut as usize + 1;
 
     /// Limits of a sender that has data: together `tcpi_busy_time`.
-    pub const BUSY: [Self; 9] = [
+    pub const BUSY: [Self; 11] = [
         Self::InFlight,
         Self::StartUp,
         Self::FullBuffer,
@@ -50,6 +54,8 @@ impl SendLimit {
         Self::TimeOut,
         Self::ReceiveWindow,
         Self::SendBuffer,
+        Self::WindowTimeOut,
+        Self::BufferTimeOut,
     ];
 
     /// Returns whether it is a part of `TCP_CHRONO_BUSY` that no other chronograph of Linux has.

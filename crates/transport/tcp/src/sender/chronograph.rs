@@ -56,12 +56,18 @@ impl Sender {
     }
 
     /// Notes that the retransmission timer has expired. The sender has waited for it since the last ACK, or since its
-    /// limit last changed.
-    pub(super) fn note_rto(&mut self) {
-        if self.chronograph.current.is_busy() {
-            let start = self.last_ack.rcv_tstamp.max(self.chronograph.since);
-            self.chronograph.enter(start, SendLimit::TimeOut);
-        }
+    /// limit last changed. Linux's chronographs of a window and of the send buffer go on.
+    pub(super) fn note_rto(&mut self, now: Instant) {
+        let current = self.chronograph.current;
+        let (waited_for, then) = match current {
+            SendLimit::ReceiveWindow => (SendLimit::WindowTimeOut, current),
+            SendLimit::SendBuffer => (SendLimit::BufferTimeOut, current),
+            _ if current.is_busy() => (SendLimit::TimeOut, SendLimit::TimeOut),
+            _ => return,
+        };
+        let start = self.last_ack.rcv_tstamp.max(self.chronograph.since);
+        self.chronograph.enter(start, waited_for);
+        self.chronograph.enter(now, then);
     }
 
     /// Returns the limit of a busy sender, which Linux does not tell apart. `has_more`: unsent data, or an application that

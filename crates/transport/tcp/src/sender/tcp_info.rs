@@ -69,8 +69,10 @@ impl Sender {
     pub(crate) fn fill_info(&self, now: Instant, info: &mut Info) {
         let times = self.limit_times(now);
         info.busy = times.busy();
-        info.window_limited = times.get(SendLimit::ReceiveWindow);
-        info.buffer_limited = times.get(SendLimit::SendBuffer);
+        info.window_limited =
+            times.get(SendLimit::ReceiveWindow) + times.get(SendLimit::WindowTimeOut);
+        info.buffer_limited =
+            times.get(SendLimit::SendBuffer) + times.get(SendLimit::BufferTimeOut);
         info.retransmits = self.timeouts.retransmits;
         info.probes = self.window_probes.probes_out;
         info.backoff = self.timeouts.backoff;

@@ -154,7 +154,7 @@ impl Sender {
             self.enter_loss(now);
         } else {
             self.counts.timeouts += 1;
-            self.note_rto();
+            self.note_rto(now);
             self.enter_loss(now);
             self.timeouts.retransmits += 1;
         }

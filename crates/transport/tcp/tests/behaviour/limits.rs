@@ -138,3 +138,32 @@ fn a_closed_window_is_the_limit_of_the_receiver() {
         Duration::from_millis(30)
     );
 }
+
+/// Behind a closed window nothing makes Linux look at the window again until an ACK comes: its chronograph goes on.
+#[test]
+fn a_time_out_behind_a_closed_window_is_a_wait_that_linux_counts_as_the_window() {
+    let mut config = exact();
+    config.settings.tlp = false;
+    let mut socket = opened(config, "reno", &request());
+    socket.on_segment(at(30), &data(0, 1));
+    let small = Segment {
+        seq: OTHER + 2,
+        window: 4_000,
+        ..ack(0)
+    };
+    socket.on_segment(at(30), &small);
+    sent(&mut socket);
+    socket.write(at(100), u64::from(20 * MSS));
+    assert_eq!(sent(&mut socket).len(), 2);
+    let expiry = socket.deadline();
+    socket.on_deadline(expiry);
+    sent(&mut socket);
+    let expiry = expiry.since_start().as_millis();
+    let all = [
+        (SendLimit::ReceiveWindow, 25),
+        (SendLimit::WindowTimeOut, expiry - 100),
+    ];
+    assert_eq!(times(&socket, expiry + 25), all);
+    let limited = socket.info(at(expiry + 25)).window_limited;
+    assert_eq!(limited.as_millis(), expiry - 75);
+}
