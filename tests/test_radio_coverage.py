@@ -1,10 +1,15 @@
-"""UEs that no cell reaches."""
+"""UEs that no cell reaches, and hosts behind those that one reaches."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.results.limits import flow_limits
+from celltcp.results.tables import frame
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,3 +42,40 @@ def test_the_command_line_warns(tmp_path: Path, celltcp: Celltcp) -> None:
         assert done.returncode == 0, done.stderr
         said = " ".join((done.stdout + done.stderr).split())
         assert "warning: cubic, flow-1: no cell reached phone" in said
+
+
+def behind_the_phone(folder: Path, ends: str) -> str:
+    """A tablet that the phone gives its connection to, for one flow between these ends."""
+    file = folder / "tethered.toml"
+    link = '{ name = "wifi", from = "phone", to = "tablet", rate = "200Mbit/s", delay = "1ms" }'
+    sinr = '[{ at = "0s", sinr = "15dB" }, { at = "3s", sinr = "-30dB" }, { at = "5s", sinr = "15dB" }]'
+    radio = f"[radio]\nues = [{{ sinr = {sinr} }}]\n"
+    file.write_text(f'duration = "8s"\nlinks = [{link}]\n{radio}[[flows]]\n{ends}\n')
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    "ends", ['to = "{}"', 'from = "{}"\nto = "server"\nopens = "from"'], ids=["download", "upload"]
+)
+def test_a_host_behind_a_phone_has_the_capacity_and_outages_of_its_radio(
+    tmp_path: Path, ends: str
+) -> None:
+    tethered, alone = (
+        ct.compare(behind_the_phone(tmp_path, ends.format(host)), "cubic", 1)
+        for host in ("tablet", "phone")
+    )
+    capacity, expected = (
+        float(frame(each.results.tables["slots"])["capacity_mbps"].mean()) for each in (tethered, alone)
+    )
+    assert capacity == pytest.approx(expected, rel=0.02)
+    queue, expected = (
+        float(frame(each.results.tables["slots"])["queue_bytes"].mean()) for each in (tethered, alone)
+    )
+    assert queue == pytest.approx(expected, rel=0.2)
+    (limits,) = flow_limits(tethered.results)
+    (expected_limits,) = flow_limits(alone.results)
+    assert limits.shares["outage"] == pytest.approx(expected_limits.shares["outage"], abs=0.03)
+    assert 0 < limits.shares["outage"] < 0.5
+    text = ExplainedComparison(tethered).ccas[0].cause_text("outage")
+    assert "once" in text
+    assert "100 %" not in text

@@ -94,15 +94,13 @@ impl Bottlenecks {
         self.ues.get(index).copied()
     }
 
-    /// Returns the index of the bottleneck of a connection: that towards a receiving UE, else that from a sending UE, else
-    /// that towards the phone.
-    pub(crate) fn index_of(&self, sender: HostId, receiver: HostId) -> usize {
-        let ue = |host| self.ues.iter().position(|ue| *ue == host);
-        match (ue(receiver), ue(sender)) {
-            (Some(ue), _) => 2 * ue,
-            (None, Some(ue)) => 2 * ue + 1,
-            (None, None) => 0,
-        }
+    /// Returns the index of the bottleneck of a connection, of which `links` is the path of its data: the last access link
+    /// of a UE, else that towards the phone. The ends may be hosts behind a UE.
+    pub(crate) fn index_of(&self, links: &[LinkId]) -> usize {
+        let mut links = links.iter().rev();
+        links
+            .find_map(|link| self.index_of_link(*link))
+            .unwrap_or(0)
     }
 
     /// Begins a slot. The capacity of a wire is known in advance, that of the radio afterwards.
@@ -122,12 +120,13 @@ impl Bottlenecks {
         self.carried.fill(0);
     }
 
-    /// Returns the outages of the radio on the path from one host to another.
-    pub(crate) fn outages(&self, from: HostId, to: HostId) -> impl Iterator<Item = PathOutage> {
-        let ue = |host| self.ues.iter().position(|ue| *ue == host);
-        let links = [ue(to).map(|ue| 2 * ue), ue(from).map(|ue| 2 * ue + 1)];
-        let links = links.into_iter().flatten();
-        links.flat_map(|index| self.links[index].zero_capacity.iter().copied())
+    /// Returns the outages of the radio on a path of `links`.
+    pub(crate) fn outages(
+        &self,
+        links: impl Iterator<Item = LinkId>,
+    ) -> impl Iterator<Item = PathOutage> {
+        let indices = links.filter_map(|link| self.index_of_link(link));
+        indices.flat_map(|index| self.links[index].zero_capacity.iter().copied())
     }
 
     /// Returns whether a bottleneck is the link from its UE.

@@ -80,7 +80,9 @@ impl OutageLog {
                 .iter()
                 .filter(|path| (path.from, path.to) == (from, to));
             let wires = paths.flat_map(|path| &path.outages).copied();
-            let mut outages: Vec<_> = wires.chain(bottlenecks.outages(from, to)).collect();
+            let mut outages: Vec<_> = wires
+                .chain(bottlenecks.outages(self.links(from, to)))
+                .collect();
             outages.sort_by_key(|outage| outage.start);
             rows.extend(outages.iter().filter_map(|outage| {
                 let start = outage.start.max(begin);

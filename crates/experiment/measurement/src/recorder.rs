@@ -162,15 +162,15 @@ impl Recorder {
         };
         let (sender, receiver) = new.hosts;
         let path = self.outages.add_path(sender, receiver);
-        let links = self.outages.links(sender, receiver).collect();
+        let links: Vec<_> = self.outages.links(sender, receiver).collect();
         self.bottlenecks.add_connection();
         self.outages.add_path(receiver, sender);
         self.connections.push(TrackedConnection {
             sender,
             receiver,
             path,
+            bottleneck: self.bottlenecks.index_of(&links),
             links,
-            bottleneck: self.bottlenecks.index_of(sender, receiver),
             stream: SeqUnwrapper::default(),
             record: Connection::new(identity, self.slot),
             state: CaState::Open,

@@ -42,11 +42,12 @@ pub(crate) fn plan<'a>(
         .then(|| Deployment::new(radio, air.grid(), seed).map(Arc::new))
         .transpose()
         .map_err(PlanError::radio)?;
-    let ends: BTreeSet<&str> = scenario
-        .flows
-        .iter()
-        .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()])
-        .collect();
+    // Hosts behind a UE send and receive through it.
+    let flows = scenario.flows.iter();
+    let of_flows = flows.flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]);
+    let links = scenario.links.iter();
+    let of_links = links.flat_map(|link| [link.from.as_str(), link.to.as_str()]);
+    let ends: BTreeSet<&str> = of_flows.chain(of_links).collect();
     let (mut users, mut nodes) = (Vec::new(), Vec::new());
     for (number, (name, ue, vehicle)) in (0..).zip(ues_by_node(radio, files)) {
         let fading = channel::fading(radio, ue, frequency);
