@@ -73,6 +73,23 @@ def test_the_owner_of_a_mean_wait_is_the_flow_without_which_it_is_shortest(seed:
     assert f"which {owner} (" in ping.cause_text("queue"), without
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 6])
+def test_flows_with_equal_parts_of_a_queue_are_all_its_owners(count: int) -> None:
+    bulks = [{"name": f"bulk-{number}", "cca": "cubic"} for number in range(count)]
+    changes: dict[str, Any] = {
+        "path.rtt": "4ms",
+        "path.down.rate": "10Mbit/s",
+        "path.buffer": "100packets",
+        "flows": [*bulks, _PING],
+    }
+    result = ct.compare("steady-20-18", "cubic", 1, duration="20s", set=changes)
+    (ping,) = [each for each in ExplainedComparison(result).ccas if each.flow == "ping"]
+    text = ping.cause_text("queue")
+    assert "which  filled" not in text
+    named = [name for bulk in bulks if (name := bulk["name"]) in text]
+    assert len(named) == count if count <= 4 else " flows filled together (by " in text, text
+
+
 @pytest.mark.parametrize("cca", ["cubic", "reno"])
 def test_a_bulk_flow_that_fills_the_buffer_is_the_owner_of_its_queue(cca: str) -> None:
     text = causes(cca, "20kB").get("slow_units", "")

@@ -22,8 +22,8 @@ _MIN_OWNER_SHARE = 0.05
 _LONG_QUANTILE = 0.9
 #: Tolerance of the number of a slot, slots: its start is a sum of floats.
 _ROUNDING = 1e-6
-#: Largest part of a queue below which it has no single owner, and the least part of one of several.
-_MAX_SHARED_PART, _MIN_NAMED_PART = 2 / 3, 0.25
+#: Least part of a queue of an owner, as a share of the largest one; most owners that a text names.
+_MIN_OWNER_PART, _MAX_NAMED_OWNERS = 0.5, 4
 #: Size of an ACK as a share of the two packets that it stands for.
 ACK_SHARE = 66 / (2 * 1500)
 
@@ -59,9 +59,11 @@ def queue_owner_text(evidence: Evidence) -> str:
     if owner is None:
         return ""
     parts = evidence.queue_parts
-    # Where no flow has most of the wait, the text has those of a real part.
-    min_part = _MIN_NAMED_PART if parts[owner] < _MAX_SHARED_PART else parts[owner]
+    min_part = _MIN_OWNER_PART * parts[owner]
     names = sorted((name for name in parts if parts[name] >= min_part), key=lambda name: -parts[name])
+    if len(names) > _MAX_NAMED_OWNERS:
+        part_text = percent_text(sum(parts[name] for name in names))
+        return f", which {len(names)} flows filled together (by {part_text} of what waited)"
     texts = [
         "its own data" if name == evidence.flow_name else _with_rate(name, evidence.competing_mbps)
         for name in names
