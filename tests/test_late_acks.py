@@ -128,3 +128,30 @@ def test_the_mean_rtt_of_responses_has_the_delay_of_acks_beside_it(gap_ms: int) 
         result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
         explained = ExplainedComparison(result)
         assert ("delayed ACKs are" in explained.blocks[0][0]) == has_text
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_the_mean_rtt_of_frames_that_wait_in_a_queue_names_no_delayed_acks(seed: int) -> None:
+    """The receiver delays no ACK, but RTTs are samples of other packets than delays of data."""
+    draw = random.Random(seed)
+    rates = [draw.choice([0, 1, 2, 5, 8, 12]) for _ in range(40)]
+    steps = [{"at": f"{t}s", "rate": f"{rate if t else 5}Mbit/s"} for t, rate in enumerate(rates)]
+    changes: dict[str, Any] = {
+        "path.rtt": "30ms",
+        "path.up": {"steps": steps},
+        "path.uplink_buffer": "500packets",
+        "tcp.notsent_lowat": "16kB",
+        "tcp.delayed_ack_timeout": "1ms",
+        "flows.0.from": "phone",
+        "flows.0.to": "server",
+        "flows.0.opens": "from",
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": "12500B",
+            "interval": "33.3ms",
+            "deadline": "500ms",
+            "backlog": "newest",
+        },
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="40s", set=changes)
+    assert "delayed ACKs are" not in ExplainedComparison(result).blocks[0][0]

@@ -108,3 +108,19 @@ def test_what_is_left_above_the_least_time_is_said_where_it_is_little() -> None:
         lossy = {**changes, "path.loss": loss}
         result = ct.compare("steady-20-68", "cubic:hystart=off", 1, duration="120s", set=lossy)
         assert ("little is left to gain" in _least(result).text) == is_little
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_outage_stands_beside_the_rate_of_the_rest(seed: int) -> None:
+    draw = random.Random(seed)
+    mbps, length_s = draw.choice([20, 50]), draw.choice([2, 4])
+    changes: Changes = {
+        "path.down.rate": f"{mbps}Mbit/s",
+        "path.blackouts": [{"at": "2s", "duration": f"{length_s}s"}],
+        "flows.0.workload": {"kind": "bulk", "bytes": f"{mbps * 500}kB"},
+    }
+    least = _least(ct.compare("steady-20-68", "bbr", 1, duration="40s", set=changes))
+    assert f"then {length_s} s in outages of the link and " in least.text
+    rate = least.full_rate_bytes * 8e-6 / (least.full_rate_s - least.outage_s)
+    # Payload of full packets.
+    assert rate == pytest.approx(mbps * 1448 / 1500, rel=0.02)

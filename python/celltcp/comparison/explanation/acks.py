@@ -180,11 +180,16 @@ def _excess_ms(evidence: Evidence) -> float:
 
 
 def delayed_acks_text(evidence: Evidence) -> str:
-    """Returns the part of delayed ACKs in the mean RTT of an application as text; empty for little."""
+    """Returns the part of delayed ACKs in the mean RTT of an application as text; empty for little.
+
+    RTTs are samples of other packets than delays of data. Where data wait for longer than ACKs, that is
+    their difference.
+    """
     if not evidence.is_thin or _holds_acks(evidence) or _loses_acks(evidence):
         return ""
     excess_ms = _excess_ms(evidence)
-    min_ms = max(_MIN_ACK_DELAY_RTTS * evidence.min_rtt_ms, _MIN_DELAYED_ACK_MS)
+    wait_ms = evidence.mean("owd_mean_ms") - evidence.mean("owd_min_ms")
+    min_ms = max(_MIN_ACK_DELAY_RTTS * evidence.min_rtt_ms, _MIN_DELAYED_ACK_MS, wait_ms)
     return f" (delayed ACKs are {excess_ms:.1f} ms of it)" if excess_ms >= min_ms else ""
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Excess over the least time below which a text has none.
 _MIN_EXCESS = 0.001
+#: Least share of the time at the capacity in outages that a text names, as of the cause `outage`.
+_MIN_OUTAGE_SHARE = 0.02
 #: Tolerance of the check that no transfer took less, as a share.
 _TOLERANCE = 0.01
 
@@ -38,6 +40,8 @@ class LeastTime(NamedTuple):
     full_rate_s: float
     #: Bytes in the meantime.
     full_rate_bytes: float
+    #: Part of that time in outages of the link, s.
+    outage_s: float
     #: Shortest mean time under the congestion controls of the results.
     best_s: float
 
@@ -51,8 +55,12 @@ class LeastTime(NamedTuple):
         """Sentence with the time and its parts."""
         rest = ""
         if self.full_rate_s > 0:
-            mbps = 8e-6 * self.full_rate_bytes / self.full_rate_s
-            rest = f", then {time_text(self.full_rate_s)} at {rate_text(mbps)} of payload"
+            is_dark = self.outage_s >= _MIN_OUTAGE_SHARE * self.full_rate_s
+            outage_s = self.outage_s if is_dark else 0.0
+            lit_s = self.full_rate_s - outage_s
+            mbps = 8e-6 * self.full_rate_bytes / lit_s
+            dark_text = f"{time_text(outage_s)} in outages of the link and " if is_dark else ""
+            rest = f", then {dark_text}{time_text(lit_s)} at {rate_text(mbps)} of payload"
         return (
             f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} with a window "
             "that at most doubles with each round trip: "
@@ -77,6 +85,7 @@ class LeastTime(NamedTuple):
             "first_byte_s": self.first_byte_s,
             "slow_start_s": self.slow_start_s,
             "full_rate_s": self.full_rate_s,
+            "outage_s": self.outage_s,
         }
 
 
@@ -125,8 +134,7 @@ def least_time_of(evidence: Evidence) -> LeastTime | None:
     if not rows or math.isnan(best_s):
         return None
     columns = zip(*rows, strict=True)
-    size, first_byte_s, slow_start_s, full_s, rest = (float(np.mean(each)) for each in columns)
-    least = LeastTime(size, first_byte_s, slow_start_s, full_s, rest, best_s)
+    least = LeastTime._make([*(float(np.mean(each)) for each in columns), best_s])
     # An own congestion control may start faster than a window that doubles.
     return None if best_s < (1 - _TOLERANCE) * least.total_s else least
 
@@ -141,10 +149,11 @@ def _size_of(workload: Mapping[str, Any]) -> float:
     return in_unit(size, "B") or 0.0
 
 
-def _least_time(
-    evidence: Evidence, run: int, size: float, count: int
-) -> tuple[float, float, float, float, float] | None:
-    """Returns the fields of `LeastTime` in a run; None if nothing arrived, or without a capacity."""
+def _least_time(evidence: Evidence, run: int, size: float, count: int) -> tuple[float, ...] | None:
+    """Returns the fields of `LeastTime` but `best_s` in a run.
+
+    None if nothing arrived, or without a capacity.
+    """
     connections = evidence.connections[evidence.connections["run"] == run]
     slots = evidence.slots[evidence.slots["run"] == run]
     rates = slots["capacity_mbps"].to_numpy(float)
@@ -164,5 +173,10 @@ def _least_time(
         window *= 2
         t_s = max(t_s + rtt_s, end_s)
     # The last window of a short transfer fills the path for no longer than it takes.
-    full_rate_s = capacity.end_s(t_s, rest) - t_s
-    return size, first_byte_s, t_s - begin_s, full_rate_s, rest
+    end_s = capacity.end_s(t_s, rest)
+    outage_s = sum(
+        max(min(outage.end_s, end_s) - max(outage.start_s, t_s), 0.0)
+        for outage in evidence.outages
+        if outage.run == run
+    )
+    return size, first_byte_s, t_s - begin_s, end_s - t_s, rest, outage_s

@@ -102,6 +102,7 @@ class LeastTimeRow(TypedDict):
     first_byte_s: Annotated[float, "Part of it until the first byte, s."]
     slow_start_s: Annotated[float, "Part in which a window that doubles leaves capacity unused, s."]
     full_rate_s: Annotated[float, "Part at the capacity, s."]
+    outage_s: Annotated[float, "Part of that in outages of the link, s."]
 
 
 class ExplainedResults(TypedDict):
