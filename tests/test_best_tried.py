@@ -174,7 +174,7 @@ def test_explanation_and_report_have_the_same_conclusion(celltcp, tmp_path: Path
     ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="120s", set=changes, out=tmp_path / "o")
     shown = celltcp("explain", str(tmp_path / "o")).stdout
     (conclusion,) = [line for line in shown.splitlines() if line.startswith("Best of all")]
-    assert "sets bbr, best without it for " in shown
+    assert "sets bbr, best of those compared for " in shown
     # The lines of the conclusion follow it: those of the setting, and of its CCA.
     lines = shown.partition(conclusion)[2].partition("On Linux, the sender")[0]
     assert "sender (server): sysctl -w net.ipv4.tcp_congestion_control=cubic" in lines

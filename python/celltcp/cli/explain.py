@@ -50,10 +50,6 @@ def explain(folder: str, json_file: str | None) -> None:
             for line in itertools.chain.from_iterable(map(lines_of, tries)):
                 click.echo(f"  {line}")
         best = explained.comparisons[""].best_tried if explained.is_single else None
-        if best is not None:
-            click.echo(best.text)
-            for line in best.lines:
-                click.echo(f"  {line}")
         for line in explained.over_all:
             click.echo(line)
         for setting in explained.comparisons[""].settings if explained.is_single else []:
@@ -63,15 +59,18 @@ def explain(folder: str, json_file: str | None) -> None:
                 )
                 continue
             sender = explained.comparisons[""].sender
-            without = " without it" if best is not None and best.replaces_setting else ""
-            click.echo(
-                f"On Linux, the {sender} sets {setting['cca']}, best{without} for {setting['need']}:"
-            )
+            of = " of those compared" if best is not None and best.replaces_setting else ""
+            click.echo(f"On Linux, the {sender} sets {setting['cca']}, best{of} for {setting['need']}:")
             for line in setting["lines"]:
                 click.echo(f"  {line}")
         if explained.is_single and (lines := explained.comparisons[""].scenario_lines):
             click.echo("On Linux, what the scenario sets beside the CCA, and the figures hold with:")
             for line in lines:
+                click.echo(f"  {line}")
+        # The last word is that of what is best of all.
+        if best is not None:
+            click.echo(best.text)
+            for line in best.lines:
                 click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
             pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in plots)
