@@ -25,7 +25,7 @@ def test_mean_and_maximum_are_of_the_frames_of_the_percentiles(seed: int) -> Non
     count, lost = draw.randint(5, 400), draw.choice([0, 1, 20, 300])
     delays = [draw.uniform(10, 90) for _ in range(count)]
     ages = [draw.uniform(100, 200) for _ in range(lost)]
-    # A frame that is younger than the longest delay may arrive yet.
+    # Their delay will be at least their age, be that below the longest delay.
     young = [draw.uniform(1, max(delays)) for _ in range(draw.randint(0, 3))]
     kinds = {"frame_ms": delays, "frames": [count + lost + len(young)], "late_share": [0.5]}
     values = {kind: {0: list(map(float, each))} for kind, each in kinds.items()}
@@ -33,10 +33,10 @@ def test_mean_and_maximum_are_of_the_frames_of_the_percentiles(seed: int) -> Non
     metrics = {name: float(each[0]) for name, each in _flow_metrics(values, [0]).items()}
     mean, median, p95, p99, longest = (metrics[f"frame_delay{name}_ms"] for name in _STATISTICS)
     assert median <= p95 <= p99 <= longest
-    assert (mean, longest) == (
-        (math.inf, math.inf) if lost else (pytest.approx(sum(delays) / count), max(delays))
-    )
-    assert math.isinf(metrics["frame_delay_sd_ms"]) == bool(lost)
+    every = [*delays, *ages, *young]
+    assert (mean, longest) == (pytest.approx(sum(every) / len(every)), max(every))
+    assert metrics["missing_share"] == pytest.approx((lost + len(young)) / len(every))
+    assert math.isnan(metrics["frame_delay_sd_ms"]) == (len(every) > count)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -51,7 +51,8 @@ def test_frames_rank_by_what_came_late_where_some_never_arrived(seed: int) -> No
             {
                 cca: {
                     "late_share": [share, share + 0.01],
-                    "frame_delay_ms": [math.inf] * 2 if cca in endless else delays[cca],
+                    "missing_share": [0.1 if cca in endless else 0.0] * 2,
+                    "frame_delay_ms": delays[cca],
                 }
                 for cca, share in (("cubic", bad + 0.05), ("bbr", good))
             },
@@ -65,7 +66,7 @@ def test_frames_rank_by_what_came_late_where_some_never_arrived(seed: int) -> No
         assert call.verdict(random=True).leader == "bbr"
 
 
-def test_frames_that_are_all_late_rank_by_their_median_where_some_never_arrived() -> None:
+def test_frames_that_are_all_late_rank_by_the_share_that_had_not_arrived() -> None:
     """A buffer of a few packets keeps windows far below what the frames need."""
     changes: dict[str, Value] = {
         "path.rtt": "148ms",
@@ -80,7 +81,7 @@ def test_frames_that_are_all_late_rank_by_their_median_where_some_never_arrived(
     }
     result = ct.compare("steady-20-68", "illinois,highspeed", 2, duration="25s", set=changes)
     (main,) = result.applications
-    assert main.ranking.metric == "frame_delay_p50_ms"
+    assert main.ranking.metric == "missing_share"
     assert main.verdict(random=False).leader == "illinois"
     explained = ExplainedComparison(result)
     assert not any("any of these CCAs will do" in note for note in explained.notes)
@@ -110,7 +111,7 @@ def test_a_connection_that_is_given_up_has_no_mean_of_what_came_before() -> None
         assert reasons[GIVEN_UP] == (units["start_s"] >= abort_s).sum() > 0
         assert TIME_OUT not in reasons
     (call,) = result.applications
-    assert all(math.isinf(each) for each in call.means("frame_delay_ms"))
+    assert call.bounds("frame_delay_ms") == {"cubic", "bbr"}
     # The median is in the place of the mean in trials, as it may change.
     names = _metrics_of(call, "cubic", "outage", call.metrics["cubic"])
     assert names[0] == "late_share"

@@ -10,12 +10,14 @@ from celltcp.comparison.metrics import RANKED, best_by_metric, best_of, sign_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.stakes import Stake
 from celltcp.results.statistics import (
+    Estimate,
     Verdict,
     best_and_ties,
     estimate,
     paired_difference,
     paired_gap,
     verdict,
+    within,
 )
 
 
@@ -198,3 +200,33 @@ def test_differences_that_nobody_notices_are_ties_by_every_rule(metric: str) -> 
         stake = Stake("flow", metric, metric, values, result)
         assert result.are_all_tied == stake.is_tied("cubic", "bbr") == (factor < 1)
         assert stake.is_gain("cubic", "bbr") == (factor > 1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_intervals_of_shares_stay_within_0_and_1_and_have_the_mean_in_them(seed: int) -> None:
+    draw = random.Random(seed)
+    shares = [min(draw.random() * draw.choice([0.05, 1, 1.5]), 1.0) for _ in range(draw.randint(2, 9))]
+    mean = estimate(shares)
+    limited = within(mean, 0.0, 1.0)
+    assert mean.ci95 is not None
+    if limited.ends is None:
+        assert mean.mean - mean.ci95 >= 0
+        assert mean.mean + mean.ci95 <= 1
+    else:
+        low, high = limited.ends
+        assert 0 < low < mean.mean < high < 1
+    # A quantity with a lower limit only ends there.
+    delays = within(mean, 0.0, math.inf)
+    if delays.ends is not None:
+        assert delays.ends == (0.0, mean.mean + mean.ci95)
+
+
+def test_the_interval_of_successes_is_wilsons() -> None:
+    """4 of 5 with a normal quantile z: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)."""
+    share, count, z = 0.8, 5, 1.96
+    half = z * math.sqrt(share * (1 - share) / count)
+    limited = within(Estimate(share, half), 0.0, 1.0)
+    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
+    root = math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    side = z * root / (1 + z * z / count)
+    assert limited.ends == pytest.approx((centre - side, centre + side))

@@ -459,3 +459,19 @@ def test_a_player_with_a_full_buffer_has_no_warning_about_its_pauses() -> None:
     result = ct.compare("steady-20-68", "cubic", 1, duration="40s", set={"flows.0.workload": video})
     assert result.flows["application_limited_s"].sum() > 0.5 * result.flows["duration_s"].sum()
     assert not any("had no more to send" in each for each in result.warnings)
+
+
+def test_a_send_buffer_that_bounds_the_queue_of_the_only_bulk_flow_has_a_warning() -> None:
+    """A buffer of 3000 packets at 40 Mbit/s, of which 4 MiB of memory fill two thirds."""
+    ping = {"kind": "request-response", "request": "100B", "response": "50kB", "gap": "500ms"}
+    flows = [{"name": "bulk"}, {"name": "api", "workload": ping}]
+    changes = {"path.down.rate": "40Mbit/s", "path.rtt": "40ms", "flows": flows}
+    deep = {**changes, "path.buffer": "3000packets"}
+    result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="20s", set=deep)
+    warning = _one(result, "it bounds the rate or the queue")
+    assert warning.startswith("cubic, bulk: for ")
+    assert "tcp.send_buffer_max (4MiB, in memory) sets it" in warning
+    for other in ({"path.buffer": "300packets"}, {"tcp.send_buffer_max": "32MiB"}):
+        larger = {**deep, "tcp.receive_buffer_max": "32MiB", **other}
+        lifted = ct.compare("steady-20-68", "cubic,bbr", 1, duration="20s", set=larger)
+        assert not any("bounds the rate or the queue" in each for each in lifted.warnings)

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 #: Replacements of characters that an encoding lacks.
-_ASCII = {"±": "+-", "µ": "u", "\u2013": "-", "…": "...", "\u00d7": "x"}
+_ASCII = {"±": "+-", "≥": ">=", "µ": "u", "\u2013": "-", "…": "...", "\u00d7": "x"}
 
 
 class ReaderClosed(BaseException):

@@ -18,15 +18,14 @@ from celltcp.comparison.frame_kinds import (
     select_frames,
     selected_kinds,
 )
-from celltcp.comparison.frames import missing_frames, never_arrived
 from celltcp.comparison.metrics import (
     AGES,
     APPLICATIONS,
     FRAME,
-    FRAME_AGE,
     FRAMES,
     LAST_COMPLETION,
     LATE_RESPONSE,
+    MISSING_FRAMES,
     RESPONSE,
     RESPONSE_TIMES,
     TRANSFERS,
@@ -100,11 +99,15 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
                 values = by_kind.get(kinds[name], {})
                 if kinds[name] in AGES.values():
                     metrics[name] = np.array([float(len(values.get(run, ()))) for run in runs])
+                    if name == MISSING_FRAMES:
+                        metrics[name] /= _per_run(by_kind[FRAMES], runs, math.fsum)
                     continue
-                if kinds[name] == FRAME:
-                    values = _with_missing(by_kind)
-                elif kinds[name] in AGES and metric.percentile is not None:
-                    values = _with_ages(values, by_kind.get(AGES[kinds[name]], {}))
+                ages = by_kind.get(AGES.get(kinds[name], ""), {})
+                if metric.is_spread:
+                    # No bound: it may be higher or lower, as those that are not complete will be.
+                    values = {run: of_run for run, of_run in values.items() if run not in ages}
+                elif kinds[name] == FRAME or metric.percentile is not None:
+                    values = _with_ages(values, ages)
                 metrics[name] = _per_run(values, runs, _statistic(metric))
     return metrics
 
@@ -114,21 +117,6 @@ def _with_ages(
 ) -> dict[int, list[float]]:
     """Returns the durations of units by run; for unfinished units their age, a lower bound."""
     return {run: [*times.get(run, ()), *ages.get(run, ())] for run in dict.fromkeys([*times, *ages])}
-
-
-def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
-    """Returns the delays of frames by run; frames that never arrived have an infinite delay.
-
-    Frames that were in flight at the end of the run are left out.
-    """
-    delays_ms = {run: list(values) for run, values in by_kind.get(FRAME, {}).items()}
-    for run, counts in by_kind.get(FRAMES, {}).items():
-        dropped_shares = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
-        run_delays = delays_ms.setdefault(run, [])
-        missing = missing_frames(zip(counts, dropped_shares, strict=True), len(run_delays))
-        ages_ms = by_kind.get(FRAME_AGE, {}).get(run, [])
-        run_delays += [math.inf] * len(never_arrived(ages_ms, missing, run_delays))
-    return delays_ms
 
 
 #: Keys of the times of transfers among the kinds of events.
@@ -146,7 +134,7 @@ def _event_values(
     """
     event_kinds = {
         metric.kind or name for application in APPLICATIONS for name, metric in application.items()
-    } | {FRAME_AGE}
+    }
     by_key = {
         (run, number): flows[name]
         for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
@@ -260,9 +248,6 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _deviation(values: Sequence[float]) -> float:
-    if len(values) > 1 and math.isinf(max(values)):
-        # A frame never arrived.
-        return math.inf
     return statistics.stdev(values) if len(values) > 1 else math.nan
 
 

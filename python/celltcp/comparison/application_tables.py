@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.application_means import application_means
-from celltcp.comparison.applications import has_too_few, shown_metrics
+from celltcp.comparison.applications import has_too_few, is_lower_bound, shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
-from celltcp.comparison.metrics import AGES, APP_METRICS
+from celltcp.comparison.metrics import APP_METRICS, estimate_of
 from celltcp.comparison.short_times import ShownColumn, shown_columns, with_percentiles_of_runs
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
-from celltcp.present.section import INFINITE, Column, Table, mean_text, runs_text, value_text
+from celltcp.present.section import AT_LEAST, Column, Table, estimate_text, runs_text, value_text
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
@@ -234,22 +234,12 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
     )
     if lacks_percentile:
         title += "; - for a percentile of too few values"
-    has_unfinished = any(
-        estimate(values.get(name, [])).mean > 0
+    has_bounds = any(
+        application.bounds(name)
         for application in applications
-        for values in application.metrics.values()
-        for name in shown_metrics([application])
-        if APP_METRICS[name].kind in AGES.values()
-    )
-    if has_unfinished:
-        title += "; percentiles and maxima count the ages of unfinished ones"
-    has_lost = any(
-        math.isinf(estimate(values.get(name, [])).mean)
-        for application in applications
-        for values in application.metrics.values()
         for name in shown_metrics([application])
     )
-    return f"{title}; {INFINITE} where some never arrived" if has_lost else title
+    return f"{title}; {AT_LEAST}at least, as some were not complete at the end" if has_bounds else title
 
 
 def _columns(columns: Sequence[ShownColumn]) -> list[Column]:
@@ -257,13 +247,23 @@ def _columns(columns: Sequence[ShownColumn]) -> list[Column]:
 
 
 def _cells(application: Application, columns: Sequence[ShownColumn]) -> dict[str, list[str]]:
-    """Returns mean and 95 % interval of metrics by CCA; `-` for a percentile of too few values."""
+    """Returns mean and 95 % interval of metrics by CCA.
+
+    It is `-` for a percentile of too few values, and for a deviation with units that were not complete.
+    """
+
+    def cell(each: ShownColumn, metrics: Mapping[str, Sequence[float]]) -> str:
+        is_bound = is_lower_bound(each.metric, metrics)
+        is_unknown = has_too_few(each.metric, metrics) or (
+            is_bound and APP_METRICS[each.metric].is_spread
+        )
+        values = [] if is_unknown else each.values(metrics)
+        return estimate_text(
+            estimate_of(each.metric, values, each.factor, is_bound=is_bound), each.digits
+        )
+
     return {
-        cca: [
-            mean_text([] if has_too_few(each.metric, values) else each.values(values), each.digits)
-            for each in columns
-        ]
-        for cca, values in application.metrics.items()
+        cca: [cell(each, metrics) for each in columns] for cca, metrics in application.metrics.items()
     }
 
 

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import MAX_LATE_SHARE
 from celltcp.comparison.metrics import (
+    AGES,
     APP_METRICS,
     APPLICATIONS,
+    FRAME_AGE,
     FRAMES,
     LAST_COMPLETION,
     LATE_RESPONSES,
     MAX_PERCENTILE,
+    MISSING_FRAMES,
+    TRANSFERS,
     AppMetric,
     best_by_metric,
+    estimate_of,
 )
-from celltcp.results.statistics import Verdict, estimate
+from celltcp.results.statistics import Estimate, Verdict, estimate
 
 if TYPE_CHECKING:
     from celltcp.comparison.application_metrics import MetricValues
@@ -29,8 +34,14 @@ _FIRST_BYTES = {
     "page_first_byte_s": "page_load_s",
     "first_byte_s": "completion_s",
 }
+#: Mean time of transfers, which last until the end of the run where it cut them.
+_LEAST_TIME = "completion_least_s"
+#: Share of the units above a percentile up to which some without an end hardly move it.
+_MAX_UNKNOWN = 0.1
 #: Median delay of frames, and the late share from which on all are late, so that it sets none apart.
 _MEDIAN_DELAY, _MIN_ALL_LATE = "frame_delay_p50_ms", 0.995
+#: Share of the frames below and above a median.
+_HALF = 0.5
 
 
 class RankingMetric(NamedTuple):
@@ -87,6 +98,12 @@ class Application(NamedTuple):
         """Returns the values of a metric by CCA or mix, in the order of the seeds."""
         return {cca: values[metric] for cca, values in self.metrics.items()}
 
+    def bounds(self, metric: str) -> frozenset[str]:
+        """Returns the CCAs under which the values of a metric are lower bounds."""
+        return frozenset(
+            cca for cca, metrics in self.metrics.items() if is_lower_bound(metric, metrics)
+        )
+
     def means(self, metric: str) -> list[float]:
         """Returns the mean of a metric of each CCA."""
         return [estimate(values).mean for values in self.values(metric).values()]
@@ -101,7 +118,8 @@ class Application(NamedTuple):
         times, some of which are incomplete, has a lower share than others.
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
         any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived. If some
-        never arrived and all others are late, they rank by their median delay.
+        had not arrived and all others are late, they rank by their median delay, or by the share of
+        those if that is large.
         """
         if "qoe" in self.names:
             return RankingMetric("qoe", "mean opinion score")
@@ -110,12 +128,14 @@ class Application(NamedTuple):
             note = ""
             if are_mostly_late := all(mean > MAX_LATE_SHARE for mean in late_shares):
                 note = f"over {100 * MAX_LATE_SHARE:.0f} % late under every CCA"
-            # Without the frames that never arrived, the mean would prefer the CCA that loses most.
-            have_arrived = all(map(math.isfinite, self.means("frame_delay_ms")))
+            # A lower bound of the mean would prefer the CCA that loses most.
+            have_arrived = not self.bounds("frame_delay_ms")
             if not any(mean > 0 for mean in late_shares) or (are_mostly_late and have_arrived):
                 return RankingMetric("frame_delay_ms", "delay of frames", note)
-            if min(late_shares) >= _MIN_ALL_LATE and all(map(math.isfinite, self.means(_MEDIAN_DELAY))):
-                return RankingMetric(_MEDIAN_DELAY, "median delay of frames", note)
+            if min(late_shares) >= _MIN_ALL_LATE:
+                if self._most_have_arrived:
+                    return RankingMetric(_MEDIAN_DELAY, "median delay of frames", note)
+                return RankingMetric(MISSING_FRAMES, "share of frames that had not arrived", note)
             return RankingMetric("late_share", "share of late frames", note)
         if LATE_RESPONSES in self.names and any(mean > 0 for mean in self.means(LATE_RESPONSES)):
             return RankingMetric(LATE_RESPONSES, "share of late responses")
@@ -136,6 +156,12 @@ class Application(NamedTuple):
         if self._times_decide(metric):
             return RankingMetric(metric, f"{title}, or the time until the end")
         return RankingMetric("completed_share", "share of complete transfers")
+
+    @property
+    def _most_have_arrived(self) -> bool:
+        """Whether most frames arrived under each CCA, so that the median is of those that did."""
+        missing = (estimate(each.get(MISSING_FRAMES, [0.0])).mean for each in self.metrics.values())
+        return max(missing, default=0.0) < _HALF
 
     def _times_decide(self, metric: str) -> bool:
         """Returns whether transfers, of which some are incomplete, rank by their time so far."""
@@ -217,6 +243,53 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     group = next(application for application in APPLICATIONS if name in application)
     counts = next((metrics[key] for key in group if _is_number(group, key) and key in metrics), None)
     return counts is not None and estimate(counts).mean < round(100 / (100 - percentile), 6)
+
+
+def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
+    """Returns whether a mean, percentile or maximum of times is a lower bound, or a deviation unknown.
+
+    Units that were not complete at the end count with their age, wherever the time that they would have
+    taken may change the figure; means of responses and pages leave them out. A percentile is known to
+    within a tenth of the share of units above it.
+
+    Args:
+        name: name of the metric.
+        metrics: values of the application's metrics by name, one per run.
+    """
+    metric = APP_METRICS.get(name)
+    if metric is None:
+        return False
+    if name in TRANSFERS:
+        has_bounds = name == _LEAST_TIME or metric.percentile is not None
+        unfinished = 1.0 - estimate(metrics.get("completed_share", [1.0])).mean if has_bounds else 0.0
+    elif metric.is_count or (age := AGES.get(metric.kind or name)) is None:
+        return False
+    elif age == FRAME_AGE:
+        unfinished = estimate(metrics.get(MISSING_FRAMES, [0.0])).mean
+    elif metric.percentile is None:
+        return False
+    else:
+        kind = metric.kind or name
+        group = next(application for application in APPLICATIONS if name in application)
+        counts = {
+            each.kind: estimate(metrics[key]).mean
+            for key, each in group.items()
+            if each.is_count and key in metrics
+        }
+        missing = counts.get(age, 0.0)
+        unfinished = missing / (missing + counts.get(kind, 0.0)) if missing else 0.0
+    above = 1.0 - (metric.percentile or 100.0) / 100.0
+    return unfinished > _MAX_UNKNOWN * above
+
+
+def metric_estimates(metrics: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
+    """Returns the means of metrics, also of the network, with their intervals, or as lower bounds."""
+    estimates = {}
+    for name, values in metrics.items():
+        is_bound = is_lower_bound(name, metrics)
+        is_unknown = is_bound and APP_METRICS[name].is_spread
+        estimates[name] = estimate_of(name, [] if is_unknown else values, is_bound=is_bound)
+    return estimates
 
 
 def _is_number(group: Mapping[str, AppMetric], key: str) -> bool:

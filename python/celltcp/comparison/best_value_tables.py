@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.condition_texts import condition_texts
+from celltcp.comparison.metrics import estimate_of
 from celltcp.comparison.sweep_reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table
-from celltcp.results.rows import json_interval
+from celltcp.results.rows import interval_json
 from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.cca_mix import join_names, labels
 
@@ -184,7 +185,8 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     next_worse = "-"
     if worse:
         pairs = zip(stake.values[worse[0]], stake.values[leader], strict=True)
-        gap = stake.words.mean_number([value - best for value, best in pairs])
+        words = stake.words._replace(limits=(-math.inf, math.inf))
+        gap = words.mean_number([value - best for value, best in pairs])
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
     return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
@@ -254,7 +256,7 @@ def _row(ranking: FieldRanking, stake: Stake, name: str) -> FieldRow:
         "name": name,
         "value": value,
         "cca": cca,
-        **json_interval(stake.values[name]),
+        **interval_json(estimate_of(stake.metric, stake.values[name])),
         "difference": gap.mean if gap else None,
         "difference_ci95": gap.ci95 if gap else None,
     }

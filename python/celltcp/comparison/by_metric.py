@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
@@ -37,6 +38,8 @@ class ChosenBest(NamedTuple):
     #: By CCA or mix, the values of the runs in the order of the seeds.
     values: Mapping[str, list[float]]
     verdict: Verdict
+    #: CCAs under which the values are lower bounds.
+    bounds: Collection[str] = ()
 
 
 def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
@@ -88,18 +91,42 @@ def best_by(comparison: Comparison, text: str) -> ChosenBest:
     """
     chosen = check_metric(text, comparison.results.about)
     values: Mapping[str, list[float]]
+    bounds: Collection[str] = ()
     if chosen.metric == JAIN:
         values = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
     elif chosen.metric in (*METRICS, SHARE):
         values = _network_values(comparison, chosen)
     else:
         values = _application_values(comparison, chosen)
+        bounds = next(
+            (
+                each.bounds(chosen.metric)
+                for each in comparison.applications
+                if each.flow == chosen.flow
+            ),
+            (),
+        )
     ranked = {} if is_other_path(comparison.results) else values
     best = best_of(chosen.metric, ranked, random=not comparison.decides)
     if chosen.metric in METRICS and comparison.is_competing and comparison.decides:
         goodput = _network_values(comparison, chosen._replace(metric=GOODPUT))
         best = with_cost(best, chosen.metric, goodput, {})
-    return ChosenBest(chosen, values, best)
+    return ChosenBest(chosen, values, _without_bounds(best, ranked, bounds), bounds)
+
+
+def _without_bounds(best: Verdict, names: Iterable[str], bounds: Collection[str]) -> Verdict:
+    """Returns a verdict in which no lower bound is better than a known time."""
+    known = [name for name in names if name != best.leader and name not in bounds]
+    if best.leader not in bounds or not known:
+        return best
+    undecided = [name for name in best.undecided if name in bounds]
+    return replace(
+        best,
+        tied=tuple(name for name in best.tied if name in bounds),
+        undecided=(*undecided, *known),
+        runs_needed=None,
+        are_all_tied=False,
+    )
 
 
 def _network_values(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.campaign.provenance import origin_json
-from celltcp.comparison.metrics import METRICS, SHARE
+from celltcp.comparison.applications import metric_estimates
+from celltcp.comparison.metrics import METRICS, SHARE, estimate_of
 from celltcp.results.captured_limits import is_other_path
-from celltcp.results.rows import json_interval, json_value
+from celltcp.results.rows import interval_json, json_interval, json_value
 from celltcp.results.statistics import Verdict, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import single_flow_mixes
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         OptionalOutcome,
         SelectionRow,
     )
+    from celltcp.results.json_fields import MetricInterval
 
 
 def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonOutcome:
@@ -44,7 +46,7 @@ def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonO
             {
                 "cca": cca,
                 "middlebox": comparison.middlebox(cca),
-                **{metric: json_interval(values) for metric, values in metrics.items()},
+                **_intervals(metrics),
             }
             for cca, metrics in series.items()
         ],
@@ -119,10 +121,9 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
             {
                 "cca": cca,
                 "flow": flow.name,
-                **{
-                    metric: json_interval(comparison.values_of(flow, cca, metric))
-                    for metric in (*METRICS, SHARE)
-                },
+                **_intervals(
+                    {metric: comparison.values_of(flow, cca, metric) for metric in (*METRICS, SHARE)}
+                ),
             }
             for cca in comparison.ccas
             for flow in comparison.competing_flows
@@ -170,7 +171,13 @@ def _chosen(best: ChosenBest) -> ChosenOutcome:
         "flow": best.chosen.flow,
         "metric": best.chosen.metric,
         **best_outcome(best.verdict),
-        "values": [{"cca": cca, **json_interval(values)} for cca, values in best.values.items()],
+        "values": [
+            {
+                "cca": cca,
+                **interval_json(estimate_of(best.chosen.metric, values, is_bound=cca in best.bounds)),
+            }
+            for cca, values in best.values.items()
+        ],
     }
 
 
@@ -184,18 +191,22 @@ def _application(application: Application, verdict: Verdict) -> ApplicationOutco
         "tied": best["tied"],
         "undecided": best["undecided"],
         "figures": [
-            {"cca": cca, **{name: json_interval(values) for name, values in metrics.items()}}
-            for cca, metrics in application.metrics.items()
+            {"cca": cca, **_intervals(metrics)} for cca, metrics in application.metrics.items()
         ],
     }
     rows: list[FrameKindRow] = [
-        {"cca": cca, "size": label, **{name: json_interval(values) for name, values in metrics.items()}}
+        {"cca": cca, "size": label, **_intervals(metrics)}
         for label, by_cca in application.kinds.items()
         for cca, metrics in by_cca.items()
     ]
     if rows:
         result["frame_kinds"] = rows
     return result
+
+
+def _intervals(metrics: Mapping[str, Sequence[float]]) -> dict[str, MetricInterval]:
+    """Returns the means of metrics with their intervals."""
+    return {name: interval_json(each) for name, each in metric_estimates(metrics).items()}
 
 
 def _difference(

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from celltcp.comparison.min_differences import min_difference
-from celltcp.present.section import mean_text, value_text
-from celltcp.results.statistics import Estimate, Verdict, verdict
+from celltcp.present.section import estimate_text, value_text
+from celltcp.results.statistics import Estimate, Verdict, estimate, verdict, within
 from celltcp.scenarios.cca_mix import single_flow_mixes
 from celltcp.scenarios.quantity_texts import three_digits
 
@@ -64,6 +64,8 @@ class MetricText(NamedTuple):
     factor: float = 1.0
     #: Whether numbers have three significant digits.
     is_short: bool = False
+    #: Lowest and highest value that the metric can have, before the factor.
+    limits: tuple[float, float] = (-math.inf, math.inf)
 
     def suited(self, *values: float) -> MetricText:
         """Returns the text with a unit that suits all values.
@@ -93,9 +95,10 @@ class MetricText(NamedTuple):
             return three_digits(self.factor * value)
         return "no value" if math.isnan(value) else value_text(self.factor * value, self.digits)
 
-    def mean_number(self, values: Iterable[float]) -> str:
-        """Returns the mean of values with its 95 % interval and digits, in this unit."""
-        return mean_text([self.factor * value for value in values], self.digits)
+    def mean_number(self, values: Iterable[float], *, is_bound: bool = False) -> str:
+        """Returns the mean of values, or of lower bounds, with its 95 % interval, in this unit."""
+        mean = estimate([self.factor * value for value in values])
+        return estimate_text(_limited(mean, self.limits, self.factor, is_bound), self.digits)
 
     def value_text(self, value: float) -> str:
         """Returns a value with its digits and a unit that suits it; `no value` for NaN."""
@@ -203,9 +206,13 @@ def _spread(heading: str, digits: int, noun: str, kind: str | None = None) -> Ap
     return AppMetric(heading, digits, meaning, kind, is_spread=True)
 
 
+#: Kinds of events: the delay of a frame, ms, the number of frames of a connection, and the age at the
+#: end of the run of a frame that had not arrived by its deadline, ms.
+FRAME, FRAMES, FRAME_AGE = "frame_ms", "frames", "frame_age_ms"
 #: Kind of the events with the age of an incomplete unit at the end of the run, by the kind of events
-#: with the duration of a complete unit. Only units older than each complete one have such an event.
-AGES = {"response_s": "response_age_s", "page_load_s": "page_load_age_s"}
+#: with the duration of a complete unit. Responses and pages have one only if older than each complete
+#: one, frames if older than their deadline.
+AGES = {"response_s": "response_age_s", "page_load_s": "page_load_age_s", FRAME: FRAME_AGE}
 #: Events of responses, those of responses and requests without one, and the name for whether each of
 #: these came after its deadline.
 RESPONSE, LATE_RESPONSE = "response_s", "late_response"
@@ -250,10 +257,6 @@ def _units(kind: str, unit: str, noun: str, first_byte: str, incomplete: str) ->
     }
 
 
-#: Kinds of events: the delay of a frame, ms, the number of frames of a connection, and the age at the
-#: end of the run of a frame that had not arrived by its deadline, ms.
-FRAME, FRAMES, FRAME_AGE = "frame_ms", "frames", "frame_age_ms"
-
 #: Metrics of a video.
 VIDEO = {
     "qoe": AppMetric(
@@ -283,6 +286,9 @@ VIDEO = {
 
 #: Completion time of the last of the transfers of a run.
 LAST_COMPLETION = "completion_max_s"
+
+#: Share of the frames that had not arrived at the end.
+MISSING_FRAMES = "missing_share"
 
 #: Metrics of transfers that have an end.
 TRANSFERS = {
@@ -350,6 +356,13 @@ _FRAMES = {
     "late_share": AppMetric(
         "share of\nlate frames", 4, "Share of frames that came too late or not at all."
     ),
+    MISSING_FRAMES: AppMetric(
+        "share not\narrived",
+        4,
+        "Share of frames that had not arrived at the end of the run, after their deadline.",
+        FRAME_AGE,
+        is_occasional=True,
+    ),
     "dropped_share": AppMetric(
         "share\ndropped", 4, "Share of frames that the sender dropped.", is_occasional=True
     ),
@@ -362,18 +375,14 @@ _FRAMES = {
         f"frame_delay{statistic}_ms": AppMetric(
             f"frame delay\n{short} ms",
             1,
-            f"{long} delay of the frames that were sent, ms; null if {lacking} never arrived. Those on "
-            "their way at the end are left out.",
+            f"{long} delay of the frames that were sent, ms; of those that had not arrived, their age.",
             FRAME,
             percentile,
         )
-        for statistic, short, long, percentile, lacking in (
-            ("", "mean", "Mean", None, "one"),
-            *(
-                (f"_{_key(short)}", short, long, percentile, "it")
-                for percentile, short, long in _PERCENTILES
-            ),
-            ("_max", "max", "Highest", 100, "one"),
+        for statistic, short, long, percentile in (
+            ("", "mean", "Mean", None),
+            *((f"_{_key(short)}", short, long, percentile) for percentile, short, long in _PERCENTILES),
+            ("_max", "max", "Highest", 100),
         )
     },
     "frame_delay_sd_ms": _spread(
@@ -445,24 +454,50 @@ def range_of(metric: str) -> tuple[float, float]:
     return 0.0, 1.0 if is_share else math.inf
 
 
-def interval_ends(metric: str, estimate: Estimate) -> tuple[float, float]:
-    """Returns the ends of the 95 % interval of a mean, clipped to the range of the metric, for plots.
+def _limited(mean: Estimate, limits: tuple[float, float], factor: float, is_bound: bool) -> Estimate:
+    """Returns an estimate with an interval that stays within limits, or with none for a lower bound."""
+    if is_bound:
+        return Estimate(mean.mean, None, is_bound=True)
+    return within(mean, *(factor * limit for limit in limits))
 
-    With few runs, the symmetric interval may include shares and times below zero.
+
+def estimate_of(
+    metric: str, values: Iterable[float], factor: float = 1.0, *, is_bound: bool = False
+) -> Estimate:
+    """Returns the mean of a metric with a 95 % interval that stays within the range of the metric.
+
+    With few runs, the symmetric interval may include shares above one, and times below zero.
+
+    Args:
+        metric: name of the metric, whose range decides.
+        values: values of the runs, in the unit of the metric times `factor`.
+        factor: factor from the unit of the metric.
+        is_bound: whether they are lower bounds, of which the mean has no interval.
     """
-    lowest, highest = range_of(metric)
+    return _limited(estimate([*map(float, values)]), range_of(metric), factor, is_bound)
+
+
+def metric_text(metric: str, values: Iterable[float], digits: int) -> str:
+    """Returns the mean of a metric with its 95 % interval as text."""
+    return estimate_text(estimate_of(metric, values), digits)
+
+
+def interval_ends(metric: str, estimate: Estimate) -> tuple[float, float]:
+    """Returns the ends of the 95 % interval of a mean within the range of the metric, for plots."""
     half = estimate.ci95 or 0.0
-    low = max(estimate.mean - half, min(lowest, estimate.mean))
-    return low, min(estimate.mean + half, max(highest, estimate.mean))
+    limited = within(estimate, *range_of(metric))
+    return limited.ends or (estimate.mean - half, estimate.mean + half)
 
 
 def words_of(metric: str) -> MetricText:
     """Returns name, unit and decimals of a metric for a line of text."""
     if metric in APP_METRICS:
         app_metric = APP_METRICS[metric]
-        return MetricText(app_metric.name, app_metric.unit, app_metric.digits)
-    # Performance metrics of other weights have the digits of the named ones.
-    return _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))
+        words = MetricText(app_metric.name, app_metric.unit, app_metric.digits)
+    else:
+        # Performance metrics of other weights have the digits of the named ones.
+        words = _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))
+    return words._replace(limits=range_of(metric))
 
 
 def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:

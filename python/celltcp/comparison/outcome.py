@@ -15,6 +15,7 @@ from celltcp.results.json_fields import (
     FlowName,
     Interval,
     LeftOut,
+    MetricInterval,
     Middlebox,
     Number,
     RunNumber,
@@ -142,12 +143,12 @@ def app_metrics(kind: object) -> Mapping[str, object]:
 
 
 def _summary_columns() -> Mapping[str, object]:
-    return {"cca": Cca, **means(Interval), "middlebox": Middlebox, **app_metrics(Interval)}
+    return {"cca": Cca, **means(MetricInterval), "middlebox": Middlebox, **app_metrics(MetricInterval)}
 
 
 def _flow_columns() -> Mapping[str, object]:
-    share = Annotated[Interval, "Goodput while all flows ran, Mbit/s."]
-    return {"cca": Cca, "flow": FlowName, **means(Interval), SHARE: share}
+    share = Annotated[MetricInterval, "Goodput while all flows ran, Mbit/s."]
+    return {"cca": Cca, "flow": FlowName, **means(MetricInterval), SHARE: share}
 
 
 def _window_columns() -> Mapping[str, object]:
@@ -157,9 +158,9 @@ def _window_columns() -> Mapping[str, object]:
 #: Row of a run; requirements of selectors add their metrics.
 RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
 #: Means of a congestion control over the runs; requirements of selectors add their metrics.
-SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
+SummaryRow = Annotated[dict[str, str | MetricInterval], Columns(_summary_columns)]
 #: Means of a competing flow over the runs.
-FlowRow = Annotated[dict[str, str | Interval], Columns(_flow_columns)]
+FlowRow = Annotated[dict[str, str | MetricInterval], Columns(_flow_columns)]
 #: Congestion windows of a flow over the runs.
 WindowsRow = Annotated[dict[str, str | Interval], Columns(_window_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
@@ -170,16 +171,16 @@ SetRow = Annotated[dict[str, str | SetInterval], Columns(lambda: {"cca": Cca, **
 
 #: Means of the metrics of an application under a congestion control.
 ApplicationRow = Annotated[
-    dict[str, str | Interval], Columns(lambda: {"cca": Cca, **app_metrics(Interval)})
+    dict[str, str | MetricInterval], Columns(lambda: {"cca": Cca, **app_metrics(MetricInterval)})
 ]
 #: The same for one of several kinds of frames.
 FrameKindRow = Annotated[
-    dict[str, str | Interval],
+    dict[str, str | MetricInterval],
     Columns(
         lambda: {
             "cca": Cca,
             "size": Annotated[str, "Size of the frames as in the scenario, or number of the kind."],
-            **app_metrics(Interval),
+            **app_metrics(MetricInterval),
         }
     ),
 ]
@@ -198,7 +199,7 @@ class ApplicationOutcome(BestOutcome):
     ]
 
 
-class ChosenRow(Interval):
+class ChosenRow(MetricInterval):
     """Mean of a chosen metric under a congestion control."""
 
     cca: Cca
@@ -323,7 +324,7 @@ class ScenarioSetOutcome(TypedDict):
     unfinished: NotRequired[Unfinished]
 
 
-class FieldRow(Interval):
+class FieldRow(MetricInterval):
     """Value of a field with a congestion control, and its paired difference to the leader."""
 
     name: Annotated[str, "Name in the verdict."]

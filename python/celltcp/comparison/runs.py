@@ -20,7 +20,6 @@ from celltcp.results.columns import (
     sums_by,
     values_of,
 )
-from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results, frame
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.requirements import COMPLETIONS, OtherMeasure, Weights
@@ -229,10 +228,15 @@ def identical_ccas(
 
 
 def estimate_columns(series: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
-    """Returns mean and half width of the 95 % interval of each metric, as a row of a data frame."""
-    estimates = {metric: estimate(values) for metric, values in series.items()}
+    """Returns mean and half width of the 95 % interval of each metric, as a row of a data frame.
+
+    A lower bound has no interval.
+    """
+    # Only data frames need the module.
+    from celltcp.comparison.applications import metric_estimates
+
     return {
         (metric, part): value
-        for metric, each in estimates.items()
+        for metric, each in metric_estimates(series).items()
         for part, value in (("mean", each.mean), ("ci95", each.half_width))
     }

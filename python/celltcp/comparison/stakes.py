@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
@@ -39,6 +39,8 @@ class Stake(NamedTuple):
     verdict: Verdict
     #: Reason for this metric, in words; empty for the usual metric.
     note: str = ""
+    #: CCAs under which the values are lower bounds.
+    bounds: Collection[str] = ()
 
     @property
     def need(self) -> str:
@@ -86,7 +88,9 @@ class Stake(NamedTuple):
 
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
-        return self.words.with_unit(self.words.mean_number(self.values[cca]))
+        return self.words.with_unit(
+            self.words.mean_number(self.values[cca], is_bound=cca in self.bounds)
+        )
 
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the means of the metric under a CCA and under the one that it replaces."""
@@ -141,8 +145,9 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
         if application := applications.get(flow.name):
             metric, title, note = application.ranking
             all_values: Mapping[str, list[float]] = application.values(metric)
+            bounds: Collection[str] = application.bounds(metric)
         else:
-            metric, title, note = GOODPUT, "goodput", ""
+            metric, title, note, bounds = GOODPUT, "goodput", "", ()
             all_values = best_by(comparison, f"{GOODPUT}:{flow.name}").values
         values = {cca: all_values[cca] for cca in ccas}
         best = best_of(metric, values, random=not comparison.decides)
@@ -152,5 +157,5 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
             best = with_delay_cost(best, values, delays, delay)
             resent = {cca: retransmitted_share(comparison, flow, cca) for cca in ccas}
             best = with_resent_cost(best, values, resent)
-        stakes.append(Stake(flow.name, metric, title, values, best, note))
+        stakes.append(Stake(flow.name, metric, title, values, best, note, bounds))
     return stakes

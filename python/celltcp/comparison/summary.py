@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from celltcp.comparison.metrics import (
     SHARE,
     USED_CAPACITY,
     WINDOWS,
+    estimate_of,
     words_of,
 )
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
@@ -30,7 +31,7 @@ from celltcp.comparison.used_capacity import used_capacity
 from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
-from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
+from celltcp.results.statistics import Estimate, Verdict, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
@@ -115,7 +116,7 @@ class Summary:
     #: Columns of the CSV after those of the coordinates.
     COLUMNS: ClassVar = (
         *("cca", "runs", "metric", "mean", "ci95", "difference", "difference_ci95"),
-        *("compared_with", "verdict", "median", "sd"),
+        *("compared_with", "verdict", "median", "sd", "bound"),
     )
 
     axes: tuple[str, ...]
@@ -183,6 +184,7 @@ class Summary:
                     *(rounded(gap, digits) if gap else ("", "")),
                     *(summary.leader if gap else "", summary.verdict),
                     *(_number(summary.median, digits), _number(summary.sd, digits)),
+                    "at least" if summary.value.is_bound else "",
                     *([self.unfinished] if state else []),
                 ]
             )
@@ -284,6 +286,7 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
     """Returns the metrics of a comparison, CCA by CCA: applications first."""
     headings: dict[str, _Heading] = {}
     values: dict[str, Mapping[str, Sequence[float]]] = {}
+    bounds: dict[str, Collection[str]] = {}
 
     def add_flow_metric(name: str, key: str, flow: FlowUnderTest, of_flow: str) -> None:
         words = words_of(name)
@@ -305,6 +308,7 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
                 cca: [] if has_too_few(name, metrics) else metrics.get(name, [])
                 for cca, metrics in application.metrics.items()
             }
+            bounds[key] = application.bounds(name)
     rivals = comparison.competing_flows if has_rows_of_flows([comparison]) else []
     tested = f" ({comparison.tested.name})" if rivals else ""
     for name, _, _ in columns_for([comparison]):
@@ -336,7 +340,10 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
     }
     return [
         replace(
-            _summary(point, cca, comparison, metric, heading, values[metric], verdicts[metric]),
+            _summary(
+                *(point, cca, comparison, metric, heading, values[metric], verdicts[metric]),
+                is_bound=cca in bounds.get(metric, ()),
+            ),
             is_minor=metric in minor,
         )
         for cca in comparison.ccas
@@ -353,6 +360,8 @@ def _summary(
     heading: _Heading,
     values: Mapping[str, Sequence[float]],
     verdict: Verdict | None,
+    *,
+    is_bound: bool,
 ) -> MetricSummary:
     """Returns a metric of a congestion control; `values` are those of the runs by CCA."""
     leader = verdict.leader if verdict is not None and not has_several_flows(cca) else None
@@ -361,7 +370,10 @@ def _summary(
         difference = paired_gap(values[cca], values[str(leader)])
     rank = "" if leader is None or verdict is None else rank_word(cca, verdict)
     runs = int(comparison.results.about["runs"])
-    value = estimate(values[cca])
+    name = metric.partition(":")[0]
+    if is_bound and APP_METRICS[name].is_spread:
+        values = {**values, cca: []}
+    value = estimate_of(name, values[cca], is_bound=is_bound)
     ranked = {
         f"{application.ranking.metric}:{application.flow}" for application in comparison.applications
     }

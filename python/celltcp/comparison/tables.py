@@ -6,19 +6,28 @@ from dataclasses import replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metrics import COMPETITION_METRICS, GOODPUT, ONE_WAY_DELAY, words_of
+from celltcp.comparison.metrics import (
+    COMPETITION_METRICS,
+    GOODPUT,
+    JAIN,
+    ONE_WAY_DELAY,
+    SHARE,
+    metric_text,
+    range_of,
+    words_of,
+)
 from celltcp.present.section import (
     Column,
     Section,
     Table,
     estimate_text,
-    mean_text,
     number_columns,
     runs_text,
     whole_percents,
 )
 from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, has_captured_sender
+from celltcp.results.statistics import within
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
@@ -148,7 +157,10 @@ def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) 
     has_flow_rows = has_rows_of_flows([comparison])
     for cca in comparison.ccas:
         requirement_cells = [
-            mean_text(comparison.values(cca, comparison.requirements[each]), 3) for each in requirements
+            metric_text(
+                comparison.requirements[each], comparison.values(cca, comparison.requirements[each]), 3
+            )
+            for each in requirements
         ]
         if has_flow_rows:
             for flow, cells in cells_by_flow(comparison, cca, metric_columns).items():
@@ -198,7 +210,7 @@ def cells_by_flow(
         flow_label(comparison, flow, cca): [
             "-"
             if flow != comparison.tested and metric in _BASE_RTT_METRICS
-            else mean_text(comparison.values_of(flow, cca, metric), digits)
+            else metric_text(metric, comparison.values_of(flow, cca, metric), digits)
             + _share_text(comparison, flow, cca, metric)
             for metric, _, digits in metric_columns
         ]
@@ -274,11 +286,11 @@ def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[s
                 if all_compete
                 else f"{flow.flow} ({names[flow.cca]}{_connections(flow, ', ')}) "
             )
-            + estimate_text(flow.goodput, 2)
+            + estimate_text(within(flow.goodput, *range_of(SHARE)), 2)
             for flow in flows
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
-        index = [mean_text(comparison.jains_index(cca), 3)] if has_index else []
+        index = [metric_text(JAIN, comparison.jains_index(cca), 3)] if has_index else []
         cells[cca] = (goodputs, total, *index)
     return cells
 
@@ -410,4 +422,7 @@ def cells_of(
     comparison: Comparison | ScenarioSet, cca: str, metric_columns: Iterable[MetricColumn]
 ) -> list[str]:
     """Returns the cells of a congestion control in these columns."""
-    return [mean_text(comparison.values(cca, metric), digits) for metric, _, digits in metric_columns]
+    return [
+        metric_text(metric, comparison.values(cca, metric), digits)
+        for metric, _, digits in metric_columns
+    ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import collections
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -13,9 +11,8 @@ import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.frame_kinds import KIND_EVENTS, other_kinds, select_frames, selected_kinds
-from celltcp.comparison.frames import missing_frames, never_arrived
 from celltcp.comparison.metric_names import plotted_metric
-from celltcp.comparison.metrics import AGES, FRAME, FRAME_AGE, FRAMES
+from celltcp.comparison.metrics import AGES, FRAME
 from celltcp.comparison.transfers import flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 
@@ -45,7 +42,7 @@ class Unit(NamedTuple):
 UNITS = {
     "response": Unit("response_s", 1.0, "response time", "responses", "requests without a response"),
     "page_load": Unit("page_load_s", 1.0, "page load time", "pages", "pages never complete"),
-    "frame_delay": Unit(FRAME, 1e-3, "frame delay", "frames", "frames that never arrived"),
+    "frame_delay": Unit(FRAME, 1e-3, "frame delay", "frames", "frames not arrived at the end"),
     "fetch": Unit("fetch_s", 1.0, "time to fetch a segment", "segments"),
     "completion": Unit(None, 1.0, "completion time", "transfers", "transfers never complete"),
 }
@@ -57,42 +54,10 @@ _UNFINISHED_KINDS = {AGES[kind]: name for kind, name in _NAMES.items() if kind i
 
 #: Row of the table of units, with the columns `_COLUMNS`.
 _Row = tuple[int, str, int, str, int, str, float, float, float]
-#: Kinds of the events that have the number of frames, and the share that the sender dropped.
-_FRAME_COUNT_KINDS = (FRAMES, "dropped_share", FRAME_AGE)
-
 #: Kinds of the events of units of work.
-_EVENT_KINDS = frozenset((*_NAMES, *_UNFINISHED_KINDS, *_FRAME_COUNT_KINDS))
+_EVENT_KINDS = frozenset((*_NAMES, *_UNFINISHED_KINDS))
 
 _COLUMNS = ["run", "cca", "seed", "flow", "connection", "unit", "start_s", "end_s", "duration_s"]
-
-
-@dataclass
-class _Frames:
-    """Frames of a connection."""
-
-    sent: float = 0.0
-    #: Share of the frames that the sender dropped.
-    dropped: float = 0.0
-    delays_ms: list[float] = field(default_factory=list)
-    #: Ages at the end of the run of frames that missed their deadline.
-    ages_ms: list[float] = field(default_factory=list)
-    end_s: float = math.nan
-
-    def record(self, kind: str, value: float, t_s: float) -> None:
-        """Stores the value of an event at the end of the run."""
-        if kind == FRAME_AGE:
-            self.ages_ms.append(value)
-        elif kind == FRAMES:
-            self.sent = value
-        else:
-            self.dropped = value
-        self.end_s = t_s
-
-    def starts_of_missing(self) -> list[float]:
-        """Returns the start times of the frames that never arrived, s; NaN for unknown ones."""
-        missing = missing_frames([(self.sent, self.dropped)], len(self.delays_ms))
-        ages_ms = never_arrived(self.ages_ms, max(missing, 0), self.delays_ms)
-        return [self.end_s - age_ms / 1e3 for age_ms in ages_ms]
 
 
 def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
@@ -151,8 +116,8 @@ def units_of_work(results: Results, kinds: Mapping[str, Collection[int]] | None 
 
     `kinds` are the numbers of the kinds of frames to include, by flow; by default those that decide.
 
-    Unfinished units have NaN as end and duration. Units that the end of the run cut, but that might
-    have been as fast as others, have no row.
+    Unfinished units have NaN as end and duration. A response, page or transfer that the end of the run
+    cut, but that might have been as fast as others, has no row, nor has a frame before its deadline.
     """
     import pandas as pd
 
@@ -178,39 +143,25 @@ def units_of_work(results: Results, kinds: Mapping[str, Collection[int]] | None 
         for transfer in transfers_of(results, flows)
         if math.isnan(transfer.completion_s)
     ]
-    frames: collections.defaultdict[tuple[int, int], _Frames] = collections.defaultdict(_Frames)
     by_key = {(run, number): flows[name] for run, number, name, *_ in table}
     for run, number, t_ns, kind, detail in select_frames(
         _events(results), selected_kinds(by_key, kinds)
     ):
         if kind not in _EVENT_KINDS:
             continue
-        value, flow_frames = float(detail), frames[run, number]
-        if kind in _FRAME_COUNT_KINDS:
-            flow_frames.record(kind, value, t_ns * 1e-9)
-            continue
-        if kind in _UNFINISHED_KINDS:
-            rows.append(row(run, number, _UNFINISHED_KINDS[kind], t_ns * 1e-9 - value))
-            continue
-        if kind == FRAME:
-            flow_frames.delays_ms.append(value)
-        unit = _NAMES[kind]
-        end_s, duration_s = t_ns * 1e-9, value * UNITS[unit].seconds
-        rows.append(row(run, number, unit, end_s - duration_s, end_s, duration_s))
-    rows += [
-        row(run, number, _NAMES[FRAME], start_s)
-        for (run, number), flow_frames in frames.items()
-        for start_s in flow_frames.starts_of_missing()
-    ]
+        unit = _UNFINISHED_KINDS.get(kind) or _NAMES[kind]
+        end_s, duration_s = t_ns * 1e-9, float(detail) * UNITS[unit].seconds
+        ends = () if kind in _UNFINISHED_KINDS else (end_s, duration_s)
+        rows.append(row(run, number, unit, end_s - duration_s, *ends))
     units = pd.DataFrame(rows, columns=_COLUMNS)
     return units.sort_values(["run", "start_s", "connection"], kind="stable", ignore_index=True)
 
 
 def _events(results: Results) -> Iterator[tuple[Any, ...]]:
-    """Returns run, connection, time, kind and value of the events of units and of numbers of frames."""
+    """Returns run, connection, time, kind and value of the events of units."""
     if "events" not in results.tables:
         return iter(())
     events = results.tables["events"]
-    event_kinds = text_array_of(sorted((*_EVENT_KINDS, *KIND_EVENTS, "late_share")))
+    event_kinds = text_array_of(sorted((*_EVENT_KINDS, *KIND_EVENTS)))
     selected = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=event_kinds))
     return iter(rows_of(selected, "run", "flow", "t_ns", "kind", "detail"))

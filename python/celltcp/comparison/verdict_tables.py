@@ -116,7 +116,7 @@ def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
         return f"best by {metric_text}: no run has a value"
     words = words_of(metric).suited(*(estimate(values).mean for values in best.values.values()))
     means = ", ".join(
-        f"{names[cca]} {words.with_unit(words.mean_number(values))}"
+        f"{names[cca]} {words.with_unit(words.mean_number(values, is_bound=cca in best.bounds))}"
         for cca, values in best.values.items()
     )
     return f"best by {metric_text}: {verdict_text(best.verdict, names)} ({means})"

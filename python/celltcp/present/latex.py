@@ -35,6 +35,7 @@ _ESCAPES = {
     '"': "''",
     "±": r"$\pm$",
     "∞": r"$\infty$",
+    "≥": r"$\geq$",
     "→": r"$\rightarrow$",
     "µ": r"$\mu$",
     "Δ": r"$\Delta$",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.present.section import INFINITE
+from celltcp.present.section import INFINITE, estimate_text
 
 if TYPE_CHECKING:
     from celltcp.results.statistics import Estimate
@@ -35,7 +35,12 @@ def rounded(estimate: Estimate, digits: int) -> tuple[str, str]:
 
 
 def rounded_text(estimate: Estimate, digits: int) -> str:
-    """Returns a mean and half the width of its interval as `mean ± half`; `-` without a value."""
+    """Returns a mean and half the width of its interval as `mean ± half`; `-` without a value.
+
+    Lower bounds and intervals with ends have their texts in other tables.
+    """
+    if estimate.is_bound or estimate.ends is not None:
+        return estimate_text(estimate, digits)
     mean, half = rounded(estimate, digits)
     mean = mean.replace("inf", INFINITE)
     return f"{mean or '-'} ± {half}" if half else mean or "-"

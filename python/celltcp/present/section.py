@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Text of the mean of times that include an infinite one.
 INFINITE = "∞"
+#: Text before a mean that is a lower bound.
+AT_LEAST = "≥ "
 #: Digits of rates, and the mean below which they would show hardly any.
 _RATE_DIGITS, _MAX_LOW_RATE = 2, 0.1
 #: Digits of times in s, and the range of means of which they would show hardly any.
@@ -187,7 +189,8 @@ def estimate_text(estimate: Estimate, digits: int) -> str:
 
     A mean below 0.1 with two digits has four: a slow link has rates of some kbit/s. One below 0.01 with
     three digits, such as a time in a data center in s, has three significant ones. A mean of 1000 or
-    more with one digit, such as a long delay in ms, has none.
+    more with one digit, such as a long delay in ms, has none. A lower bound follows `≥`, and has no
+    interval. Where half the width would leave the range of the quantity, the interval has its ends.
     """
     if digits == _TIME_DIGITS and _MIN_TIME <= abs(estimate.mean) < _MAX_SHORT_TIME:
         digits -= math.floor(math.log10(abs(estimate.mean))) + 1
@@ -199,7 +202,14 @@ def estimate_text(estimate: Estimate, digits: int) -> str:
         return "-"
     if math.isinf(estimate.mean):
         return INFINITE
+    if estimate.is_bound:
+        return f"{AT_LEAST}{estimate.mean:.{digits}f}"
     spread = f" ±{estimate.ci95:.{digits}f}" if estimate.ci95 is not None else ""
+    if estimate.ends is not None:
+        low, high = estimate.ends
+        # Two significant digits of its width.
+        digits_of_ends = min(digits, max(1 - math.floor(math.log10(high - low)), 0))
+        spread = f" ({low:.{digits_of_ends}f}\u2013{high:.{digits_of_ends}f})"
     return f"{estimate.mean:.{digits}f}{spread}"
 
 

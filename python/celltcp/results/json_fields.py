@@ -6,7 +6,7 @@ A text in `Annotated` is the description of a field, with its unit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from celltcp._core import ResultTable
 
@@ -60,6 +60,20 @@ class Interval(TypedDict):
 
     mean: Annotated[Number, "Mean over the runs."]
     ci95: Ci95
+
+
+class MetricInterval(Interval):
+    """Mean of a metric with its 95 % interval, or a lower bound of the mean."""
+
+    low: NotRequired[
+        Annotated[
+            float, "Lower end of the interval, where half its width leaves the range of the metric."
+        ]
+    ]
+    high: NotRequired[Annotated[float, "Upper end of the interval, in the same cases."]]
+    is_lower_bound: NotRequired[
+        Annotated[bool, "Whether times were cut by the end of the run: the mean is at least this."]
+    ]
 
 
 def table_columns(table: ResultTable, types: Mapping[str, object]) -> dict[str, object]:

@@ -72,6 +72,8 @@ _HOST_LIMITS = (
 
 #: Share of the time under a limit above which there is a warning.
 _MIN_WARNING_SHARE = 0.5
+#: The same for a window of the only bulk flow, while the bottleneck is busy: it bounds the queue.
+_MIN_BOUND_SHARE = 0.1
 #: Minimum share of the time with a full window at which it decides how flows share a path.
 MIN_WINDOW_SHARE = 0.5
 #: Minimum share at which a larger window may change how flows of different CCAs share a path: a full
@@ -193,7 +195,7 @@ def limited_flows(results: Results) -> list[str]:
 
     While the bottleneck is busy with the flow, or has an outage, the network is the limit. That is so
     even if a buffer is full, or if the sender has no more to send because its last bytes are in the
-    queue.
+    queue. A window of the only bulk flow that is full then bounds that queue, and its losses.
     """
     flows = results.tables["flows"]
     if "receive_window_limited_s" not in flows.column_names:
@@ -208,7 +210,7 @@ def limited_flows(results: Results) -> list[str]:
         limit.column: numbers(flows[limit.column])[is_active] / durations[is_active]
         for limit in _HOST_LIMITS
     }
-    if not any((share > _MIN_WARNING_SHARE).any() for share in shares.values()):
+    if not any((share > _MIN_BOUND_SHARE).any() for share in shares.values()):
         return []
     idle = 1.0 - _busy_shares(results)[is_active]
     has_several_names = len({name for _, name in flow_keys}) > 1
@@ -218,8 +220,19 @@ def limited_flows(results: Results) -> list[str]:
         for flow, workload in FlowUnderTest.each_with_workload(results.about)
         if workload.get("kind") in {*THIN_WORKLOADS, "video"} or has_end(workload)
     ]
+    bulk = [
+        flow.name
+        for flow, workload in FlowUnderTest.each_with_workload(results.about)
+        if not workload or workload.get("kind") == "bulk"
+    ]
     pauses = np.array([any(flow.includes(name) for flow in pausing) for _, name in flow_keys], np.bool_)
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
+
+    def names_text(keys: Iterable[tuple[str, str]]) -> str:
+        if not has_several_names:
+            return ", ".join(lineup_names[lineup] for lineup, _ in keys)
+        return "; ".join(f"{lineup_names[lineup]}, {name}" for lineup, name in keys)
+
     warnings = []
     for column, text, kind in _host_limits(results):
         # Only the time in which the bottleneck was not busy counts.
@@ -233,12 +246,19 @@ def limited_flows(results: Results) -> list[str]:
             for each in (share, shares[column])
         )
         limited = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
+        bounded = {
+            flow: mean
+            for flow, mean in all_means.items()
+            if mean > _MIN_BOUND_SHARE and flow not in limited and bulk == [flow[1]]
+        }
+        if bounded and kind != "application":
+            warnings.append(
+                f"{names_text(bounded)}: for {_percent_text(bounded.values())} of the time {text}, so "
+                "that it bounds the rate or the queue, not the CCA; "
+                f"{_settings_text(kind, results, {lineup for lineup, _ in bounded})}"
+            )
         if not limited:
             continue
-        names = [
-            f"{lineup_names[lineup]}{f', {name}' if has_several_names else ''}"
-            for lineup, name in limited
-        ]
         # The table of limits has the time in which the bottleneck was busy, too.
         percent, whole = (
             _percent_text(limited.values()),
@@ -246,7 +266,7 @@ def limited_flows(results: Results) -> list[str]:
         )
         whole_text = "" if whole == percent else f" ({whole} in all)"
         warnings.append(
-            f"{('; ' if has_several_names else ', ').join(names)}: for {percent} of the time {text} "
+            f"{names_text(limited)}: for {percent} of the time {text} "
             f"while the bottleneck had room{whole_text}; "
             f"{_settings_text(kind, results, {lineup for lineup, _ in limited})}"
         )

@@ -16,7 +16,8 @@ from celltcp.results.statistics import estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from celltcp.results.json_fields import Interval
+    from celltcp.results.json_fields import Interval, MetricInterval
+    from celltcp.results.statistics import Estimate
 
 #: Type of a row of JSON.
 Row = TypeVar("Row")
@@ -65,3 +66,13 @@ def json_interval(values: Sequence[float]) -> Interval:
     """Returns the mean of values and the half width of its 95 % interval as JSON."""
     mean = estimate(values)
     return {"mean": json_value(mean.mean), "ci95": mean.ci95}
+
+
+def interval_json(mean: Estimate) -> MetricInterval:
+    """Returns the mean of a metric with its interval as JSON."""
+    result: MetricInterval = {"mean": json_value(mean.mean), "ci95": mean.ci95}
+    if mean.ends is not None:
+        result["low"], result["high"] = mean.ends
+    if mean.is_bound:
+        result["is_lower_bound"] = True
+    return result

@@ -7,7 +7,7 @@ import functools
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 
@@ -17,6 +17,10 @@ class Estimate:
 
     mean: float
     ci95: float | None
+    #: Ends of the interval in place of `ci95` where that leaves the range of the quantity (`within`).
+    ends: tuple[float, float] | None = None
+    #: Whether the mean is a lower bound, as some times had not ended; it has no interval.
+    is_bound: bool = False
 
     @property
     def half_width(self) -> float:
@@ -29,6 +33,29 @@ class Estimate:
         if self.ci95 is None:
             return math.isclose(self.mean, 0.0, abs_tol=1e-12)
         return abs(self.mean) <= self.ci95
+
+
+def within(estimate: Estimate, lowest: float, highest: float) -> Estimate:
+    """Returns an estimate with ends if its symmetric interval leaves the range of the quantity.
+
+    The ends of a share are those of the score interval (Wilson, J. Am. Stat. Assoc. 22, 1927), whose
+    variance at the mean is that of the runs. Other intervals end at the limit, which changes nothing
+    about how often they have the mean in them.
+    """
+    mean, half = estimate.mean, estimate.ci95
+    if (
+        half is None
+        or (lowest <= mean - half and mean + half <= highest)
+        or not lowest <= mean <= highest
+    ):
+        return estimate
+    if (lowest, highest) != (0.0, 1.0) or mean in (lowest, highest):
+        return replace(estimate, ends=(max(mean - half, lowest), min(mean + half, highest)))
+    # (mean - true)^2 <= ratio true (1 - true), which is half^2 at the mean.
+    ratio = half**2 / (mean * (1 - mean))
+    centre, root = 2 * mean + ratio, math.sqrt(ratio * ratio + 4 * ratio * mean * (1 - mean))
+    low, high = ((centre + side * root) / (2 * (1 + ratio)) for side in (-1, 1))
+    return replace(estimate, ends=(low, high))
 
 
 def estimate(values: Sequence[float]) -> Estimate:

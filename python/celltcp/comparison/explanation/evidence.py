@@ -178,11 +178,6 @@ class Evidence(FlowScenario):
         return f"{min(self.units['unit'].unique(), key='completion'.__eq__)}:{self.flow_name}"
 
     @property
-    def frames_due(self) -> int:
-        """Number of frames whose deadline was before the end of the run."""
-        return round(float(self._details(FRAMES).sum()))
-
-    @property
     def dropped_frames(self) -> int:
         """Number of frames that the sender dropped in favour of newer ones."""
         return round(float((self._details(FRAMES) * self._details("dropped_share")).sum()))

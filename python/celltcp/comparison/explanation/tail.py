@@ -61,7 +61,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
         return None
     for name in _UNIT_KINDS:
         units = evidence.units[evidence.units["unit"] == name]
-        # A frame that never arrives has an infinite duration, as in the percentiles of the tables.
+        # Units that were not complete at the end took longer than all others.
         units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
         median_s = median_of_runs(units)
         min_slow_s = _MIN_SLOW_MEDIANS * median_s
@@ -94,11 +94,10 @@ def slow_units(evidence: Evidence) -> Cause | None:
         if other_count:
             parts.append(f"{number_text(other_count)} had other reasons")
         slow_count, count = len(slow) + dropped_count, len(units) + dropped_count
-        missing_count = max(evidence.frames_due - count, 0) if name == "frame_delay" else 0
-        missing_text = ""
-        if missing_count:
-            missing_text = f"; {number_text(missing_count)} more had not arrived at the end"
         ended = slow[np.isfinite(slow["duration_s"])]
+        missing_text = ""
+        if missing_count := len(slow) - len(ended):
+            missing_text = f"; {number_text(missing_count)} of them were not complete at the end"
         longest_text = f", up to {time_text(ended['duration_s'].max())}" if len(ended) else ""
         excess_s = float((ended["duration_s"] - min(median_s, min_slow_s)).sum())
         total_s = units["duration_s"][np.isfinite(units["duration_s"])].sum()

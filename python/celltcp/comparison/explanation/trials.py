@@ -13,7 +13,7 @@ from celltcp._core import NATIVE, CelltcpError
 from celltcp.campaign.engines import engine
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.comparison.applications import has_too_few
+from celltcp.comparison.applications import has_too_few, is_lower_bound
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.kinds import Trait, names_with
 from celltcp.comparison.explanation.later_responses import (
@@ -28,6 +28,7 @@ from celltcp.comparison.metrics import (
     LAST_COMPLETION,
     LATE_RESPONSES,
     METRICS,
+    MISSING_FRAMES,
     ONE_WAY_DELAY,
     sign_of,
     words_of,
@@ -282,7 +283,8 @@ class Trials:
             )
             cca_text = names[cca] if replacement == cca else f"{names[replacement]} for {names[cca]}"
             texts.append(f"{cca_text} {changes_text}{self._frame_sizes_text(replacement, after)}")
-            shown = [*changed[:1], *(metric for metric in goodputs if metric is not changed[0])]
+            first = next((each for each in changed if abs(each.gain) >= MIN_HELP_LOG), changed[0])
+            shown = [first, *(metric for metric in goodputs if metric is not first)]
             after_text = ", ".join(metric.after_text(names_flow=names_flow) for metric in shown)
             briefs.append(f"{cca_text} {after_text}")
         gain = sum(total_gains) / max(len(total_gains), 1)
@@ -439,7 +441,10 @@ class Trials:
                         complete = _complete_runs(application.metrics[cca], new_metrics)
                         changed = changed._replace(name=name, complete_runs=complete)
                     yield self._without_first(changed, cca, replacement, after)
-        if proposed.cause == _RATE_CAUSE or (before.is_competing and not before.is_finite):
+        # The time of a transfer that a run cuts off says nothing about its price.
+        cut = {*_cut_flows(before, cca), *_cut_flows(after, replacement)}
+        has_rate = before.is_competing and (not before.is_finite or flow in cut)
+        if proposed.cause == _RATE_CAUSE or has_rate:
             yield change(flow, GOODPUT, before.values(cca, GOODPUT), after.values(replacement, GOODPUT))
         if before.is_competing:
             # RTTs end at a middlebox that splits connections.
@@ -456,11 +461,20 @@ class Trials:
             ]
             yield change(flow, _RETRANSMISSIONS, *sent_again)
         for other_flow, workload in FlowUnderTest.each_with_workload(before.results.about)[1:]:
-            if is_endless(workload):
+            if is_endless(workload) or other_flow.name in cut:
                 old = before.values_of(other_flow, cca, GOODPUT)
                 yield change(
                     other_flow.name, GOODPUT, old, after.values_of(other_flow, replacement, GOODPUT)
                 )
+
+
+def _cut_flows(comparison: Comparison, cca: str) -> list[str]:
+    """Returns the flows with transfers that were not complete at the end of a run."""
+    return [
+        application.flow
+        for application in comparison.applications
+        if estimate(application.metrics[cca].get(_COMPLETED_SHARE, [1.0])).mean < 1
+    ]
 
 
 def _metrics_of(
@@ -470,7 +484,7 @@ def _metrics_of(
 
     For slow units of work, whose share may be small, 99th percentile and maximum are others. For the
     share of complete transfers it is their time. The median is in the place of a mean that is infinite
-    before or `after`, as units never arrived.
+    before or `after`, as units had not arrived.
     """
     ranking, metrics = application.ranking.metric, application.metrics[cca]
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
@@ -485,7 +499,7 @@ def _metrics_of(
     times = [application.completion_metric] if ranking == _COMPLETED_SHARE else []
     shown = _SHOWN_WITH.get(ranking, ())
     names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(of_times), *shown])
-    is_endless = any(math.isinf(estimate(of.get(_MEAN_DELAY, [])).mean) for of in (metrics, after))
+    is_endless = any(is_lower_bound(_MEAN_DELAY, of) for of in (metrics, after))
     return [_MEDIAN_DELAY if is_endless and name == _MEAN_DELAY else name for name in names]
 
 
@@ -520,7 +534,7 @@ def _mean_of(metric: str) -> str:
     Others are their own, such as the time of the last part of a transfer, and the median delay of
     frames that rank by it, as their mean is infinite under some CCA.
     """
-    if metric == _LATE_SHARE:
+    if metric in (_LATE_SHARE, MISSING_FRAMES):
         return _MEAN_DELAY
     if metric in (LAST_COMPLETION, _MEDIAN_DELAY):
         return metric

@@ -118,7 +118,7 @@ def count_reasons(
         recoveries = by_connection.get(key)
         reason, overlap_s = _overlap(evidence, recoveries, run, start_s, end_s)
         # The repair of a loss takes only a small part of the time for which a backlog waits.
-        is_mostly_behind = overlap_s < MAJORITY * (end_s - start_s) < np.inf
+        is_mostly_behind = overlap_s < MAJORITY * (end_s - start_s)
         if is_behind[index] and (reason is None or is_mostly_behind):
             reason = BEHIND
             since_s = start_s - _BACKLOG_S

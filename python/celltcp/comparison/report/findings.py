@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from celltcp.comparison.applications import Application
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, words_of
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    GOODPUT,
+    MEAN_RTT,
+    RANKED,
+    metric_text,
+    sign_of,
+    words_of,
+)
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.present.palette import colours
@@ -17,7 +25,6 @@ from celltcp.present.section import (
     Finding,
     Table,
     estimate_text,
-    mean_text,
     number_columns,
     runs_text,
 )
@@ -38,6 +45,8 @@ class _Ranking(NamedTuple):
     verdict: Verdict
     #: By CCA, in the order of the seeds.
     values: Mapping[str, Sequence[float]]
+    #: CCAs under which they are lower bounds.
+    bounds: Collection[str] = ()
 
     @property
     def sign(self) -> int:
@@ -55,7 +64,7 @@ class _Ranking(NamedTuple):
     def text(self, cca: str) -> str:
         """Returns the mean of a CCA with interval and unit; goodput has no name of the metric."""
         words = words_of(self.metric).suited(*map(self.mean, self.values))
-        number = words.mean_number(self.values[cca])
+        number = words.mean_number(self.values[cca], is_bound=cca in self.bounds)
         if self.metric == GOODPUT:
             return words.with_unit(number)
         if self.metric not in APP_METRICS:
@@ -91,7 +100,7 @@ def _rankings(comparison: Comparison) -> list[_Ranking]:
         verdicts = {}
     return [
         *(
-            _Ranking(stake.need, stake.metric, stake.verdict, stake.values)
+            _Ranking(stake.need, stake.metric, stake.verdict, stake.values, stake.bounds)
             for stake in comparison.ranked_stakes
         ),
         *(_requirement_ranking(comparison, name, single_ccas) for name in verdicts),
@@ -102,7 +111,8 @@ def _application_ranking(application: Application, cca: str) -> _Ranking:
     """Returns the metric of an application under the only congestion control."""
     metric, title, _ = application.ranking
     need, verdict = f"{application.flow}, by {title}", application.verdict(random=False)
-    return _Ranking(need, metric, verdict, {cca: application.values(metric)[cca]})
+    values = {cca: application.values(metric)[cca]}
+    return _Ranking(need, metric, verdict, values, application.bounds(metric))
 
 
 def _requirement_ranking(comparison: Comparison, name: str, ccas: Sequence[str]) -> _Ranking:
@@ -161,10 +171,10 @@ def _means_text(comparison: Comparison, cca: str, ranking: _Ranking) -> str:
     text = ranking.text(cca)
     if ranking.metric in APP_METRICS and ranking.metric != QOE:
         return text
-    rtt = f"at a mean RTT of {mean_text(comparison.values(cca, 'rtt_mean_ms'), 0)} ms"
+    rtt = f"at a mean RTT of {metric_text(MEAN_RTT, comparison.values(cca, MEAN_RTT), 0)} ms"
     if ranking.metric == GOODPUT:
         return f"{text} {rtt}"
-    return f"{text}, {mean_text(comparison.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
+    return f"{text}, {metric_text(GOODPUT, comparison.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
 
 
 def _excluded_text(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from celltcp.comparison.metrics import VIDEO, words_of
+from celltcp.comparison.metrics import VIDEO, metric_text, words_of
 from celltcp.comparison.verdict_tables import short_text, verdict_text
-from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
+from celltcp.present.section import Column, Table, number_columns, runs_text
 from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.video.comparison import SCORES, VideoComparison
@@ -22,7 +22,7 @@ def scores_table(videos: VideoComparison) -> Table:
     is_ranked = len(videos.ccas) > 1
     rows: list[tuple[str, ...]] = []
     for (scenario, abr), comparison in videos.comparisons.items():
-        scores = (mean_text(comparison.values(cca, QOE), 2) for cca in videos.ccas)
+        scores = (metric_text(QOE, comparison.values(cca, QOE), 2) for cca in videos.ccas)
         best = [verdict_text(videos.verdict(scenario, abr), names)] if is_ranked else []
         rows.append((scenario, abr, *scores, *best))
     return Table(
@@ -52,7 +52,7 @@ def metrics_table(videos: VideoComparison) -> Table:
     for (scenario, abr), comparison in videos.comparisons.items():
         for cca in comparison.ccas:
             cells = (
-                mean_text(comparison.values(cca, name), app_metric.digits)
+                metric_text(name, comparison.values(cca, name), app_metric.digits)
                 for name, app_metric in VIDEO.items()
             )
             rows.append((scenario, abr, names[cca], *cells))
