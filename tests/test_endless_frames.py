@@ -51,7 +51,7 @@ def test_frames_rank_by_what_came_late_where_some_never_arrived(seed: int) -> No
             {
                 cca: {
                     "late_share": [share, share + 0.01],
-                    "missing_share": [0.1 if cca in endless else 0.0] * 2,
+                    "missing_share": [0.2 if cca in endless else 0.0] * 2,
                     "frame_delay_ms": delays[cca],
                 }
                 for cca, share in (("cubic", bad + 0.05), ("bbr", good))

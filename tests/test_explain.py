@@ -374,7 +374,9 @@ def test_late_frames_are_counted_as_in_the_table_and_each_has_a_reason(backlog: 
     result = ct.compare("steady-20-68", "cubic", 1, duration="40s", set=changes)
     (explained,) = ct.explain(result).comparisons[""].ccas
     text = {each.name: each.text for each in explained.causes}["slow_units"]
-    counted = re.match(r"([^a-z]+) of ([^a-z]+) frames \(.*?: ([^;]*)(?:; \d+ more [^;]*)?\.$", text)
+    counted = re.match(
+        r"([^a-z]+) of ([^a-z]+) frames \(.*?: ([^;]*)(?:; [\d ]+ of them [^;]*)?\.$", text
+    )
     assert counted is not None, text
     late, among = (int(re.sub(r"\D", "", number)) for number in counted.groups()[:2])
     (application,) = result.applications

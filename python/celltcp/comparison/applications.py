@@ -249,8 +249,8 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     """Returns whether a mean, percentile or maximum of times is a lower bound, or a deviation unknown.
 
     Units that were not complete at the end count with their age, wherever the time that they would have
-    taken may change the figure; means of responses and pages leave them out. A percentile is known to
-    within a tenth of the share of units above it.
+    taken may change the figure; means of responses and pages leave them out. Up to a tenth of the units
+    above a percentile, or of all for a mean, hardly change it.
 
     Args:
         name: name of the metric.
@@ -278,7 +278,7 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
         }
         missing = counts.get(age, 0.0)
         unfinished = missing / (missing + counts.get(kind, 0.0)) if missing else 0.0
-    above = 1.0 - (metric.percentile or 100.0) / 100.0
+    above = 1.0 - (metric.percentile or 0.0) / 100.0
     return unfinished > _MAX_UNKNOWN * above
 
 

@@ -74,6 +74,8 @@ _HOST_LIMITS = (
 _MIN_WARNING_SHARE = 0.5
 #: The same for a window of the only bulk flow, while the bottleneck is busy: it bounds the queue.
 _MIN_BOUND_SHARE = 0.1
+#: Defaults of the largest send and receive buffer (`tcp_wmem`, `tcp_rmem`).
+_SEND_BUFFER, _RECEIVE_BUFFER = "4MiB", "6MiB"
 #: Minimum share of the time with a full window at which it decides how flows share a path.
 MIN_WINDOW_SHARE = 0.5
 #: Minimum share at which a larger window may change how flows of different CCAs share a path: a full
@@ -195,7 +197,7 @@ def limited_flows(results: Results) -> list[str]:
 
     While the bottleneck is busy with the flow, or has an outage, the network is the limit. That is so
     even if a buffer is full, or if the sender has no more to send because its last bytes are in the
-    queue. A window of the only bulk flow that is full then bounds that queue, and its losses.
+    queue. A default window of the only bulk flow that is full then bounds that queue, and its losses.
     """
     flows = results.tables["flows"]
     if "receive_window_limited_s" not in flows.column_names:
@@ -251,7 +253,7 @@ def limited_flows(results: Results) -> list[str]:
             for flow, mean in all_means.items()
             if mean > _MIN_BOUND_SHARE and flow not in limited and bulk == [flow[1]]
         }
-        if bounded and kind != "application":
+        if bounded and kind in _default_windows(results):
             warnings.append(
                 f"{names_text(bounded)}: for {_percent_text(bounded.values())} of the time {text}, so "
                 "that it bounds the rate or the queue, not the CCA; "
@@ -392,6 +394,17 @@ def _host_limits(results: Results) -> tuple[_HostLimit, ...]:
 
 def _scenario(results: Results) -> Mapping[str, Any]:
     return tomllib.loads(results.about["scenario"])
+
+
+def _default_windows(results: Results) -> set[str]:
+    """Returns the kinds of windows that have the defaults of Linux, and not a value of the user."""
+    tcp = _scenario(results).get("tcp", {})
+    is_default = {
+        "send": tcp.get("send_buffer_max") == _SEND_BUFFER,
+        "receive": receive_window_fields(tcp) == ("receive_buffer_max",)
+        and tcp.get("receive_buffer_max") == _RECEIVE_BUFFER,
+    }
+    return {kind for kind, is_set in is_default.items() if is_set}
 
 
 def _settings_text(kind: str, results: Results, lineups: set[str]) -> str:
