@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,9 @@ from click.shell_completion import ShellComplete
 import celltcp as ct
 from celltcp._core import describe_cca
 from celltcp.cli import celltcp as command_line
+from celltcp.comparison.explanation.proposals import ProposedRemedy
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.tables import shares_table
 
 
 class Steady(ct.CongestionControl):
@@ -318,3 +322,19 @@ def test_a_library_in_rust_stands_in_one_table_with_the_others(
         assert refused.returncode == 2
         assert part in refused.stderr
         assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.usefixtures("steady")
+def test_named_flows_are_told_apart_in_the_shares_and_advice_asks_for_the_file() -> None:
+    changes = {"flows": [{"name": "ours"}, {"name": "other"}], "path.buffer": "4bdp"}
+    line_ups = ["test-steady+test-steady", "test-steady+cubic"]
+    result = ct.compare("steady-20-68", line_ups, 2, duration="20s", set=changes)
+    table = shares_table(result)
+    assert table is not None
+    for row, other in zip(table.rows, ("test-steady", "cubic"), strict=True):
+        assert re.fullmatch(rf"ours \(test-steady\) [^,]+, other \({other}\) [^,]+", row[1])
+    remedy = Remedy("a standing queue", ("path.queue=fq-codel",))
+    for cca in ("test-steady", "test-steady+cubic", "cubic", "bbr+auto"):
+        options = ProposedRemedy("queue", remedy, (cca,), {}).options
+        assert ("--cca-file FILE" in options) == ("test-steady" in cca)
+        assert options.endswith(f"--cca {cca} --set path.queue=fq-codel")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +29,7 @@ from celltcp.present.section import (
 from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, has_captured_sender
 from celltcp.results.statistics import within
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.shares import MeanShare
     from celltcp.results.tables import Results
-    from celltcp.results.tested import FlowUnderTest
 
 
 class MetricColumn(NamedTuple):
@@ -103,6 +104,8 @@ _LIMIT_HEADINGS = {
 }
 #: Heading of a receive window that stands for the limit of a sender in a capture.
 _SENDER_HEADING = "sender's\nlimit"
+#: Name of a flow that has none in the scenario.
+_DEFAULT_NAME = re.compile(r"flow-\d+")
 
 
 def columns_for(comparisons: Collection[Comparison]) -> list[MetricColumn]:
@@ -275,15 +278,22 @@ def share_columns(*, has_index: bool) -> tuple[Column, ...]:
 def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[str, ...]]:
     """Returns the cells of `share_columns` for each congestion control or mix."""
     shares = comparison.competing_shares()
+    # Flows that the user named are told apart by their names, also where their CCAs are alike.
+    is_named = any(not _DEFAULT_NAME.fullmatch(share.flow) for share in shares)
     all_compete = len(shares) == len(comparison.mean_shares())
     names = labels(dict.fromkeys(share.cca for share in shares))
+    order = FlowUnderTest.each(comparison.results.about)
+
+    def place(share: MeanShare) -> int:
+        return [flow.includes(share.flow) for flow in order].index(True)
+
     cells = {}
     for cca in comparison.ccas:
-        flows = [share for share in shares if share.mix == cca]
+        flows = sorted((share for share in shares if share.mix == cca), key=place)
         goodputs = _many_flows(flows, names) or ", ".join(
             (
                 f"{names[flow.cca]}{_connections(flow, ' (', ')')} "
-                if all_compete
+                if all_compete and not is_named
                 else f"{flow.flow} ({names[flow.cca]}{_connections(flow, ', ')}) "
             )
             + estimate_text(within(flow.goodput, *range_of(SHARE)), 2)

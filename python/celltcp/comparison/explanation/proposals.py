@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, native_ccas
 from celltcp.comparison.explanation.kinds import KINDS
 from celltcp.comparison.linux_lines import cca_line, host_text, linux_lines, other_system_lines
 from celltcp.comparison.socket_options import has_own_scale, socket_option_texts
-from celltcp.scenarios.cca_mix import has_several_flows
+from celltcp.scenarios.cca_mix import has_several_flows, parse_mix
 from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ProposedRemedy(NamedTuple):
         if remedy.middlebox:
             arguments += ["--middlebox", remedy.middlebox if is_split else f"none,{remedy.middlebox}"]
         arguments += itertools.chain.from_iterable(("--set", change) for change in remedy.changes)
-        return shlex.join(arguments)
+        return shlex.join([*_file_options(ccas), *arguments])
 
     @property
     def curve_options(self) -> str:
@@ -113,7 +113,8 @@ class ProposedRemedy(NamedTuple):
         field = remedy.curve.partition("=")[0]
         others = [change for change in remedy.changes if change.partition("=")[0] != field]
         arguments = itertools.chain.from_iterable(("--set", change) for change in others)
-        return shlex.join([*arguments, "--vary", remedy.curve, "--cca", ",".join(self.ccas)])
+        ccas = ["--cca", ",".join(self.ccas)]
+        return shlex.join([*_file_options(self.ccas), *arguments, "--vary", remedy.curve, *ccas])
 
     @property
     def lines(self) -> list[str]:
@@ -311,6 +312,16 @@ def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared_ccas: S
         return not remedy.changes or base.with_changes(list(remedy.changes)).hash != base.hash
     except CelltcpError:
         return False
+
+
+def _file_options(ccas: Iterable[str]) -> list[str]:
+    """Returns the option with the file of the user's own congestion controls, if some are.
+
+    Results have the names of those, and not their files.
+    """
+    names = {flow.name for cca in ccas for flow in parse_mix(cca).flows if not flow.is_selector}
+    own = names.difference(native_ccas())
+    return ["--cca-file", "FILE"] if own else []
 
 
 def _with_parameter(cca: str, setting: str) -> str:
