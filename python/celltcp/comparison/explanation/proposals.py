@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp._core import CelltcpError, native_ccas
+from celltcp._core import CelltcpError, describe_cca, native_ccas
 from celltcp.comparison.explanation.kinds import KINDS
 from celltcp.comparison.linux_lines import cca_line, host_text, linux_lines, other_system_lines
 from celltcp.comparison.socket_options import has_own_scale, socket_option_texts
@@ -320,7 +320,8 @@ def _file_options(ccas: Iterable[str]) -> list[str]:
     Results have the names of those, and not their files.
     """
     names = {flow.name for cca in ccas for flow in parse_mix(cca).flows if not flow.is_selector}
-    own = names.difference(native_ccas())
+    registered = native_ccas()
+    own = [each for each in names if each not in registered or describe_cca(each)["family"] == "user"]
     return ["--cca-file", "FILE"] if own else []
 
 
