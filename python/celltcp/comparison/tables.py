@@ -282,10 +282,12 @@ def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[s
     is_named = any(not _DEFAULT_NAME.fullmatch(share.flow) for share in shares)
     all_compete = len(shares) == len(comparison.mean_shares())
     names = labels(dict.fromkeys(share.cca for share in shares))
-    order = FlowUnderTest.each(comparison.results.about)
+    sections = FlowUnderTest.each(comparison.results.about)
 
     def place(share: MeanShare) -> int:
-        return [flow.includes(share.flow) for flow in order].index(True)
+        # Flows of a CCA mix beyond those of the scenario come last.
+        places = (index for index, flow in enumerate(sections) if flow.includes(share.flow))
+        return next(places, len(sections))
 
     cells = {}
     for cca in comparison.ccas:
