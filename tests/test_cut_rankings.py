@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 import celltcp as ct
 from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.applications import Application
+from celltcp.comparison.applications import Application, is_lower_bound
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.metrics import best_of
+from celltcp.comparison.report.findings import _lead_text, _Ranking
 
 END_S = 300.0
 
@@ -110,3 +113,19 @@ def test_delays_that_are_lower_bounds_are_explained_once_in_the_title() -> None:
         title[name] = str(metrics_table(result, result.applications[0]).title)
     assert title["slow"].endswith("; ≥ at least, as some were not complete at the end")
     assert "≥" not in title["fast"]
+
+
+def test_one_transfer_of_ten_that_a_run_cuts_makes_the_mean_a_lower_bound() -> None:
+    shares = [1.0] * 9 + [0.0]
+    times = {"completion_least_s": [20.0] * 9 + [300.0], "completed_share": shares}
+    assert is_lower_bound("completion_least_s", times)
+    # The mean of those that were complete is known.
+    assert not is_lower_bound("completion_s", {**times, "completion_s": [20.0] * 9})
+    assert not is_lower_bound("completion_least_s", {**times, "completed_share": [1.0] * 10})
+
+
+def test_no_time_is_less_by_more_than_all_of_it() -> None:
+    values = {"bbr": [20.0, 21.0, 20.0], "cubic": [72.0, 300.0, 70.0]}
+    best = best_of("completion_s", values, random=False)
+    text = _lead_text(_Ranking("completion time", "completion_s", best, values), "bbr", "cubic")
+    assert re.fullmatch(r"86\.2 % less \(-?\d[\d.]* to 100\.0 %\) than", text)

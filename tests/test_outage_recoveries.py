@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -100,3 +101,25 @@ def test_segments_that_reordering_sends_again_are_counted_beyond_d_sacks() -> No
     assert f"{again:,.0f} segments arrived twice".replace(",", " ") in text
     assert "of the capacity stayed unused" in text
     assert any("path.jitter.reorder=false" in remedy.options for remedy in explained.remedies)
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+def test_outages_have_the_time_until_data_and_the_rate_are_back(cca: str) -> None:
+    starts_s, length_s = [6, 14, 22], 1.5
+    blackouts = [{"at": f"{at}s", "duration": f"{length_s}s"} for at in starts_s]
+    changes: dict[str, Value] = {"path.blackouts": blackouts}
+    result = ct.compare("steady-20-68", cca, 1, duration="30s", set=changes)
+    text = ExplainedComparison(result).ccas[0].cause_text("outage")
+    slots = result.results.tables["slots"].to_pandas()
+    arrived = (
+        slots[slots["rate_mbps"] > 0] if "rate_mbps" in slots else slots[slots["goodput_mbps"] > 0]
+    )
+    waits_s = [arrived["t_s"][arrived["t_s"] > at + length_s].min() - at - length_s for at in starts_s]
+    match = re.search(r"again ([\d.]+) s \(mean; ([\d.]+) to ([\d.]+) s\)", text)
+    assert match, text
+    mean_s, min_s, max_s = map(float, match.groups())
+    assert mean_s == pytest.approx(sum(waits_s) / 3, abs=0.15)
+    assert (min_s, max_s) == pytest.approx((min(waits_s), max(waits_s)), abs=0.15)
+    back = re.search(r"the rate before it was back ([\d.]+) s", text)
+    assert back, text
+    assert float(back[1]) >= mean_s - 0.1

@@ -260,8 +260,9 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     if metric is None:
         return False
     if name in TRANSFERS:
-        has_bounds = name == _LEAST_TIME or metric.percentile is not None
-        unfinished = 1.0 - estimate(metrics.get("completed_share", [1.0])).mean if has_bounds else 0.0
+        unfinished = 1.0 - estimate(metrics.get("completed_share", [1.0])).mean
+        if name == _LEAST_TIME or metric.percentile is None:
+            return name == _LEAST_TIME and unfinished > 0
     elif metric.is_count or (age := AGES.get(metric.kind or name)) is None:
         return False
     elif age == FRAME_AGE:

@@ -59,7 +59,7 @@ class _Candidate(NamedTuple):
         """The costs as text, with a space before it; empty without any."""
         texts = [each.text(names_flow=bool(each.flow), has_range=False) for each in self.costs]
         others = len(self.remedy.other_values)
-        balance = f", the best balance of {others + 1} values" if others else ""
+        balance = f", one of {others + 1} values above" if others else ""
         return f" at the cost of {', '.join(texts)}{balance}" if texts else ""
 
 

@@ -20,7 +20,7 @@ from celltcp.comparison.explanation.unused import climb_text, unused_after_losse
 from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -43,6 +43,8 @@ _MIN_OVERSHOOT_SHARE = 0.05
 _MIN_OUTAGE_SHARE = 0.02
 #: Minimum wait after an outage that a text mentions, s.
 _MIN_WAIT_S = 0.05
+#: Time of a mean rate beside an outage, s, and the share of that before at which the rate is back.
+_RATE_SPAN_S, _MIN_RATE_BACK = 0.5, 0.9
 #: Minimum waits, s and RTTs, after which a time-out of a request must have doubled.
 _MIN_RTO_WAIT_S, _MIN_RTO_RTTS = 0.6, 3.0
 #: Minimum share of the segments that are lost for one reason at which it is a cause.
@@ -149,9 +151,12 @@ def outage(evidence: Evidence) -> Cause | None:
     if max_wait_s >= _MIN_WAIT_S:
         last = max(waits_s, key=waits_s.__getitem__)
         wait_text = (
-            f"; data arrived again at most {max_wait_s:.1f} s after one"
+            f"; data arrived again {_range_text(waits_s.values())} after one"
             f"{timeout_text(evidence, *last[:3], loses_all=last.loses_all)}"
         )
+    returns_s = [time_s for gap in outages if (time_s := _rate_return_s(evidence, gap)) is not None]
+    if returns_s and evidence.is_bulk:
+        wait_text += f"; the rate before it was back {_range_text(returns_s)} after its end"
     if silent := [outage for outage in outages if evidence.ends_silent_after(outage)]:
         runs = len({outage.run for outage in silent})
         of_runs = f" in {runs} of {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
@@ -166,6 +171,33 @@ def outage(evidence: Evidence) -> Cause | None:
         f"{longest.start_s:.1f} s{wait_text}.",
         min(share + sum(waits_s.values()) / whole_s, 1.0),
     )
+
+
+def _range_text(times_s: Collection[float]) -> str:
+    """Returns the mean of times with their range, which a single one lacks, as text."""
+    mean_text = f"{sum(times_s) / len(times_s):.1f} s"
+    if len(times_s) == 1:
+        return mean_text
+    return f"{mean_text} (mean; {min(times_s):.1f} to {max(times_s):.1f} s)"
+
+
+def _rate_return_s(evidence: Evidence, gap: Outage) -> float | None:
+    """Returns the time from the end of an outage until data arrive at the rate before it, s.
+
+    Both rates are means over `_RATE_SPAN_S`. None if there was none, or if it does not come back.
+    """
+    slots = evidence.slots[evidence.slots["run"] == gap.run]
+    before = slots[slots["t_s"].between(gap.start_s - _RATE_SPAN_S, gap.start_s - evidence.slot_s)]
+    after = slots[slots["t_s"] >= gap.end_s]
+    width = max(round(_RATE_SPAN_S / evidence.slot_s), 1)
+    means = after["rate_mbps"].rolling(width).mean()
+    wanted = _MIN_RATE_BACK * before["rate_mbps"].mean()
+    back = after["t_s"][means >= wanted]
+    if not wanted > 0 or back.empty:
+        return None
+    # The first such span may begin before data arrive.
+    since_end_s = float(back.iloc[0]) - (width - 1) * evidence.slot_s - gap.end_s
+    return max(since_end_s, evidence.wait_after(gap))
 
 
 def timeout_text(

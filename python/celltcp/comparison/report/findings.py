@@ -14,6 +14,7 @@ from celltcp.comparison.metrics import (
     MEAN_RTT,
     RANKED,
     metric_text,
+    range_of,
     sign_of,
     words_of,
 )
@@ -200,7 +201,9 @@ def _lead_text(ranking: _Ranking, best: str, other: str) -> str:
     if half is None:
         return f"{share:.1f} % {word} than"
     half = 100 * half / base
-    return f"{share:.1f} % {word} ({share - half:.1f} to {share + half:.1f} %) than"
+    # No time or share can be less by more than all of it.
+    most = 100.0 if word == "less" and range_of(ranking.metric)[0] == 0 else math.inf
+    return f"{share:.1f} % {word} ({share - half:.1f} to {min(share + half, most):.1f} %) than"
 
 
 def differences_table(comparison: Comparison) -> Table | None:
