@@ -25,7 +25,7 @@ const TIMEOUTS: [SendLimit; 3] = [
     SendLimit::BufferTimeOut,
 ];
 
-/// Returns the times of a sender: those that it reports, else those that the chronographs of Linux tell apart.
+/// Returns the times of a sender: those that it reports, else those of the chronographs of Linux.
 fn times_of(info: &SenderInfo) -> Option<LimitTimes> {
     let chronographs = || {
         let (window, buffer) = (info.receive_window_limited?, info.send_buffer_limited?);
@@ -95,14 +95,10 @@ impl OutageTimes {
             };
             times.as_ref().map_or(f64::NAN, under)
         };
-        // The chronographs of Linux do not tell these apart.
-        let apart = |limits: &[SendLimit]| {
-            let is_known = info.limits.is_some();
-            if is_known {
-                seconds_under(limits)
-            } else {
-                f64::NAN
-            }
+        // The chronographs of Linux do not distinguish these.
+        let apart = |limits: &[SendLimit]| match info.limits {
+            Some(_) => seconds_under(limits),
+            None => f64::NAN,
         };
         let idle_s = if info.limits.is_some() {
             seconds_under(&[SendLimit::Idle])

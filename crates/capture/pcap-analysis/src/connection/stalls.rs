@@ -27,7 +27,8 @@ pub(super) struct Stalls {
 
 impl Stalls {
     /// Processes a packet of the receiver. Data have been in flight since `waiting_since`; `rtt_ns` is the smoothed RTT,
-    /// `reported` the highest byte reported before the packet. Returns start and end of the stall before it beyond the minimum length, ns.
+    /// `reported` the highest byte reported before the packet. Returns start and end of the stall before it beyond the
+    /// minimum length, ns.
     pub(super) fn on_packet(
         &mut self,
         at_ns: u64,

@@ -1,7 +1,7 @@
 //! Tests of the times for which something held a sender back: the application, the peer's window, the network.
 
 use cca::SendLimit;
-use tcp::{Connection, Segment};
+use tcp::{Connection, Segment, TcpConfig};
 use units::Duration;
 
 use crate::alone::{OTHER, ack, at, data, exact, opened, request, sent};
@@ -118,10 +118,9 @@ fn the_time_before_a_time_out_is_a_wait_for_it() {
     assert_eq!(times(&socket, later), all);
 }
 
-/// Linux's chronograph of the receive window takes precedence over what else a busy sender waits for.
-#[test]
-fn a_closed_window_is_the_limit_of_the_receiver() {
-    let mut socket = opened(exact(), "reno", &request());
+/// Returns a socket that has filled a window of 4 000 bytes at 100 ms, and has more to send.
+fn behind_a_closed_window(config: TcpConfig) -> Connection {
+    let mut socket = opened(config, "reno", &request());
     socket.on_segment(at(30), &data(0, 1));
     let small = Segment {
         seq: OTHER + 2,
@@ -132,6 +131,13 @@ fn a_closed_window_is_the_limit_of_the_receiver() {
     sent(&mut socket);
     socket.write(at(100), u64::from(20 * MSS));
     assert_eq!(sent(&mut socket).len(), 2, "4 000 bytes have room for two");
+    socket
+}
+
+/// Linux's chronograph of the receive window takes precedence over what else a busy sender waits for.
+#[test]
+fn a_closed_window_is_the_limit_of_the_receiver() {
+    let socket = behind_a_closed_window(exact());
     assert_eq!(times(&socket, 130), [(SendLimit::ReceiveWindow, 30)]);
     assert_eq!(
         socket.info(at(130)).window_limited,
@@ -144,17 +150,7 @@ fn a_closed_window_is_the_limit_of_the_receiver() {
 fn a_time_out_behind_a_closed_window_is_a_wait_that_linux_counts_as_the_window() {
     let mut config = exact();
     config.settings.tlp = false;
-    let mut socket = opened(config, "reno", &request());
-    socket.on_segment(at(30), &data(0, 1));
-    let small = Segment {
-        seq: OTHER + 2,
-        window: 4_000,
-        ..ack(0)
-    };
-    socket.on_segment(at(30), &small);
-    sent(&mut socket);
-    socket.write(at(100), u64::from(20 * MSS));
-    assert_eq!(sent(&mut socket).len(), 2);
+    let mut socket = behind_a_closed_window(config);
     let expiry = socket.deadline();
     socket.on_deadline(expiry);
     sent(&mut socket);

@@ -1,6 +1,6 @@
 //! Resumption after a silence: detects an outage before the capture by the sender's first segments after it.
 //!
-//! Where the capture is away from the sender, an outage looks like a pause of the application: nothing comes. The first
+//! An outage looks like a pause of the application in a capture away from the sender: nothing comes. The first
 //! segments after it differ. After a time-out the sender repeats one segment. It had passed the capture if
 //! only its ACK was lost; otherwise it continues what had passed. An RTT later, F-RTO sends new data (RFC 5682 §2.1),
 //! behind a gap of all lost data. After a pause, a burst of new data comes.
