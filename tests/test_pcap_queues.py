@@ -92,7 +92,7 @@ def test_many_losses_at_once_are_not_too_few() -> None:
 
 
 def test_losses_beside_an_empty_path_are_random_whichever_delay_is_the_longest() -> None:
-    """Where no delay exceeds jitter, a share of the longest one shows no full queue."""
+    """A share of the longest delay shows no full queue if no delay exceeds jitter."""
     losses = [each for t in range(1, 8) for each in loss(t, 40.2, 0.2)]
     fuller = [each for t in (2.5, 6.5) for each in loss(t, 40.9, 0.9)]
     sentence = limit(evidence([*losses, *fuller], far_rtt_p50_ms=40.3, far_rtt_p95_ms=41.0))

@@ -139,7 +139,7 @@ def test_answers_of_a_segment_show_no_rate(tmp_path: Path) -> None:
 
 
 def test_an_estimate_that_looks_like_a_demand_is_a_capacity(tmp_path: Path) -> None:
-    """Where nothing passes for most of the time, a log would be that of an application."""
+    """A log in which nothing passes for most of the time would be that of an application."""
     _to_scenario(tmp_path, "cubic", "server")
     rows = "".join(f"{0.1 * row:.1f},{20 if row % 30 < 8 else 0}\n" for row in range(80))
     (tmp_path / "path.csv").write_text(f"time_s,rate_mbps\n{rows}")

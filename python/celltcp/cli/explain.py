@@ -67,7 +67,7 @@ def explain(folder: str, json_file: str | None) -> None:
             click.echo("On Linux, what the scenario sets beside the CCA, and the figures hold with:")
             for line in lines:
                 click.echo(f"  {line}")
-        # The last word is that of what is best of all.
+        # The conclusion is over all that is above it.
         if best is not None:
             click.echo(best.text)
             for line in best.lines:

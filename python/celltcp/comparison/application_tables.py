@@ -253,14 +253,10 @@ def _cells(application: Application, columns: Sequence[ShownColumn]) -> dict[str
     """
 
     def cell(each: ShownColumn, metrics: Mapping[str, Sequence[float]]) -> str:
+        values = [] if has_too_few(each.metric, metrics) else each.values(metrics)
         is_bound = is_lower_bound(each.metric, metrics)
-        is_unknown = has_too_few(each.metric, metrics) or (
-            is_bound and APP_METRICS[each.metric].is_spread
-        )
-        values = [] if is_unknown else each.values(metrics)
-        return estimate_text(
-            estimate_of(each.metric, values, each.factor, is_bound=is_bound), each.digits
-        )
+        mean = estimate_of(each.metric, values, each.factor, is_bound=is_bound)
+        return estimate_text(mean, each.digits)
 
     return {
         cca: [cell(each, metrics) for each in columns] for cca, metrics in application.metrics.items()

@@ -259,38 +259,39 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     metric = APP_METRICS.get(name)
     if metric is None:
         return False
-    if name in TRANSFERS:
-        unfinished = 1.0 - estimate(metrics.get("completed_share", [1.0])).mean
-        if name == _LEAST_TIME or metric.percentile is None:
-            return name == _LEAST_TIME and unfinished > 0
-    elif metric.is_count or (age := AGES.get(metric.kind or name)) is None:
-        return False
-    elif age == FRAME_AGE:
-        unfinished = estimate(metrics.get(MISSING_FRAMES, [0.0])).mean
-    elif metric.percentile is None:
-        return False
-    else:
-        kind = metric.kind or name
-        group = next(application for application in APPLICATIONS if name in application)
-        counts = {
-            each.kind: estimate(metrics[key]).mean
-            for key, each in group.items()
-            if each.is_count and key in metrics
-        }
-        missing = counts.get(age, 0.0)
-        unfinished = missing / (missing + counts.get(kind, 0.0)) if missing else 0.0
+    unfinished = _unfinished_share(name, metric, metrics)
+    if name == _LEAST_TIME:
+        return unfinished > 0
     above = 1.0 - (metric.percentile or 0.0) / 100.0
     return unfinished > _MAX_UNKNOWN * above
 
 
+def _unfinished_share(name: str, metric: AppMetric, metrics: Mapping[str, Sequence[float]]) -> float:
+    """Returns the share of units that count with their age in a metric; 0 for metrics without ages."""
+    kind, is_mean = metric.kind or name, metric.percentile is None
+    if name == _LEAST_TIME or (name in TRANSFERS and not is_mean):
+        return 1.0 - estimate(metrics.get("completed_share", [1.0])).mean
+    age = AGES.get(kind)
+    if age == FRAME_AGE and not metric.is_count:
+        return estimate(metrics.get(MISSING_FRAMES, [0.0])).mean
+    if age is None or metric.is_count or is_mean:
+        return 0.0
+    group = next(application for application in APPLICATIONS if name in application)
+    counts = {
+        each.kind: estimate(metrics[key]).mean
+        for key, each in group.items()
+        if each.is_count and key in metrics
+    }
+    missing = counts.get(age, 0.0)
+    return missing / (missing + counts.get(kind, 0.0)) if missing else 0.0
+
+
 def metric_estimates(metrics: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
     """Returns the means of metrics, also of the network, with their intervals, or as lower bounds."""
-    estimates = {}
-    for name, values in metrics.items():
-        is_bound = is_lower_bound(name, metrics)
-        is_unknown = is_bound and APP_METRICS[name].is_spread
-        estimates[name] = estimate_of(name, [] if is_unknown else values, is_bound=is_bound)
-    return estimates
+    return {
+        name: estimate_of(name, values, is_bound=is_lower_bound(name, metrics))
+        for name, values in metrics.items()
+    }
 
 
 def _is_number(group: Mapping[str, AppMetric], key: str) -> bool:

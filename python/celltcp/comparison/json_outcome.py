@@ -9,8 +9,8 @@ from celltcp.campaign.provenance import origin_json
 from celltcp.comparison.applications import metric_estimates
 from celltcp.comparison.metrics import METRICS, SHARE, estimate_of
 from celltcp.results.captured_limits import is_other_path
-from celltcp.results.rows import interval_json, json_interval, json_value
-from celltcp.results.statistics import Verdict, paired_gap
+from celltcp.results.rows import interval_json, json_value
+from celltcp.results.statistics import Verdict, estimate, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import single_flow_mixes
 
@@ -133,7 +133,8 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
             "cca": cca,
             "flow": flow.name,
             **{
-                name: json_interval(values) for name, values in comparison.windows_of(flow, cca).items()
+                name: interval_json(estimate(values))
+                for name, values in comparison.windows_of(flow, cca).items()
             },
         }
         for cca in comparison.ccas

@@ -472,8 +472,11 @@ def estimate_of(
         metric: name of the metric, whose range decides.
         values: values of the runs, in the unit of the metric times `factor`.
         factor: factor from the unit of the metric.
-        is_bound: whether they are lower bounds, of which the mean has no interval.
+        is_bound: whether they are lower bounds, of which the mean has no interval. A deviation of those
+            is not known.
     """
+    if is_bound and metric in APP_METRICS and APP_METRICS[metric].is_spread:
+        values = ()
     return _limited(estimate([*map(float, values)]), range_of(metric), factor, is_bound)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.metrics import METRICS, range_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import INFINITE, percent_text
-from celltcp.results.rows import json_interval, json_value
+from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate, mean_ratio, paired_difference, relative_difference
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ def ratio_text(differences: Sequence[float]) -> str:
 
 def set_interval(values: Sequence[float]) -> SetInterval:
     """Returns the mean over scenarios, and the number of scenarios with a value."""
-    return {**json_interval(values), "scenarios": sum(not math.isnan(value) for value in values)}
+    mean, count = estimate(values), sum(not math.isnan(value) for value in values)
+    return {"mean": json_value(mean.mean), "ci95": mean.ci95, "scenarios": count}
 
 
 def ratio_interval(differences: Sequence[float]) -> RatioInterval:

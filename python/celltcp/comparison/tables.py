@@ -278,7 +278,7 @@ def share_columns(*, has_index: bool) -> tuple[Column, ...]:
 def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[str, ...]]:
     """Returns the cells of `share_columns` for each congestion control or mix."""
     shares = comparison.competing_shares()
-    # Flows that the user named are told apart by their names, also where their CCAs are alike.
+    # Flows that the user named are distinct by their names, also where their CCAs are alike.
     is_named = any(not _DEFAULT_NAME.fullmatch(share.flow) for share in shares)
     all_compete = len(shares) == len(comparison.mean_shares())
     names = labels(dict.fromkeys(share.cca for share in shares))

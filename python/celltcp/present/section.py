@@ -1,6 +1,6 @@
 """Sections of reports: title, texts, table and figure, which terminal, Markdown, PDF and HTML render.
 
-Cells of tables are texts; `mean_text` and others format numbers for them.
+Cells of tables are texts; `estimate_text` and others format numbers for them.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: Defaults of the receive buffer at the start, and of its largest size.
 INITIAL_BUFFER, LARGEST_BUFFER = "128KiB", "6MiB"
+#: Default of the largest send buffer.
+LARGEST_SEND_BUFFER = "4MiB"
 #: Minimum share of a receive buffer that is window, with a margin: the packets that waste most memory
 #: leave 0.45 of it. With less in flight, the window still grows, or something else bounds it.
 MIN_WINDOW_SHARE_OF_BUFFER = 0.3

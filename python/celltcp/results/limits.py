@@ -74,8 +74,6 @@ _HOST_LIMITS = (
 _MIN_WARNING_SHARE = 0.5
 #: The same for a window of the only bulk flow, while the bottleneck is busy: it bounds the queue.
 _MIN_BOUND_SHARE = 0.1
-#: Defaults of the largest send and receive buffer (`tcp_wmem`, `tcp_rmem`).
-_SEND_BUFFER, _RECEIVE_BUFFER = "4MiB", "6MiB"
 #: Minimum share of the time with a full window at which it decides how flows share a path.
 MIN_WINDOW_SHARE = 0.5
 #: Minimum share at which a larger window may change how flows of different CCAs share a path: a full
@@ -398,11 +396,14 @@ def _scenario(results: Results) -> Mapping[str, Any]:
 
 def _default_windows(results: Results) -> set[str]:
     """Returns the kinds of windows that have the defaults of Linux, and not a value of the user."""
+    # Most results have no such warning, and do without the module.
+    from celltcp.results.first_window import LARGEST_BUFFER, LARGEST_SEND_BUFFER
+
     tcp = _scenario(results).get("tcp", {})
     is_default = {
-        "send": tcp.get("send_buffer_max") == _SEND_BUFFER,
+        "send": tcp.get("send_buffer_max") == LARGEST_SEND_BUFFER,
         "receive": receive_window_fields(tcp) == ("receive_buffer_max",)
-        and tcp.get("receive_buffer_max") == _RECEIVE_BUFFER,
+        and tcp.get("receive_buffer_max") == LARGEST_BUFFER,
     }
     return {kind for kind, is_set in is_default.items() if is_set}
 

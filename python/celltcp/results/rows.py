@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -11,12 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.results.columns import distinct, records
-from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from celltcp.results.json_fields import Interval, MetricInterval
+    from celltcp.results.json_fields import MetricInterval
     from celltcp.results.statistics import Estimate
 
 #: Type of a row of JSON.
@@ -60,12 +59,6 @@ def json_value(value: Any) -> Any:
     if isinstance(value, list):
         return [json_value(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def json_interval(values: Sequence[float]) -> Interval:
-    """Returns the mean of values and the half width of its 95 % interval as JSON."""
-    mean = estimate(values)
-    return {"mean": json_value(mean.mean), "ci95": mean.ci95}
 
 
 def interval_json(mean: Estimate) -> MetricInterval:

@@ -10,6 +10,7 @@ import numpy as np
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.path import MIN_OUTAGE_SHARE
 from celltcp.results.statistics import MARGIN
 from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 #: Excess over the least time below which a text has none.
 _MIN_EXCESS = 0.001
-#: Least share of the time at the capacity in outages that a text names, as of the cause `outage`.
-_MIN_OUTAGE_SHARE = 0.02
 #: Tolerance of the check that no transfer took less, as a share.
 _TOLERANCE = 0.01
 
@@ -55,7 +54,7 @@ class LeastTime(NamedTuple):
         """Sentence with the time and its parts."""
         rest = ""
         if self.full_rate_s > 0:
-            is_dark = self.outage_s >= _MIN_OUTAGE_SHARE * self.full_rate_s
+            is_dark = self.outage_s >= MIN_OUTAGE_SHARE * self.full_rate_s
             outage_s = self.outage_s if is_dark else 0.0
             lit_s = self.full_rate_s - outage_s
             mbps = 8e-6 * self.full_rate_bytes / lit_s

@@ -40,7 +40,7 @@ _MIN_OVERFLOW_SHARE = 0.1
 #: Minimum share of the time in recoveries from overflows in slow start at which they are a cause.
 _MIN_OVERSHOOT_SHARE = 0.05
 #: Minimum share of the time in outages at which they are a cause.
-_MIN_OUTAGE_SHARE = 0.02
+MIN_OUTAGE_SHARE = 0.02
 #: Minimum wait after an outage that a text mentions, s.
 _MIN_WAIT_S = 0.05
 #: Time of a mean rate beside an outage, s, and the share of that before at which the rate is back.
@@ -136,12 +136,12 @@ def overshoot(evidence: Evidence) -> Cause | None:
 
 
 def outage(evidence: Evidence) -> Cause | None:
-    """The link let no data pass for at least {_MIN_OUTAGE_SHARE:.0%} of the time (table `outages`)."""
+    """The link let no data pass for at least {MIN_OUTAGE_SHARE:.0%} of the time (table `outages`)."""
     outages = evidence.outages
     total_s = sum(outage.length_s for outage in outages)
     # An outage may delay the first data, with which the slots of a flow begin.
     whole_s = sum(requested_s(evidence).values())
-    if not whole_s or total_s < _MIN_OUTAGE_SHARE * whole_s:
+    if not whole_s or total_s < MIN_OUTAGE_SHARE * whole_s:
         return None
     share = min(total_s / whole_s, 1.0)
     waits_s = {outage: wait_s for outage in outages if (wait_s := evidence.wait_after(outage)) > 0}

@@ -473,7 +473,7 @@ def _cut_flows(comparison: Comparison, cca: str) -> list[str]:
     return [
         application.flow
         for application in comparison.applications
-        if estimate(application.metrics[cca].get(_COMPLETED_SHARE, [1.0])).mean < 1
+        if is_lower_bound(_CUT_OFF_COMPLETION, application.metrics[cca])
     ]
 
 

@@ -9,7 +9,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import connections_line
 from celltcp.comparison.explanation.window_demand import window_demand
-from celltcp.results.first_window import initial_buffer
+from celltcp.results.first_window import LARGEST_BUFFER, LARGEST_SEND_BUFFER, initial_buffer
 from celltcp.results.tested import is_endless
 from celltcp.scenarios.lower_bounds import has_capacity_bound
 from celltcp.scenarios.quantity_texts import size_text
@@ -111,7 +111,7 @@ def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
         if (in_unit(first, "B") or 0.0) < size:
             yield f"tcp.receive_buffer_initial={rounded_size(size)}"
             window = max(window, size / _RECEIVE_BUFFER_RATIO)
-    if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE_BUFFER_RATIO * window:
+    if _bytes(tcp, "receive_buffer_max", LARGEST_BUFFER) < _RECEIVE_BUFFER_RATIO * window:
         yield f"tcp.receive_buffer_max={rounded_size(_RECEIVE_BUFFER_RATIO * window)}"
     if "receive_window_max" in tcp and _bytes(tcp, "receive_window_max", "0B") < window:
         yield f"tcp.receive_window_max={rounded_size(window)}"
@@ -122,7 +122,7 @@ def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
 def _sender_changes(evidence: Evidence, window: float) -> Iterator[str]:
     """Yields the changes that the sender needs for a window, bytes."""
     size = SEND_BUFFER_RATIO * window
-    if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", "4MiB") < size:
+    if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", LARGEST_SEND_BUFFER) < size:
         yield f"tcp.send_buffer_max={rounded_size(size)}"
 
 
