@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -155,3 +156,43 @@ def test_the_mean_rtt_of_frames_that_wait_in_a_queue_names_no_delayed_acks(seed:
     }
     result = ct.compare("steady-20-68", "cubic", 1, duration="40s", set=changes)
     assert "delayed ACKs are" not in ExplainedComparison(result).blocks[0][0]
+
+
+def _gap(start_s: float, length_s: float, rate: str = "20Mbit/s") -> str:
+    """Returns the steps of a link that carries nothing for a while."""
+    end_s = start_s + length_s
+    steps = [("0s", rate), (f"{start_s:.2f}s", "0bit/s"), (f"{end_s:.2f}s", rate)]
+    return "[" + ", ".join(f'{{ at = "{at}", rate = "{each}" }}' for at, each in steps) + "]"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_wait_of_acks_in_an_outage_is_no_delay_of_other_acks(seed: int) -> None:
+    """Jitter of 5 ms alone may hold ACKs up, but no ACK takes 30 ms longer outside the outage."""
+    draw = random.Random(seed)
+    start_s, length_s = draw.uniform(2, 8), draw.uniform(1.5, 3)
+    frames = '{ kind = "frames", size = "5kB", interval = "50ms", deadline = "300ms" }'
+    explained = _explained(
+        "bbr",
+        duration="20s",
+        path__rtt="60ms",
+        path__jitter='{ distribution = "exponential", mean = "5ms" }',
+        path__down__steps=_gap(start_s, length_s),
+        path__up__steps=_gap(start_s + draw.uniform(0.1, 0.3), length_s),
+        flows=f'[{{ from = "phone", to = "server", workload = {frames} }}]',
+    )
+    causes = _causes(explained)
+    assert "outage" in causes
+    assert "ACKs took" not in causes.get("uplink", "")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_outage_of_acks_is_as_long_as_no_ack_came(seed: int) -> None:
+    """The time-out comes some 0.3 s after the last ACK, but the next ACK after the outage."""
+    draw = random.Random(seed)
+    length_s = draw.uniform(1.5, 3)
+    path = {"path__rtt": "20ms", "path__up__steps": _gap(draw.uniform(2, 8), length_s)}
+    explained = _explained("bbr", duration="20s", **path)
+    (uplink,) = (cause for cause in explained.ccas[0].causes if cause.name == "uplink")
+    (silence_s,) = re.findall(r"up to ([0-9.]+) s without an ACK", uplink.text)
+    assert float(silence_s) == pytest.approx(length_s, abs=0.15)
+    assert uplink.weight == pytest.approx(length_s / 20, abs=0.01)

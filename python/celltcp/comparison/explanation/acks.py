@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.ack_rates import (
     acks_fill_link,
@@ -19,6 +21,7 @@ from celltcp.comparison.explanation.queue_owners import (
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from celltcp.comparison.explanation.evidence import Evidence
 
@@ -145,16 +148,17 @@ class _LateAcks(NamedTuple):
         """Returns the share of the time without ACKs, or of the delay in the RTT if that is larger."""
         silence_share = 0.0
         if len(self.timeouts):
-            silence_share = self.timeouts["silence_s"].sum() / evidence.connection_time_s
+            silence_share = _silences_s(evidence, self.timeouts).sum() / evidence.connection_time_s
         return min(max(silence_share, self.excess_ms / (self.excess_ms + evidence.min_rtt_ms)), 1.0)
 
     def text(self, evidence: Evidence) -> str:
         """Returns the time-outs and the delay as the end of a sentence."""
         parts = []
         if len(self.timeouts):
+            longest_s = _silences_s(evidence, self.timeouts).max()
             parts.append(
                 f"{timeouts_text(evidence, self.timeouts)} came while data had arrived that no ACK "
-                f"reported, with up to {self.timeouts['silence_s'].max():.1f} s without an ACK"
+                f"reported, with up to {longest_s:.1f} s without an ACK"
             )
         if self.excess_ms:
             parts.append(f"ACKs took {self.excess_ms:.0f} ms longer than at best on average")
@@ -162,21 +166,38 @@ class _LateAcks(NamedTuple):
 
 
 def _excess_ms(evidence: Evidence) -> float:
-    """Returns the mean delay of ACKs in excess of the lowest one, ms.
+    """Returns the mean delay of ACKs outside outages in excess of the lowest one, ms.
 
     Behind the data of others it is that in excess of the empty path, as their queue may never empty.
     """
-    slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
-    if slots.empty:
+    slots = evidence.slots
+    has_met_outage = _have_met_outages(evidence, slots)
+    slots = slots[~has_met_outage]
+    both = slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
+    if both.empty:
         return 0.0
-    ack_delay = float((slots["rtt_mean_ms"] - slots["owd_mean_ms"]).mean())
+    ack_delay = float((both["rtt_mean_ms"] - both["owd_mean_ms"]).mean())
     if evidence.is_thin:
         # A slot has few packets: the ACK of its data comes in a later one, unless it is early.
         ack_delay = evidence.mean("rtt_mean_ms") - evidence.mean("owd_mean_ms")
+        if has_met_outage.any():
+            rtt_ms, owd_ms = (
+                np.average(rows[name], weights=rows["segments"].clip(lower=1))
+                for name in ("rtt_mean_ms", "owd_mean_ms")
+                for rows in [slots.dropna(subset=[name])]
+            )
+            ack_delay = float(rtt_ms - owd_ms)
     min_ack_delay = evidence.min_rtt_ms - evidence.mean("owd_min_ms")
     if not evidence.scenario.get("radio") and not _has_jitter(evidence) and ack_queue_owner(evidence):
         min_ack_delay = min(min_ack_delay, max(evidence.base_rtt_ms - evidence.mean("owd_min_ms"), 0.0))
     return ack_delay - min_ack_delay
+
+
+def _have_met_outages(evidence: Evidence, slots: pd.DataFrame) -> NDArray[np.bool_]:
+    """Returns for each slot whether an outage delayed its packets, or those that its ACKs report."""
+    sent_s = slots["t_s"] - slots[["rtt_mean_ms", "owd_mean_ms"]].max(axis=1).fillna(0.0) / 1e3
+    outages = [*evidence.outages, *evidence.ack_outages]
+    return intervals_overlap_outages(slots, sent_s, slots["t_s"] + evidence.slot_s, outages)
 
 
 def delayed_acks_text(evidence: Evidence) -> str:
@@ -201,6 +222,16 @@ def _late_timeouts(evidence: Evidence) -> pd.DataFrame:
     rows = rows[rows["silence_s"] >= _MIN_SILENCE_S]
     starts = rows["timeout_s"] - rows["silence_s"]
     return rows[~intervals_overlap_outages(rows, starts, rows["timeout_s"], evidence.outages)]
+
+
+def _silences_s(evidence: Evidence, rows: pd.DataFrame) -> NDArray[np.float64]:
+    """Returns the time without an ACK of recoveries, s: until the time-out or the end of its outage."""
+    silences_s = rows["silence_s"].to_numpy(float, copy=True)
+    for gap in evidence.ack_outages:
+        rest_s = gap.end_s - rows["timeout_s"].to_numpy(float)
+        is_within = (rows["run"] == gap.run).to_numpy() & (rest_s >= 0) & (rest_s <= gap.length_s)
+        silences_s[is_within] += rest_s[is_within]
+    return silences_s
 
 
 def _loses_acks(evidence: Evidence) -> bool:

@@ -237,11 +237,11 @@ def overlap_outages(rows: pd.DataFrame, outages: Sequence[Outage]) -> NDArray[np
 def intervals_overlap_outages(
     rows: pd.DataFrame, starts: pd.Series, ends: pd.Series, outages: Sequence[Outage]
 ) -> NDArray[np.bool_]:
-    """Returns for each recovery whether its interval from `starts` to `ends` (s) overlaps an outage."""
-    intervals = list(zip(rows["run"], starts, ends, strict=True))
-    return np.array(
-        [any(outage.overlaps(*interval) for outage in outages) for interval in intervals], bool
-    )
+    """Returns for each row of a run whether an outage overlaps its interval `starts` to `ends`, s."""
+    overlap = np.zeros(len(rows), bool)
+    for gap in outages:
+        overlap |= ((rows["run"] == gap.run) & (gap.start_s <= ends) & (starts <= gap.end_s)).to_numpy()
+    return overlap
 
 
 def losing_changes(evidence: Evidence) -> list[CellChange | None]:
