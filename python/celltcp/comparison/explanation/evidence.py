@@ -340,9 +340,14 @@ class Evidence(FlowScenario):
         """
         if self.sessions > 1:
             return self.capacities_1s_mbps
-        connections = self.all_connections[_are_uploads(self.all_connections) == self.is_upload]
+        connections = self.direction_connections
         slots = self.comparison.slots.merge(connections[["run", "flow"]], on=["run", "flow"])
         return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())
+
+    @property
+    def direction_connections(self) -> pd.DataFrame:
+        """Connections of all flows that send in the direction of this one."""
+        return self.all_connections[_are_uploads(self.all_connections) == self.is_upload]
 
     def _medians_1s(self, rates: pd.Series) -> pd.Series:
         """Returns the medians of a second of rates by slot and run, without the index of runs."""

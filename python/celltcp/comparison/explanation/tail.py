@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Kinds of units that the rule `slow_units` checks. Other kinds may take long because of their size.
-_UNIT_KINDS = ("response", "frame_delay", "page_load")
+#: Kinds of units of a size of their own. Other kinds may take long because of their size.
+UNIT_KINDS = ("response", "frame_delay", "page_load")
 #: Minimum duration of a slow unit, medians of the durations.
 _MIN_SLOW_MEDIANS = 1.5
 #: Minimum ratio of the mean response weighted by time to the mean of all for a text on few slow ones.
@@ -59,7 +59,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
     """
     if evidence.units is None:
         return None
-    for name in _UNIT_KINDS:
+    for name in UNIT_KINDS:
         units = evidence.units[evidence.units["unit"] == name]
         # Units that were not complete at the end took longer than all others.
         units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
