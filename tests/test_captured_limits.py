@@ -156,7 +156,7 @@ def test_a_path_that_is_other_than_the_captured_one_has_no_best_cca(tmp_path: Pa
     other = ct.compare("steady-100-68", ["cubic", "bbr"], 2, duration="8s", set=changes)
     explained = ExplainedComparison(other)
     assert any("no CCA is best here" in note for note in explained.notes)
-    assert not any((explained.settings, explained.remedies, explained.best_tried))
+    assert not any((explained.settings, explained.remedies, *explained.conclusion))
     assert not any("leads" in line for block in explained.blocks for line in block)
     document = other.to_json(["goodput"])
     assert not any(document["recommendation"].values())

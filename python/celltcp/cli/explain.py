@@ -49,7 +49,8 @@ def explain(folder: str, json_file: str | None) -> None:
             click.echo("Try next:")
             for line in itertools.chain.from_iterable(map(lines_of, tries)):
                 click.echo(f"  {line}")
-        best = explained.comparisons[""].best_tried if explained.is_single else None
+        conclusion = explained.comparisons[""].conclusion if explained.is_single else None
+        best = conclusion.best if conclusion else None
         for line in explained.over_all:
             click.echo(line)
         for setting in explained.comparisons[""].settings if explained.is_single else []:
@@ -68,10 +69,14 @@ def explain(folder: str, json_file: str | None) -> None:
             for line in lines:
                 click.echo(f"  {line}")
         # The conclusion is over all that is above it.
+        if conclusion and (alternatives := conclusion.alternatives):
+            Terminal().print_table(alternatives.table)
+            if alternatives.lines:
+                click.echo("Lines for those with *, each with its host:")
+                for line in alternatives.lines:
+                    click.echo(f"  {line}")
         if best is not None:
             click.echo(best.text)
-            for line in best.lines:
-                click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
             pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in plots)
             click.echo(f"Pictures of it: {pictures}")

@@ -158,7 +158,7 @@ class Explanations:
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
             lines += [line for block in explained.blocks for line in block]
-            lines += [explained.best_tried.text] if explained.best_tried else []
+            lines += [best.text] if (best := explained.conclusion.best) else []
         lines += self.over_all
         return "\n".join(lines)
 

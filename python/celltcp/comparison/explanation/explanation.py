@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, with_ranges
-from celltcp.comparison.explanation.best_tried import BestTried, best_tried, with_new_leaders
+from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
@@ -191,8 +191,10 @@ class ExplainedComparison:
         )
         #: Remedies to try next, the most promising first.
         self.remedies = best_first(self._all_remedies)
-        #: The best of all that was compared or tried; None without trials.
-        self.best_tried: BestTried | None = None
+        #: Remedies that helped in their trials, also those which are not the most promising.
+        self._helpful: list[ProposedRemedy] = []
+        #: The best of all that was compared or tried, and the alternatives; none without trials.
+        self.conclusion = Conclusion(None, None)
 
     def try_remedies(self, budget: TrialBudget) -> None:
         """Tries the remedies in short runs; drops those that do not help. Untried ones stay."""
@@ -210,6 +212,7 @@ class ExplainedComparison:
             are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
+        self._helpful = remedies
         self.remedies = best_first(with_new_leaders(self.comparison, remedies))
 
     def try_together(self, budget: TrialBudget) -> None:
@@ -220,7 +223,8 @@ class ExplainedComparison:
         trials = Trials(self.comparison, budget)
         pair = best_pair(trials, self.remedies)
         self.remedies += [pair] if pair else []
-        self.best_tried = best_tried(trials, self.comparison, self.remedies)
+        helpful = [*self._helpful, *([pair] if pair else [])]
+        self.conclusion = conclusion_of(trials, self.comparison, helpful)
 
     @property
     def notes(self) -> list[str]:
@@ -527,7 +531,8 @@ class ExplainedComparison:
                 }
                 for remedy in self.remedies
             ],
-            "best_tried": self.best_tried.to_json() if self.best_tried else None,
+            "best_tried": best.to_json() if (best := self.conclusion.best) else None,
+            "alternatives": table.to_json() if (table := self.conclusion.alternatives) else [],
             "settings": self.settings,
             "plots": self.plots,
             "notes": self.notes,

@@ -86,6 +86,20 @@ class BestTriedRow(TypedDict):
     text: Annotated[str, "The metric with it, and of the CCA to set without it, and with it if tried."]
 
 
+class AlternativeRow(TypedDict):
+    """An alternative for the first need: a congestion control, alone or with a remedy."""
+
+    places: Annotated[list[str], "Where it is set, such as sender, router or base station."]
+    cca: Cca
+    options: Annotated[str, "Options of celltcp compare with it, after the scenario or results."]
+    runs: Annotated[int, "Number of runs of the metrics: the first ones."]
+    recommended: Annotated[bool, "Whether it has the largest gain less losses at its place."]
+    metrics: Annotated[
+        dict[str, Number], "Mean by metric and flow, such as response_p95_s:game: of the need first."
+    ]
+    lines: Annotated[list[str], "Lines that set it, each with its host."]
+
+
 class SettingRow(TypedDict):
     """Lines that set a congestion control on Linux."""
 
@@ -116,6 +130,10 @@ class ExplainedResults(TypedDict):
     ]
     best_tried: Annotated[
         BestTriedRow | None, "Null if no remedy beats the best CCA alone, or with a single CCA."
+    ]
+    alternatives: Annotated[
+        list[AlternativeRow],
+        "Alternatives that no other one at the same place beats, after the default CCA alone.",
     ]
     settings: Annotated[
         list[SettingRow], "The best CCA, or that of each flow with an application; none if undecided."

@@ -63,7 +63,7 @@ _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.1)
 #: Share of complete transfers, and their time, which counts the time of incomplete ones so far.
 _COMPLETED_SHARE, _CUT_OFF_COMPLETION = "completed_share", "completion_least_s"
 #: Metrics of the mean time of transfers: with those which a run cut off, if there are any.
-_COMPLETIONS = (_CUT_OFF_COMPLETION, "completion_s")
+COMPLETIONS = (_CUT_OFF_COMPLETION, "completion_s")
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
 _SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], "late_share": ["frame_delay_p95_ms"]}
 #: Causes of delays, for which a remedy may cost goodput, how much of it, and how much of the goodput of
@@ -436,7 +436,7 @@ class Trials:
                     continue
                 if metric in APP_METRICS and old is not None and new is not None:
                     changed = change(application.flow, metric, old, new)
-                    if metric in _COMPLETIONS:
+                    if metric in COMPLETIONS:
                         name = "completion of the last part" if is_divided else ""
                         complete = _complete_runs(application.metrics[cca], new_metrics)
                         changed = changed._replace(name=name, complete_runs=complete)
@@ -511,9 +511,9 @@ def values_of(
     Mean times are with transfers that a run cut off. A transfer that is divided among connections is
     complete with the last of them.
     """
-    if metric not in _COMPLETIONS:
+    if metric not in COMPLETIONS:
         return metrics.get(metric)
-    names = (LAST_COMPLETION,) if is_divided else _COMPLETIONS
+    names = (LAST_COMPLETION,) if is_divided else COMPLETIONS
     return next((metrics[name] for name in names if name in metrics), None)
 
 

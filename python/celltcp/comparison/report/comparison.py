@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.best_tried import BestTried
+from celltcp.comparison.explanation.best_tried import Conclusion
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
 from celltcp.comparison.explanation.trials import TrialBudget
@@ -70,7 +70,7 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
         answer=answer_of(comparison, explained.window_limit_text),
         findings=findings_of(comparison),
         sections=(
-            *([_best_tried_section(best)] if (best := explained.best_tried) else []),
+            *_conclusion_sections(explained.conclusion),
             *([settings] if settings else []),
             *_tables(explained, scenario_arguments(about)),
             *picture_sections(comparison),
@@ -81,11 +81,18 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
     )
 
 
-def _best_tried_section(best: BestTried) -> Section:
-    """Returns the conclusion over all that was tried, with the lines that set it."""
-    lines = "".join(f"{line}\n" for line in best.lines)
-    blocks = (Block("Lines for it, each with its host:", lines),) if lines else ()
-    return Section("Better than a CCA alone", text=(best.text,), blocks=blocks, is_front=True)
+def _conclusion_sections(conclusion: Conclusion) -> list[Section]:
+    """Returns the conclusion over all that was tried, and the alternatives with their lines."""
+    best, alternatives = conclusion
+    sections = []
+    if best is not None:
+        sections.append(Section("Better than a CCA alone", text=(best.text,), is_front=True))
+    if alternatives is not None:
+        lines = "".join(f"{line}\n" for line in alternatives.lines)
+        blocks = (Block("Lines for those with *, each with its host:", lines),) if lines else ()
+        table = alternatives.table
+        sections.append(Section("Alternatives by place", table, blocks=blocks))
+    return sections
 
 
 def _tables(explained: ExplainedComparison, source: Sequence[str]) -> list[Section]:

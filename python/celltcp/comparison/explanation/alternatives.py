@@ -1,0 +1,276 @@
+"""Alternatives for a need: congestion controls alone or with a remedy, and what others lose by them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.choices import Choice, cca_to_set, choices_of
+from celltcp.comparison.explanation.places import places_of
+from celltcp.comparison.explanation.trials import MIN_HELP_LOG, MetricChange, values_of
+from celltcp.comparison.metrics import GOODPUT
+from celltcp.comparison.stakes import mix_stakes
+from celltcp.results.tested import FlowUnderTest, is_endless
+from celltcp.scenarios.ccas import DEFAULT_CCA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.explanation.proposals import ProposedRemedy
+
+#: Ends of the fields that change the capacity, by which performance metrics weigh goodput.
+_CAPACITY_FIELDS = (".rate", ".down", ".up")
+#: Minimum logarithm of the ratio of performance metrics: within 1 % they are ties.
+_MIN_PERFORMANCE_LOG = 0.01
+#: Weight of a loss against a gain, as logarithms of ratios: a loss of half the goodput has to bring a
+#: quarter of the delay. Queues differ by orders of magnitude, and goodputs do not.
+_LOSS_WEIGHT = 2.0
+
+
+class Alternative(NamedTuple):
+    """A congestion control, alone or with a remedy, with its gain and losses against the reference."""
+
+    cca: str
+    #: The remedy; None for a congestion control alone.
+    remedy: ProposedRemedy | None
+    comparison: Comparison
+    #: Where it is set.
+    places: tuple[str, ...]
+    #: Ranking metric of the need, per run.
+    values: list[float]
+    #: Logarithm of the ratio by which it improved.
+    gain: float
+    #: Metrics of others that got worse, or goodput of frames.
+    losses: tuple[MetricChange, ...]
+
+    @property
+    def loss(self) -> float:
+        """Sum of the logarithms of the ratios by which the metrics of others got worse."""
+        return -sum(each.gain for each in self.losses)
+
+    @property
+    def net_gain(self) -> float:
+        """The gain less the weighted losses."""
+        return self.gain - _LOSS_WEIGHT * self.loss
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Changes of fields of the scenario, as `field=value`."""
+        return () if self.remedy is None else self.remedy.remedy.changes
+
+    @property
+    def changes_text(self) -> str:
+        """The changes of fields as text, with a space before it; empty without any."""
+        return f" with {' and '.join(self.changes)}" if self.changes else ""
+
+    @property
+    def losses_text(self) -> str:
+        """The losses as text, with a space before it; empty without any."""
+        texts = [each.text(names_flow=bool(each.flow), has_range=False) for each in self.losses]
+        return f" at the cost of {', '.join(texts)}" if texts else ""
+
+    def is_as_good(self, other: Alternative, margin: float = 0.0) -> bool:
+        """Returns whether it gains no less than another one, and loses no more, within a margin."""
+        return self.gain >= other.gain - margin and self.loss <= other.loss + margin
+
+
+class Need:
+    """The first need of a comparison, its reference, and the metrics of alternatives for it."""
+
+    def __init__(self, comparison: Comparison, choice: Choice, chosen: str | None) -> None:
+        """Takes the choice for the need, and the congestion control to set, None if any will do."""
+        self.comparison, self._choice, self.chosen = comparison, choice, chosen
+        #: Ranking metric.
+        self.metric = choice.metric
+        #: Names of the flows with the need; empty for the network.
+        self.flows = choice.flows
+        #: Name and metric of the need, without what holds for the compared CCAs only.
+        self.name = re.sub(r"; [^;)]*\)$", ")", choice.need)
+        #: Congestion control to set, or the leader where none is.
+        self.best_cca = chosen or str(choice.verdict.leader)
+        ccas = comparison.ccas
+        #: Congestion control alone that alternatives are held against: the default, or the first.
+        self.reference = DEFAULT_CCA if DEFAULT_CCA in ccas else ccas[0]
+
+    @property
+    def min_gain(self) -> float:
+        """Minimum logarithm of the ratio of metrics that sets two alternatives apart."""
+        return MIN_HELP_LOG if self.flows else _MIN_PERFORMANCE_LOG
+
+    def alone(self, scenario: Mapping[str, Any]) -> list[Alternative]:
+        """Returns the compared congestion controls without a remedy."""
+        ccas = [each for each in self.comparison.ccas if self.values(self.comparison, each)]
+        return [self._alternative(cca, None, self.comparison, scenario) for cca in ccas]
+
+    def with_remedy(self, remedy: ProposedRemedy) -> list[Alternative]:
+        """Returns a remedy under each congestion control that it helped; none without the metric."""
+        after = remedy.after
+        fields = [change.partition("=")[0] for change in remedy.remedy.changes]
+        is_comparable = self.flows or not any(each.endswith(_CAPACITY_FIELDS) for each in fields)
+        if after is None or not is_comparable:
+            return []
+        return [
+            self._alternative(cca, remedy, after, remedy.scenario)
+            for cca in dict.fromkeys(remedy.replacement_ccas)
+            if cca in after.ccas and self.values(after, cca)
+        ]
+
+    def values(self, comparison: Comparison, cca: str) -> list[float]:
+        """Returns the ranking metric under a congestion control, per run; empty without it."""
+        if not self.flows:
+            return list(comparison.values(cca, self.metric))
+        applications = {each.flow: each for each in comparison.applications}
+        application = applications.get(self.flows[0])
+        if application is None:
+            flow = self._flow_of(comparison, self.flows[0])
+            return list(comparison.values_of(flow, cca, self.metric))
+        metrics = application.metrics[cca]
+        return values_of(self.metric, metrics, is_divided=application.is_divided) or []
+
+    def gain(self, before: list[float], after: list[float]) -> float:
+        """Returns the logarithm of the ratio by which the metric improved, on the same seeds."""
+        count = min(len(before), len(after))
+        return MetricChange("", self.metric, before[:count], after[:count]).gain
+
+    def net_gain(self, alternative: Alternative, reference: str) -> float:
+        """Returns the gain less losses of an alternative against a congestion control alone."""
+        losses = self.losses(alternative.comparison, alternative.cca, reference)
+        gain = self.gain(self.values(self.comparison, reference), alternative.values)
+        return alternative._replace(gain=gain, losses=losses).net_gain
+
+    def price_metrics(self) -> list[tuple[str, str]]:
+        """Returns the flows and metrics by which alternatives lose.
+
+        They are the goodput of bulk flows and of the frames of the need, and the ranking metric of
+        other applications.
+        """
+        if not self.flows:
+            return []
+        applications = {each.flow: each for each in self.comparison.applications}
+        metrics = []
+        for flow, workload in FlowUnderTest.each_with_workload(self.comparison.results.about):
+            name, is_own = flow.name, flow.name in self.flows
+            if is_endless(workload) or (is_own and workload.get("kind") == "frames"):
+                metrics.append((name, GOODPUT))
+            elif name in applications and not is_own:
+                metrics.append((name, applications[name].ranking.metric))
+        return [each for each in metrics if each != (self.flows[0], self.metric)]
+
+    def metric_of(self, comparison: Comparison, cca: str, flow: str, metric: str) -> list[float]:
+        """Returns a metric of a flow under a congestion control, per run; empty without it."""
+        if metric == GOODPUT:
+            return list(comparison.values_of(self._flow_of(comparison, flow), cca, GOODPUT))
+        applications = {each.flow: each for each in comparison.applications}
+        if flow not in applications:
+            return []
+        return list(applications[flow].metrics.get(cca, {}).get(metric, []))
+
+    def _alternative(
+        self,
+        cca: str,
+        remedy: ProposedRemedy | None,
+        comparison: Comparison,
+        scenario: Mapping[str, Any],
+    ) -> Alternative:
+        values = self.values(comparison, cca)
+        sets_cca = cca != self.reference
+        places = places_of(None if remedy is None else remedy.remedy, scenario, sets_cca=sets_cca)
+        gain = self.gain(self.values(self.comparison, self.reference), values)
+        losses = self.losses(comparison, cca, self.reference)
+        return Alternative(cca, remedy, comparison, tuple(places), values, gain, losses)
+
+    def losses(self, after: Comparison, cca: str, reference: str) -> tuple[MetricChange, ...]:
+        """Returns the metrics that get worse, against a compared congestion control alone."""
+        changes = []
+        several = len(FlowUnderTest.each(self.comparison.results.about)) > 1
+        for flow, metric in self.price_metrics():
+            old = self.metric_of(self.comparison, reference, flow, metric)
+            new = self.metric_of(after, cca, flow, metric)
+            count = min(len(old), len(new))
+            changes.append(MetricChange(flow if several else "", metric, old[:count], new[:count]))
+        return tuple(each for each in changes if each.gain <= -MIN_HELP_LOG)
+
+    @staticmethod
+    def _flow_of(comparison: Comparison, name: str) -> FlowUnderTest:
+        return next(each for each in FlowUnderTest.each(comparison.results.about) if each.name == name)
+
+
+def first_need(comparison: Comparison) -> Need | None:
+    """Returns the first need of a comparison, or of its CCA mixes; None with a single CCA."""
+    choice = next(iter(choices_of(comparison)), None)
+    if choice is not None:
+        return Need(comparison, choice, cca_to_set(comparison, choice))
+    for stake in mix_stakes(comparison):
+        if stake.verdict.leader is not None:
+            choice = Choice(stake.question, stake.metric, stake.verdict, (stake.flow,))
+            return Need(comparison, choice, stake.verdict.best)
+    return None
+
+
+def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alternative]:
+    """Returns the reference, then at each place the alternatives without a better one there.
+
+    Of those that are set at several places only the best is shown, and only if it is better than what
+    each of these places reaches alone.
+    """
+    alternatives = list(alternatives)
+    reference = next(each for each in alternatives if _is_alone(each, need.reference))
+    rest = [each for each in alternatives if each is not reference and each.gain >= need.min_gain]
+    shown = [reference]
+    for places in sorted(dict.fromkeys(each.places for each in rest), key=len):
+        here = [each for each in rest if each.places == places]
+        front = _front(need, here)
+        parts = [each for each in shown[1:] if {*each.places} < {*places}]
+        if parts:
+            best = max(here, key=lambda each: each.net_gain)
+            least = max(each.net_gain for each in parts) + need.min_gain
+            front = [best] if best.net_gain >= least else []
+        shown += sorted(front, key=lambda each: (each.gain, each.cca))
+    return shown
+
+
+def _front(need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """Returns the congestion control to set, and the alternatives without a better one.
+
+    Of those as good there is one: first that under the congestion control of the reference.
+    """
+    front: list[Alternative] = []
+    for each in sorted(alternatives, key=lambda each: (each.cca != need.reference, -each.net_gain)):
+        has_better = any(
+            other.is_as_good(each) and not each.is_as_good(other, need.min_gain)
+            for other in alternatives
+        )
+        has_alike = any(other.is_as_good(each, need.min_gain) for other in front)
+        if _is_alone(each, need.best_cca) or not (has_better or has_alike):
+            front.append(each)
+    return front
+
+
+def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
+    """Returns the alternative of each place with the largest gain less losses.
+
+    Of the congestion controls alone that is the one to set, where one is, unless a remedy of their
+    place is better. Of those as good it is the one with the fewest changes.
+    """
+    best = []
+    for _, group in itertools.groupby(shown[1:], key=lambda each: each.places):
+        here = list(group)
+        usual = next((each for each in here if _is_alone(each, need.chosen)), None)
+        candidates = [each for each in here if each.remedy is not None or need.chosen is None]
+        if usual is not None:
+            candidates = [
+                each for each in candidates if need.net_gain(each, usual.cca) >= need.min_gain
+            ] or [usual]
+        candidates = [each for each in candidates if each.net_gain >= MIN_HELP_LOG]
+        if candidates:
+            largest = max(each.net_gain for each in candidates)
+            alike = [each for each in candidates if largest - each.net_gain < need.min_gain]
+            best.append(min(alike, key=lambda each: (each.remedy is not None, len(each.changes))))
+    return best
+
+
+def _is_alone(alternative: Alternative, cca: str | None) -> bool:
+    return alternative.remedy is None and alternative.cca == cca

@@ -1,0 +1,192 @@
+"""Table and JSON of the alternatives for a need, place by place, with what others lose by each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, MetricChange
+from celltcp.comparison.linux_lines import cca_line
+from celltcp.comparison.metrics import GOODPUT, LAST_COMPLETION, words_of
+from celltcp.present.section import AT_LEAST, Column, Table, runs_text
+from celltcp.results.rows import json_value
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.quantity_texts import three_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.comparison.explanation.alternatives import Alternative, Need
+    from celltcp.comparison.explanation.outcome import AlternativeRow
+
+#: Further metrics beside ranking metrics, which the user of the application asks for, too.
+_SHOWN_WITH = {"late_share": ["frame_delay_p95_ms"], "qoe": ["stalled_s"]}
+#: Maximum number of metrics of others in a table.
+_MAX_OTHERS = 4
+
+
+class AlternativesTable:
+    """The alternatives of a need without a better one at the same place."""
+
+    def __init__(
+        self, need: Need, shown: Sequence[Alternative], recommended: Sequence[Alternative]
+    ) -> None:
+        """Takes the reference and the alternatives shown after it, and those recommended."""
+        self._need = need
+        self.shown = list(shown)
+        self.recommended = list(recommended)
+        #: Number of runs that all alternatives have: the first ones.
+        self.run_count = min(len(each.values) for each in shown)
+        self._names = labels([*need.comparison.ccas, *(each.cca for each in shown)])
+
+    @property
+    def table(self) -> Table:
+        """The alternatives as a table, with `*` for those recommended."""
+        need, columns = self._need, self._metrics()
+        all_runs = int(need.comparison.results.about["runs"])
+        runs = runs_text(all_runs)
+        if self.run_count < all_runs:
+            count = runs_text(self.run_count).removeprefix("1 ")
+            runs = f"the first {count} of {all_runs}"
+        cells = [self._cells(flow, metric) for flow, metric in columns]
+        rows = tuple(
+            (
+                "*" if any(each is best for best in self.recommended) else "",
+                "as it is" if not index else ", ".join(each.places),
+                self._names[each.cca],
+                ", ".join(each.changes) or "-",
+                *(column[index] for column in cells),
+            )
+            for index, each in enumerate(self.shown)
+        )
+        ends = {
+            index
+            for index, each in enumerate(self.shown[:-1])
+            if not index or each.places != self.shown[index + 1].places
+        }
+        heads = (
+            Column(""),
+            Column("set at"),
+            Column("CCA", no_wrap=True),
+            Column("change", folds=True),
+        )
+        title = f"Alternatives for {need.name}, by place; in {runs}, against {{}} alone"
+        return Table(
+            (*heads, *(Column(self._heading(*each), is_number=True) for each in columns)),
+            rows,
+            title.format(self._names[need.reference]),
+            frozenset(ends),
+            frozenset(index for index, row in enumerate(rows) if row[0]),
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines that set the recommended alternatives, each with its host, without a CCA alone."""
+        best = (each for each in self.recommended if each.remedy is not None)
+        return list(dict.fromkeys(line for each in best for line in self.lines_of(each)))
+
+    def lines_of(self, alternative: Alternative) -> list[str]:
+        """Returns the lines that set an alternative, with its CCA where that is another one."""
+        remedy = alternative.remedy
+        lines = [] if remedy is None else remedy.lines
+        if remedy is not None and remedy.remedy.network:
+            lines = [*lines, remedy.remedy.network]
+        is_usual = remedy is not None and alternative.cca == self._need.reference
+        if not is_usual and not has_several_flows(alternative.cca):
+            scenario = {} if remedy is None else remedy.scenario
+            lines = [*lines, cca_line(alternative.cca, scenario)]
+        return list(dict.fromkeys(filter(None, lines)))
+
+    def to_json(self) -> list[AlternativeRow]:
+        """Returns the alternatives as JSON, the reference first."""
+        return [
+            {
+                "places": list(each.places),
+                "cca": each.cca,
+                "options": f"--cca {each.cca}" if each.remedy is None else each.remedy.options,
+                "runs": self.run_count,
+                "recommended": any(each is best for best in self.recommended),
+                "metrics": {
+                    f"{metric}:{flow}" if flow else metric: json_value(self._mean(each, flow, metric))
+                    for flow, metric in self._metrics()
+                },
+                "lines": self.lines_of(each),
+            }
+            for each in self.shown
+        ]
+
+    def _metrics(self) -> list[tuple[str, str]]:
+        """Returns the flow and metric of each column; the flow is empty for the network."""
+        need = self._need
+        if not need.flows:
+            return [("", GOODPUT), ("", need.comparison.delay_metric)]
+        own = [
+            (need.flows[0], metric)
+            for metric in (need.metric, *_SHOWN_WITH.get(need.metric, ()))
+            if all(self._values(each, need.flows[0], metric) for each in self.shown)
+        ]
+        changes = {each: self._largest_change(*each) for each in need.price_metrics()}
+        changed = [each for each, change in changes.items() if change >= MIN_HELP_LOG]
+        kept = sorted(changed, key=lambda each: -changes[each])[:_MAX_OTHERS]
+        return [*own, *(each for each in changed if each in kept and each not in own)]
+
+    def _largest_change(self, flow: str, metric: str) -> float:
+        """Returns the largest absolute logarithm of the ratios of a metric to that of the reference."""
+        old, *others = (self._values(each, flow, metric) for each in self.shown)
+        gains = (MetricChange(flow, metric, old, new).gain for new in others if old and new)
+        return max(map(abs, gains), default=0.0)
+
+    def _values(self, alternative: Alternative, flow: str, metric: str) -> list[float]:
+        if flow in self._need.flows and metric == self._need.metric:
+            return alternative.values[: self.run_count]
+        comparison, cca = alternative.comparison, alternative.cca
+        if not flow:
+            return list(comparison.values(cca, metric))[: self.run_count]
+        return self._need.metric_of(comparison, cca, flow, metric)[: self.run_count]
+
+    def _mean(self, alternative: Alternative, flow: str, metric: str) -> float:
+        return estimate(self._values(alternative, flow, metric)).mean
+
+    def _heading(self, flow: str, metric: str) -> str:
+        # Cells of lower bounds say so.
+        named = COMPLETIONS[-1] if metric in COMPLETIONS else metric
+        if named != metric and any(self._is_divided(each, flow) for each in self.shown):
+            named = LAST_COMPLETION
+        words = words_of(named).suited(*(self._mean(each, flow, metric) for each in self.shown))
+        unit = "%" if metric.endswith("_share") else words.unit
+        return f"{f'{flow} ' if flow else ''}{words.name}\n{unit}".strip()
+
+    def _cells(self, flow: str, metric: str) -> list[str]:
+        """Returns the means of a metric, with the changes against the reference."""
+        means = [self._mean(each, flow, metric) for each in self.shown]
+        if metric.endswith("_share"):
+            return [f"{100 * mean:.3g}" for mean in means]
+        words, first = words_of(metric).suited(*means), means[0]
+        return [
+            f"{AT_LEAST if self._is_bound(each, flow, metric) else ''}"
+            f"{three_digits(words.factor * mean)}{_change_text(mean, first) if index else ''}"
+            for index, (each, mean) in enumerate(zip(self.shown, means, strict=True))
+        ]
+
+    @staticmethod
+    def _is_bound(alternative: Alternative, flow: str, metric: str) -> bool:
+        """Returns whether a mean is a lower bound, as a run cut units of work off."""
+        applications = alternative.comparison.applications
+        return any(
+            each.flow == flow and alternative.cca in each.bounds(metric) for each in applications
+        )
+
+    @staticmethod
+    def _is_divided(alternative: Alternative, flow: str) -> bool:
+        """Returns whether a transfer is divided among connections, and complete with the last part."""
+        applications = alternative.comparison.applications
+        return any(each.flow == flow and each.is_divided for each in applications)
+
+
+def _change_text(mean: float, reference: float) -> str:
+    """Returns the relative change of a mean, with a space before it; empty without any."""
+    if not (math.isfinite(mean) and math.isfinite(reference) and reference > 0):
+        return ""
+    percent = f"{100 * (mean / reference - 1):+.0f}"
+    return "" if percent in ("+0", "-0") else f" ({percent} %)"

@@ -1,0 +1,57 @@
+"""Places: who makes a change against a cause, such as the sender, a router or the base station."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from celltcp.comparison.linux_lines import host_text, with_node
+from celltcp.comparison.settings_lines import systems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from celltcp.comparison.explanation.remedy import Remedy
+
+#: Fields of `path` with the queues of the access link.
+_DOWNLINK_QUEUE, _UPLINK_QUEUE = ("queue", "buffer"), ("uplink_queue", "uplink_buffer")
+
+
+def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: bool) -> list[str]:
+    """Returns where a remedy is made, and that of the congestion control if it `sets_cca`, too."""
+    places = [] if remedy is None else _places_of_changes(remedy, scenario)
+    return sorted(dict.fromkeys([*places, *([_sender(scenario, 0)] if sets_cca else [])]))
+
+
+def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]:
+    places = [_place_of(change.partition("=")[0], scenario) for change in remedy.changes]
+    if remedy.cca or remedy.parameter:
+        places.append(_sender(scenario, 0))
+    if remedy.middlebox:
+        places.append(f"{remedy.middlebox.partition(':')[0]} proxy")
+    return places
+
+
+def _place_of(field: str, scenario: Mapping[str, Any]) -> str:
+    """Returns where a field of a scenario is set."""
+    table, *parts = field.split(".")
+    has_radio = bool(scenario.get("radio"))
+    if table == "flows":
+        return "application" if {"workload", "count"} & {*parts} else _sender(scenario, int(parts[0]))
+    if table == "tcp":
+        entry = systems()["linux"]["fields"].get(field, {"host": "both hosts"})
+        return host_text(entry["host"], scenario)
+    if table == "path" and parts[0] == "wired":
+        return "router"
+    if table == "path" and parts[0] in _UPLINK_QUEUE:
+        return "phone" if has_radio else "uplink queue"
+    if table == "radio" or (has_radio and table == "path"):
+        return "base station"
+    if table == "path" and parts[0] in _DOWNLINK_QUEUE:
+        return "downlink queue"
+    return "both hosts" if table == "kernel" else "network"
+
+
+def _sender(scenario: Mapping[str, Any], index: int) -> str:
+    """Returns the sender of a flow, with its node."""
+    flows = scenario.get("flows", ())
+    return with_node("sender", {**scenario, "flows": flows[index : index + 1]})

@@ -1,0 +1,189 @@
+"""Alternatives of an explanation: what each place can do for the first need, and what others lose."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.choices import choices_of
+from celltcp.comparison.explanation.alternatives import (
+    Alternative,
+    Need,
+    best_by_place,
+    recommended,
+)
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.places import places_of
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.trials import MetricChange, TrialBudget
+from drawn_causes import Changes
+
+_GAME = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "50ms"}
+_FLOWS = [{"name": "download"}, {"name": "game", "cca": "cubic", "workload": _GAME}]
+_RUNS = 2
+
+
+def _bloated(draw: random.Random) -> Changes:
+    """Returns a deep buffer before a line of constant rate, with a download beside a game."""
+    return {
+        "path.rtt": f"{draw.randint(20, 50)}ms",
+        "path.down": f"{draw.randint(10, 25)}Mbit/s",
+        "path.buffer": f"{draw.randint(6, 10)}bdp",
+        "flows": _FLOWS,
+    }
+
+
+def _explained(changes: Changes, ccas: list[str], duration: str = "20s") -> ExplainedComparison:
+    """Returns the explanation of a comparison after its trials."""
+    result = ct.compare("steady-20-68", ccas, _RUNS, duration=duration, set=changes)
+    explained = ExplainedComparison(result)
+    budget = TrialBudget()
+    explained.try_remedies(budget)
+    explained.try_together(budget)
+    return explained
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_each_place_has_an_alternative_with_the_figures_of_a_comparison_with_it(seed: int) -> None:
+    """The sender has another CCA, the owner of the queue an AQM, and the user a shaper before it."""
+    changes = _bloated(random.Random(seed))
+    alternatives = _explained(changes, ["cubic", "bbr"]).conclusion.alternatives
+    assert alternatives is not None
+    places = [each.places for each in alternatives.shown]
+    assert places[0] == ()
+    assert {("sender (server)",), ("downlink queue",), ("router",)} <= {*places}
+    for row in alternatives.to_json():
+        fields = [word for word in row["options"].split() if "=" in word]
+        again = ct.compare(
+            "steady-20-68",
+            [row["cca"]],
+            row["runs"],
+            duration="20s",
+            set={**changes, **dict(field.split("=", 1) for field in fields)},
+        )
+        (game,) = again.applications
+        p95 = sum(game.values("response_p95_s")[row["cca"]]) / row["runs"]
+        assert row["metrics"]["response_p95_s:game"] == pytest.approx(p95)
+
+
+def test_the_shaper_has_its_price_in_the_goodput_of_the_download() -> None:
+    alternatives = _explained(_bloated(random.Random(3)), ["cubic", "reno"]).conclusion.alternatives
+    assert alternatives is not None
+    (shaper,) = [each for each in alternatives.shown if each.places == ("router",)]
+    (loss,) = shaper.losses
+    assert (loss.flow, loss.metric) == ("download", "goodput_mbps")
+    # A shaper has nine tenths of the rate of the line.
+    assert 0.05 < shaper.loss < 0.2
+    table = alternatives.table
+    assert [column.title for column in table.columns][-1] == "download goodput Mbit/s"
+    assert all(row[-1].endswith(" %)") for row in table.rows if row[1] == "router")
+
+
+def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
+    """Frames of a third are in time, and carry a third."""
+    workload = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}
+    changes: Changes = {
+        "path.rtt": "100ms", "path.down": "50Mbit/s", "path.loss": 0.001, "path.buffer": "1bdp",
+        "flows.0.workload": workload,
+    }  # fmt: skip
+    alternatives = _explained(changes, ["cubic", "bbr"], "60s").conclusion.alternatives
+    assert alternatives is not None
+    smaller = [each for each in alternatives.shown if each.places == ("application",)]
+    assert smaller
+    assert all(loss.metric == "goodput_mbps" for each in smaller for loss in each.losses)
+    # The smaller the frames, the fewer are late, and the less they carry.
+    assert [each.loss for each in smaller] == sorted(each.loss for each in smaller)
+    assert [each.gain for each in smaller] == sorted(each.gain for each in smaller)
+
+
+def test_mixes_of_the_flows_are_alternatives_of_each_other() -> None:
+    """A download under Vegas leaves a game beside it alone, whatever the game has."""
+    mixes = ["cubic+cubic", "vegas+cubic"]
+    changes = {**_bloated(random.Random(5)), "flows": [_FLOWS[1], _FLOWS[0]]}
+    alternatives = _explained(changes, mixes).conclusion.alternatives
+    assert alternatives is not None
+    assert alternatives.shown[0].cca == "cubic+cubic"
+
+
+def test_explain_prints_the_alternatives_and_json_has_them(celltcp, tmp_path: Path) -> None:
+    changes = _bloated(random.Random(7))
+    folder = tmp_path / "o"
+    ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="20s", set=changes, out=folder)
+    shown = celltcp("explain", str(folder)).stdout
+    assert "Alternatives for game (95th percentile of the response time), by place" in shown
+    assert (
+        "tc qdisc replace dev INTERFACE root fq_codel" in shown.partition("Lines for those with *")[2]
+    )
+    rows = json.loads(celltcp("explain", str(folder), "--json", "-").stdout)["alternatives"]
+    assert not rows[0]["recommended"]
+    assert sum(row["recommended"] for row in rows) >= 3
+
+
+@pytest.mark.parametrize(
+    ("remedy", "places"),
+    [
+        (None, []),
+        (Remedy("", cca="bbr"), ["sender (phone)"]),
+        (Remedy("", ("path.uplink_queue=fq-codel",)), ["phone"]),
+        (Remedy("", ("path.queue=fq-codel",)), ["base station"]),
+        (Remedy("", ("path.wired.0.rate=9Mbit/s", "path.wired.0.queue=fq-codel")), ["router"]),
+        (Remedy("", ("tcp.receive_window_max=1MB",)), ["receiver (server)"]),
+        (
+            Remedy("", ("flows.0.workload.backlog=newest", "tcp.notsent_lowat=16kB")),
+            ["application", "sender (phone)"],
+        ),
+        (Remedy("", middlebox="split:at=node-1"), ["split proxy"]),
+    ],
+)
+def test_a_remedy_is_set_where_its_fields_are(remedy: Remedy | None, places: list[str]) -> None:
+    """In an upload of a phone."""
+    scenario = {"radio": {"technology": "lte"}, "flows": [{"from": "phone", "to": "server"}]}
+    assert places_of(remedy, scenario, sets_cca=False) == places
+    assert places_of(remedy, scenario, sets_cca=True) == sorted({*places, "sender (phone)"})
+
+
+@pytest.fixture(scope="module")
+def need() -> Need:
+    """The need of a game beside a download, of runs that only give it a name."""
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 1, duration="2s", set={"flows": _FLOWS})
+    return Need(result, choices_of(result)[0], None)
+
+
+def _alternative(need: Need, gain: float, loss: float, place: str) -> Alternative:
+    """Returns an alternative with a gain and a loss, as logarithms; the reference without a place."""
+    losses = (MetricChange("", "goodput_mbps", [1.0], [math.exp(-loss)]),) if loss else ()
+    places, cca = ((place,), "reno") if place else ((), "cubic")
+    return Alternative(cca, None, need.comparison, places, [1.0], gain, losses)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_two_alternatives_at_a_place_neither_is_better_in_all(need: Need, seed: int) -> None:
+    draw = random.Random(seed)
+    drawn = [
+        _alternative(need, draw.uniform(0.1, 4), draw.choice([0.0, draw.uniform(0.1, 2)]), place)
+        for place in draw.choices("abc", k=draw.randint(1, 9))
+    ]
+    shown = best_by_place(need, [_alternative(need, 0, 0, ""), *drawn])[1:]
+    assert {each.places for each in shown} == {each.places for each in drawn}
+    for one, other in itertools.permutations(shown, 2):
+        if one.places == other.places:
+            assert (one.gain > other.gain) == (one.loss > other.loss)
+    # One that is not shown is hardly better in anything than one at its place.
+    for each in drawn:
+        near = [other for other in shown if other.places == each.places]
+        assert any(other.is_as_good(each, 2 * need.min_gain) for other in near)
+
+
+def test_half_of_the_goodput_of_others_is_worth_a_quarter_of_the_delay(need: Need) -> None:
+    half = math.log(2)
+    for gain, is_better in ((2.2 * half, True), (1.8 * half, False)):
+        reference = _alternative(need, 0, 0, "")
+        cheap, dear = _alternative(need, 1.0, 0, "a"), _alternative(need, 1.0 + gain, half, "a")
+        (best,) = recommended(need, best_by_place(need, [reference, cheap, dear]))
+        assert (best is dear) == is_better
