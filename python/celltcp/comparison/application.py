@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from celltcp.comparison.costs import with_cost
-from celltcp.comparison.metrics import GOODPUT, best_of
+from celltcp.comparison.metrics import GOODPUT, LATE_RESPONSES, best_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
@@ -60,6 +60,16 @@ CRITERIA = (
         "completed_share",
         lambda mean: f"{100 * mean:.0f} % of the transfers are complete",
         sign=1,
+    ),
+)
+
+#: Criteria by which an application may be unusable, with that of responses that have a deadline.
+FAILURES = (
+    *(criterion for criterion in CRITERIA if criterion.fails_at is not None),
+    _Criterion(
+        LATE_RESPONSES,
+        lambda mean: f"{100 * mean:.1f} % of the responses are late",
+        fails_at=MAX_LATE_SHARE,
     ),
 )
 

@@ -34,6 +34,7 @@ from celltcp.scenarios.ccas import DEFAULT_CCA
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.results.limits import FlowLimits
 
 _BALANCED = "pm_balanced"
 #: Maximum relative difference of capacity and lowest RTT up to which PMs at different values of a field
@@ -171,6 +172,10 @@ class FieldRanking:
         text = self._points.comparisons[value].results.about["scenario"]
         scenario: dict[str, Any] = tomllib.loads(text)
         return scenario
+
+    def flow_limits(self, value: str) -> list[FlowLimits]:
+        """Returns the limits of each flow under each congestion control at a value."""
+        return self._points.comparisons[value].results.flow_limits
 
     def by_cca(self) -> list[FieldRanking]:
         """Returns the ranking under each congestion control alone, by the same metrics."""

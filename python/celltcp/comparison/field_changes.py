@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import FieldRanking, advice_rankings, is_condition
 from celltcp.comparison.sweep_sentences import MAX_LISTED_VALUES, Sentences
+from celltcp.comparison.sweep_starts import start_values
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str])
     The owner of a shaper or a buffer seldom sets the CCA of the senders.
     """
     # Commands for shapers and buffers need hops, queues and RTT of the scenario at these conditions.
-    scenario = ranking.scenario
-    sentences = Sentences(ranking, ranking.deciding_stakes(by), present, scenario)
+    scenario, stakes = ranking.scenario, ranking.deciding_stakes(by)
+    present = start_values(ranking, stakes, present)
+    sentences = Sentences(ranking, stakes, present, scenario)
     is_network = all(map(_NETWORK.match, ranking.fields))
     if len(ranking.ccas) < 2 or not is_network or not sentences.has_front:
         return sentences.all()
@@ -56,10 +58,11 @@ def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str])
     with_knee = [cca for cca, of in each.items() if of.trade_off is None or of.trade_off.knee]
     lines = {cca: each[cca].linux_texts() for cca in with_knee or each}
     linux_texts = [f"{cca}: {line}" for cca, of_cca in lines.items() for line in of_cca]
-    if len(set(map(tuple, lines.values()))) == 1:
+    if len(lines) == len(each) and len(set(map(tuple, lines.values()))) == 1:
         linux_texts = next(iter(lines.values()))
     values = [f"{cca}: {text}" for cca, of in each.items() for text in of.value_texts()]
-    return [*sentences.void_texts(), *values, *linux_texts, *sentences.cca_texts()]
+    failures = sentences.failure_texts()
+    return [*sentences.void_texts(), *values, *failures, *linux_texts, *sentences.cca_texts()]
 
 
 def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:

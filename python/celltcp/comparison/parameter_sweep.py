@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from celltcp._core import NATIVE, CelltcpError
+from celltcp._core import NATIVE, CelltcpError, Scenario
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -25,7 +26,7 @@ from celltcp.results.publishing import list_files
 from celltcp.results.tables import Results
 from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.ccas import DEFAULT_LIST
-from celltcp.scenarios.changes import Changes
+from celltcp.scenarios.changes import UNSET, Changes, value_at
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.scenario_list import expand_scenarios
 from celltcp.scenarios.scenarios import ScenarioSource, is_single_name
@@ -48,7 +49,7 @@ class Sweep:
         axes: the fields, in the order in which they were given, after `scenario` if there are several.
         points: the comparisons by their coordinates, a text for each axis.
         completeness: numbers of finished and planned runs.
-        present: by field, the value that the scenario itself has, if it is one of those given.
+        present: by field, the value that the scenario itself has, `UNSET` for one that it leaves unset.
     """
 
     axes: tuple[str, ...]
@@ -375,7 +376,7 @@ def sweep_request(
 def _present_values(
     sources: Mapping[str, ScenarioSource], fields: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Returns the value of each field that all scenarios have, if it is one of the given values."""
+    """Returns the value of each field that all scenarios have: as it was given, or as they have it."""
     hashes = [(source, source.scenario.hash) for source in sources.values()]
     present = {}
     for name, values in fields.items():
@@ -384,7 +385,17 @@ def _present_values(
             if all(source.changed(change).scenario.hash == digest for source, digest in hashes):
                 present[name] = value
                 break
+        else:
+            own = {_own_value(source.scenario, name) for source in sources.values()}
+            if len(own) == 1 and "" not in own:
+                present[name] = own.pop()
     return present
+
+
+def _own_value(scenario: Scenario, field: str) -> str:
+    """Returns the value of a field of a scenario, `UNSET` without one; empty if it is a table."""
+    value = value_at(tomllib.loads(scenario.to_toml()), field)
+    return UNSET if value is None else "" if isinstance(value, dict | list) else str(value)
 
 
 def folder_name(axes: Sequence[str], point: Sequence[str]) -> str:

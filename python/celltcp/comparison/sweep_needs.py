@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, list[str]]:
     """Returns the choices of a trade-off to set, each with its needs in words."""
-    other, goodput, front, knee, _ = trade_off
+    other, goodput, front, knee = trade_off[:4]
     has_flows = len({stake.flow for stake in stakes}) > 1
     needs: dict[str, list[str]] = {}
     for stake in stakes:

@@ -12,6 +12,7 @@ from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_lines, other_places
 from celltcp.comparison.metrics import APP_METRICS, words_of
 from celltcp.comparison.socket_options import socket_option_texts
+from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
 from celltcp.comparison.sweep_reversals import best_reversal_text, change_reversal_text
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
 MAX_LISTED_VALUES = 4
 #: Maximum number of values of a trade-off without a knee that are all listed.
 _MAX_FRONT = 5
+#: Maximum number of combinations of values that a sentence lists.
+_MAX_LISTED_COMBINATIONS = 2
 #: Maximum number of changes.
 _MAX_CHANGES = 4
+#: Name of the congestion control among the settings of a choice.
+_CCA = "cca"
 
 
 def _ratio(new: float, old: float) -> float:
@@ -69,6 +74,12 @@ class Sentences:
             for stake in stakes
             if stake.metric in APP_METRICS
         }
+        failures = failures_of(ranking, stakes)
+        self._failures = failures
+        #: Choices that are not recommended, as an application fails with them and not with others.
+        self._unusable = {name for each in failures if not each.is_everywhere for name in each.names}
+        if len(self._unusable) == len(ranking.choices):
+            self._unusable = set()
         self._names = {choice: name for name, choice in ranking.choices.items()}
         self._labels = labels(ranking.ccas)
         values = {ranking.coordinates(choice): choice.value for choice in self._names}
@@ -92,7 +103,7 @@ class Sentences:
 
     def all(self) -> list[str]:
         """Returns all sentences."""
-        void = self.void_texts()
+        void, failures = self.void_texts(), self.failure_texts()
         if not self._stakes:
             return void
         if all(map(is_condition, self._ranking.fields)):
@@ -105,13 +116,13 @@ class Sentences:
         effects = FactorEffects(self._ranking, self._stakes, self._start, has_costs=not self.has_front)
         helps = effects.texts()
         is_void = any(self._names[self._start] in names for names in self._void.values())
-        if not texts and not changes and not is_void:
-            changes = [self._no_change_text()]
+        if not texts and not better and not is_void:
             # `best_values_texts` has a line on a field whose values are all as good, or undecided.
             is_single = len(self._ranking.fields) == len(self._ranking.ccas) == 1
             if is_single and all(set(each.values) == set(each.verdict.ranked) for each in self._stakes):
-                changes = []
-        return [*void, *texts, *changes, *helps, *self._linux_texts(better)]
+                return [*void, *failures, *helps]
+            return [*void, self._no_change_text(), *failures, *helps]
+        return [*void, *texts, *changes, *failures, *helps, *self._linux_texts(better)]
 
     @property
     def _figured(self) -> tuple[str, ...]:
@@ -137,7 +148,10 @@ class Sentences:
 
     def linux_texts(self) -> list[str]:
         """Returns the Linux commands for the better choices, or for one of a trade-off."""
-        return self._linux_texts(self._better_choices(self.trade_off)) if self._stakes else []
+        if not self._stakes:
+            return []
+        better = self._better_choices(self.trade_off)
+        return self._linux_texts(better) if better or self.trade_off is not None else []
 
     def void_texts(self) -> list[str]:
         """Returns a line for each flow on the choices with which it finished nothing."""
@@ -150,6 +164,23 @@ class Sentences:
             text = self._ranking.without_flow(f"{flow} finished nothing with {choices}")
             texts.append(f"{text[0].upper()}{text[1:]}" if text.startswith("finished") else text)
         return texts
+
+    def failure_texts(self) -> list[str]:
+        """Returns a line for each flow on the choices with which its application is unusable."""
+        return [
+            self._ranking.without_flow(
+                f"{flow} fails with {'every value' if is_everywhere else self._listed(names)}: {text}"
+                f"{' at best' if len(names) > 1 else ''}"
+            )
+            for flow, names, text, is_everywhere in self._failures
+        ]
+
+    def _listed(self, names: Sequence[str]) -> str:
+        """Returns a few choices as text, or only the number of many that have several values each."""
+        is_single = len(self._ranking.fields) == 1
+        if not is_single and len(names) > _MAX_LISTED_COMBINATIONS:
+            return f"{len(names)} of {len(self._ranking.choices)} combinations"
+        return join_names([*(names if is_single else map(self._choice_text, names))], MAX_LISTED_VALUES)
 
     def _choice_text(self, name: str) -> str:
         """Returns the fields with their values in a choice, and its CCA if there are several."""
@@ -271,10 +302,10 @@ class Sentences:
     @functools.cached_property
     def trade_off(self) -> TradeOff | None:
         """The trade-off of goodput and another metric; None if the choices have none."""
-        return trade_off_of(self._ranking, self._stakes, self._simplest)
+        return trade_off_of(self._ranking, self._stakes, self._simplest, self._unusable)
 
     def _trade_off_texts(self, trade_off: TradeOff) -> list[str]:
-        other, goodput, front, knee, dominated = trade_off
+        other, goodput, front, knee, dominated, undecided = trade_off
         listed = [front[0], self._best(goodput, front)]
         if knee is not None:
             # The knee is where more of one metric begins to cost much of the other.
@@ -292,9 +323,12 @@ class Sentences:
             for name in following
         ]
         if len(front) == 1:
-            head = f"best of both: {self._choice_text(first)}, with {metrics}"
+            best = "best means of both" if undecided else "best of both"
+            head = f"{best}: {self._choice_text(first)}, with {metrics}"
             reversal = best_reversal_text(self._ranking, other) if other.verdict.leader == first else ""
-            return ["; ".join(filter(None, [head, reversal, *self._loss_texts(first, trade_off)]))]
+            losses = self._loss_texts(first, trade_off)
+            rivals = f"undecided against {self._listed(undecided)}" if undecided else ""
+            return ["; ".join(filter(None, [head, rivals, reversal, *losses]))]
         head = f"{first} is the knee, with" if knee is not None else f"{first}:"
         rest = ""
         if dominated:
@@ -333,11 +367,16 @@ class Sentences:
         if trade_off is None:
             names = [name for group in self._best_names() for name in group]
         elif len(trade_off.front) == 1 and trade_off.knee is not None:
-            names = [trade_off.knee, *self._needs]
+            # Only more runs would tell the best, and nobody has the start.
+            names = [] if trade_off.undecided and self._is_unset else [trade_off.knee, *self._needs]
         else:
             first = trade_off.front[0] if trade_off.knee is None else trade_off.knee
             names = [first, *self._needs]
-        better = [name for name in dict.fromkeys(names) if self._is_better(name)]
+        better = [
+            name
+            for name in dict.fromkeys(names)
+            if self._is_better(name) and name not in self._unusable
+        ]
         # A change of more settings that gains nothing beyond one of fewer is no advice.
         return [
             name
@@ -369,25 +408,30 @@ class Sentences:
         return min(as_good, key=lambda other: len(self._changed(other)), default=name)
 
     def _changed(self, name: str) -> set[str]:
-        """Returns the fields, and `"cca"`, whose values in a choice are not those of the start."""
+        """Returns the fields, and `_CCA`, whose values in a choice are not those of the start."""
         choice = self._ranking.choices[name]
         changed = {field for field, new, old in self._field_values(choice, self._start) if new != old}
-        return changed | ({"cca"} if choice.cca != self._start.cca else set())
+        return changed | ({_CCA} if choice.cca != self._start.cca else set())
 
     def _linux_texts(self, names: Sequence[str]) -> list[str]:
         """Returns the Linux commands for some choices, with the needs that they serve."""
         texts = []
         # A start that nobody has may be the best of a flow.
         with_need = [name for name in self._needs if name in names or self._is_unset]
-        names = list(dict.fromkeys((*with_need, *names)))
+        helping = {name: self._helping(name) for name in dict.fromkeys((*with_need, *names))}
+        names = [name for name, factors in helping.items() if factors]
         for name in names:
             choice = self._ranking.choices[name]
             # A host need not have the first value given, so that it has a line as well.
             pairs = zip(self._ranking.fields, self._ranking.coordinates(choice), strict=True)
-            changes = [f"{field}={new}" for field, new in pairs if new != self._present.get(field)]
+            changes = [
+                f"{field}={new}"
+                for field, new in pairs
+                if field in helping[name] and new != self._present.get(field)
+            ]
             lines = linux_lines(changes, self._scenario)
             lines += socket_option_texts(changes, self._scenario)
-            if choice.cca != self._start.cca:
+            if choice.cca != self._start.cca and _CCA in helping[name]:
                 has_line = cca_line(choice.cca, self._scenario)
                 lines.append(has_line or f"{self._labels[choice.cca]} is no CCA of Linux")
             # Commands of two choices cannot be run one after the other.
@@ -400,14 +444,55 @@ class Sentences:
             texts += [f"{need}{text}" for text in other_places(changes, self._scenario)]
         return list(dict.fromkeys(texts))
 
+    def _helping(self, name: str) -> set[str]:
+        """Returns the fields, and `_CCA`, whose values in a choice are better than those before them.
+
+        All that change are among them if only their combination is better.
+        """
+        factors = (*self._ranking.fields, _CCA)
+        helping = {
+            factor
+            for factor in factors
+            if any(self._gains(name, old) for old in self._before(name, factor))
+        }
+        is_together = not helping and self._gains(name, self._names[self._start])
+        return self._changed(name) if is_together else helping
+
+    def _before(self, name: str, factor: str) -> list[str]:
+        """Returns the choices that differ in a factor alone: with its present value, or else all."""
+        factors = (*self._ranking.fields, _CCA)
+        index = factors.index(factor)
+        values = {
+            other: (*self._ranking.coordinates(choice), choice.cca)
+            for other, choice in self._ranking.choices.items()
+        }
+        own = values[name]
+        before = {
+            of[index]: other
+            for other, of in values.items()
+            if of[index] != own[index]
+            and of[:index] + of[index + 1 :] == own[:index] + own[index + 1 :]
+        }
+        present = self._start.cca if factor == _CCA else self._present.get(factor)
+        if present in before or present == own[index]:
+            return [before[present]] if present in before else []
+        # Nobody need have a value with which an application fails.
+        return [other for other in before.values() if other not in self._unusable]
+
+    def _gains(self, name: str, other: str) -> bool:
+        """Returns whether a flow whose application works with some choices gains from one of two."""
+        failing = {failure.flow for failure in self._failures if failure.is_everywhere}
+        return any(stake.is_gain(name, other) for stake in self._stakes if stake.flow not in failing)
+
     def _best_names(self) -> Iterator[list[str]]:
         """Yields the best choices by stake: with the CCA of the start, with its values, and of all."""
-        names = self._names
-        for group in (
-            [name for choice, name in names.items() if choice.cca == self._start.cca],
-            [name for choice, name in names.items() if choice.value == self._start.value],
-            [*names.values()],
+        usable = {choice: name for choice, name in self._names.items() if name not in self._unusable}
+        for names in (
+            [name for choice, name in usable.items() if choice.cca == self._start.cca],
+            [name for choice, name in usable.items() if choice.value == self._start.value],
+            [*usable.values()],
         ):
+            group = names or [*self._names.values()]
             yield [self._best(stake, group) for stake in self._stakes]
 
     def _field_values(self, choice: Choice, start: Choice) -> Iterator[tuple[str, str, str]]:
@@ -443,7 +528,7 @@ class Sentences:
             if name not in worse and all(stake.is_tied(start, name) for stake in self._stakes)
         ]
         undecided = [name for name in others if name not in worse and name not in equal]
-        origin = "the scenario has it" if self._is_present else "the first one given"
+        origin = "as in the scenario" if self._is_present else "the first one given"
         start_text = f"{self._ranking.field}={start} ({origin})"
         hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
         if not worse and not undecided:

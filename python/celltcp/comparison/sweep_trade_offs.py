@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MIN_KNEE_HEIGHT = 0.15
 #: Maximum tail of a knee, as a share of that of the choice with most goodput.
 _MAX_TAIL_SHARE = 0.7
+#: Minimum goodput in a trade-off with a delay of the network, as a share of the highest one.
+_MIN_GOODPUT_SHARE = 0.5
 #: Ends of the names of metrics that are times.
 _TIMES = ("_s", "_ms")
 
@@ -32,17 +34,25 @@ class TradeOff(NamedTuple):
     front: list[str]
     #: Knee of the front, or its only choice.
     knee: str | None
-    #: Choices that are worse than one of the front.
+    #: Choices that are significantly worse than one of the front.
     dominated: list[str]
+    #: Choices that only more runs would separate from the front.
+    undecided: list[str]
 
 
-def trade_off_of(ranking: FieldRanking, stakes: Sequence[Stake], simplest: Simplest) -> TradeOff | None:
+def trade_off_of(
+    ranking: FieldRanking,
+    stakes: Sequence[Stake],
+    simplest: Simplest,
+    unusable: Collection[str] = (),
+) -> TradeOff | None:
     """Returns the trade-off of goodput and another metric; None if the choices have none.
 
     Args:
         ranking: ranking of the choices.
         stakes: stakes of the flows.
         simplest: function for the choice that changes fewest settings of those as good as one.
+        unusable: choices that are left out, as an application fails with them.
     """
     goodput = next((stake for stake in stakes if stake.metric == GOODPUT), None)
     others = [
@@ -56,8 +66,13 @@ def trade_off_of(ranking: FieldRanking, stakes: Sequence[Stake], simplest: Simpl
     names = [
         name
         for name in ranking.choices
-        if all(math.isfinite(stake.signed_mean(name)) for stake in (other, goodput))
+        if name not in unusable
+        and all(math.isfinite(stake.signed_mean(name)) for stake in (other, goodput))
     ]
+    if other.metric not in APP_METRICS:
+        # Without an application that waits, no delay is worth most of the goodput.
+        min_mbps = _MIN_GOODPUT_SHARE * max(map(goodput.signed_mean, names), default=0.0)
+        names = [name for name in names if goodput.signed_mean(name) >= min_mbps]
     both = (other, goodput)
     front = [name for name in names if not any(_dominates(rival, name, both) for rival in names)]
     front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
@@ -68,19 +83,23 @@ def trade_off_of(ranking: FieldRanking, stakes: Sequence[Stake], simplest: Simpl
     ]
     front = list(dict.fromkeys(simplest(name, both) for name in front))
     front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
-    dominated = [
+    behind = [
         name
         for name in names
         if name not in front
         and any(_dominates(rival, name, both) for rival in front)
         and not any(all(stake.is_tied(name, rival) for stake in both) for rival in front)
     ]
+    dominated = [
+        name for name in behind if any(stake.is_gain(rival, name) for rival in front for stake in both)
+    ]
+    undecided = [name for name in behind if name not in dominated]
     if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
         front = front[:1]
     if not dominated and len(front) < 2:
         return None
     knee = _knee(ranking, front, both) if len(front) > 1 else front[0]
-    return TradeOff(other, goodput, front, knee, dominated)
+    return TradeOff(other, goodput, front, knee, dominated, undecided)
 
 
 def _dominates(name: str, other: str, stakes: Sequence[Stake]) -> bool:

@@ -24,7 +24,7 @@ class Layout:
     folders: Mapping[str, tuple[str, ...]]
     #: Files of scenarios that could not be loaded, and why.
     left_out: tuple[str, ...] = field(default=())
-    #: In a sweep: the scenario's own value of each field, if it is one of the varied values.
+    #: In a sweep: the scenario's own value of each field, if it has a single one.
     present: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

@@ -26,6 +26,9 @@ Value: TypeAlias = (
 #: Scenario fields to override: a mapping from fields to values, or one or more `"field=value"` texts.
 Changes: TypeAlias = "Mapping[str, Value] | Sequence[str]"
 
+#: Text in place of the value of a field that a scenario leaves unset.
+UNSET = "unset"
+
 #: Description of allowed values in errors.
 _ALLOWED_VALUES = (
     "a number, true or false, a text, a path, or a list or table (with texts as keys) of these"
@@ -33,6 +36,17 @@ _ALLOWED_VALUES = (
 
 #: Maximum depth of lists and tables, as in files.
 _LEVELS = 64
+
+
+def value_at(scenario: Mapping[str, Any], field: str) -> Any:
+    """Returns the value of a field of a parsed scenario, such as `path.queue`; None if unset."""
+    value: Any = scenario
+    for part in field.split("."):
+        if isinstance(value, list):
+            value = value[int(part)]
+        elif isinstance(value, dict):
+            value = value.get(part)
+    return value
 
 
 def override_texts(changes: Changes) -> list[str]:

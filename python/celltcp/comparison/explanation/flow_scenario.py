@@ -10,6 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.frame_kinds import frame_kinds
 from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
 from celltcp.scenarios.cca_mix import parse_mix
+from celltcp.scenarios.changes import value_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,10 +143,4 @@ class FlowScenario:
 
     def value_at(self, field: str) -> Any:
         """Returns the value of a field of the scenario, such as `path.queue`; None if unset."""
-        value: Any = self.scenario
-        for part in field.split("."):
-            if isinstance(value, list):
-                value = value[int(part)]
-            elif isinstance(value, dict):
-                value = value.get(part)
-        return value
+        return value_at(self.scenario, field)

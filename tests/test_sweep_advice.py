@@ -1,0 +1,117 @@
+"""Advice of a sweep: values that help, without failing applications, and lines for them alone."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.field_changes import field_texts
+from celltcp.results.statistics import estimate
+
+if TYPE_CHECKING:
+    from drawn_causes import Changes
+
+_LINE = "On Linux, "
+
+
+def _call_beside_download(draw: random.Random) -> Changes:
+    """Returns a video call behind the queue of a download, in which BBR leaves it time."""
+    return {
+        "path.rtt": f"{draw.randint(40, 60)}ms",
+        "path.down.rate": "20Mbit/s",
+        "flows": [
+            {"name": "download"},
+            {"name": "call", "cca": "cubic"}
+            | {"workload": {"kind": "frames", "size": "4kB", "interval": "33ms", "deadline": "100ms"}},
+        ],
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_buffer_with_which_a_call_fails_is_neither_knee_nor_advice(seed: int) -> None:
+    """A tenth of late frames fails a call, however little it is beside a longer queue."""
+    draw = random.Random(seed)
+    buffers = [f"{draw.randint(*sizes)}packets" for sizes in ((15, 25), (290, 400), (900, 1200))]
+    draw.shuffle(buffers)
+    sweep = ct.sweep(
+        "steady-20-68",
+        {"path.buffer": buffers},
+        "cubic",
+        3,
+        duration="20s",
+        set=_call_beside_download(draw),
+    )
+    late = {}
+    for buffer, point in sweep.comparisons.items():
+        (call,) = (each for each in point.applications if each.flow == "call")
+        late[buffer] = estimate(call.metrics["cubic"]["late_share"]).mean
+    failing = [buffer for buffer in buffers if late[buffer] > 0.1]
+    assert len(failing) == 2, late
+    texts = field_texts(sweep, [])
+    (text,) = (each for each in texts if each.startswith("call fails with "))
+    assert all(buffer in text for buffer in failing)
+    assert f"{100 * min(late[buffer] for buffer in failing):.1f} % of the frames are late" in text
+    assert not any(each.startswith(f"path.buffer={buffer} ") for buffer in failing for each in texts)
+    sizes = [buffer.removesuffix("packets") for buffer in failing]
+    assert not any(f"limit {size}," in each for size in sizes for each in texts)
+
+
+def test_a_call_that_fails_with_every_buffer_has_no_lines() -> None:
+    changes = _call_beside_download(random.Random(0))
+    vary = {"path.buffer": ["250packets", "800packets"]}
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 3, duration="20s", set=changes)
+    texts = field_texts(sweep, [])
+    assert any(each.startswith("call fails with every value: ") for each in texts)
+    assert any(each.startswith("best of both: path.buffer=250packets") for each in texts)
+    assert not any(each.startswith(_LINE) for each in texts)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cap_that_no_flow_reaches_is_no_change(seed: int) -> None:
+    """A path of 20 Mbit/s and 68 ms with a buffer of as much holds 340 kB; caps above do nothing."""
+    draw = random.Random(seed)
+    small, large = f"{draw.randint(60, 90)}kB", f"{draw.randint(700, 900)}kB"
+    vary = {"tcp.receive_window_max": draw.sample([small, large], 2)}
+    sweep = ct.sweep("steady-20-68", vary, "cubic,bbr", 2, duration="20s")
+    assert sweep.present == {"tcp.receive_window_max": "unset"}
+    texts = field_texts(sweep, [])
+    assert not any(text.startswith(f"tcp.receive_window_max={large} instead") for text in texts)
+    assert not any(text.startswith(_LINE) and "window" in text for text in texts)
+    # The CCA is compared without a cap.
+    assert any(
+        text.startswith(f"bbr instead of cubic (tcp.receive_window_max={large})") for text in texts
+    )
+
+
+def test_an_initial_window_between_two_that_are_as_good_is_not_changed() -> None:
+    """Both are more than a response of two segments needs."""
+    changes: Changes = {
+        "flows.0.workload": {"kind": "request-response", "response": "2kB", "gap": "300ms"}
+    }
+    vary = {"tcp.initial_window": [1, 5, 20]}
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 2, duration="20s", set=changes)
+    assert sweep.present == {"tcp.initial_window": "10"}
+    texts = field_texts(sweep, [])
+    assert not any(text.startswith((_LINE, "tcp.initial_window=5 instead")) for text in texts), texts
+
+
+def test_no_short_queue_is_worth_most_of_the_goodput() -> None:
+    """A cap of 64 kB fills a path of 68 ms with 7.5 Mbit/s; a queue of 68 ms has all of 20 Mbit/s."""
+    vary = {"tcp.receive_window_max": ["64kB", "256kB", "1MB"]}
+    texts = field_texts(ct.sweep("steady-20-68", vary, "cubic", 2, duration="20s"), [])
+    assert texts
+    assert not any("=64kB" in text or "window 64000" in text for text in texts), texts
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_lines_for_one_cca_of_several_have_its_name(seed: int) -> None:
+    """On a link that varies, CUBIC has a knee of its own, and BBR hardly a queue."""
+    draw = random.Random(seed)
+    buffers = [f"{draw.randint(*sizes)}packets" for sizes in ((18, 25), (90, 120), (900, 1200))]
+    sweep = ct.sweep("drive", {"path.buffer": buffers}, "cubic,bbr", 3, duration="20s")
+    lines = [text for text in field_texts(sweep, []) if "pfifo limit" in text]
+    assert lines
+    assert all(text.startswith(f"cubic: {_LINE}") for text in lines), lines
