@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -108,6 +109,97 @@ def test_a_later_flow_that_takes_a_queue_for_the_path_has_that_reason(seed: int)
     assert "lowest" not in together["a"] | together["b"]
     # Beside CUBIC it yields.
     assert "queue" in _reasons("test-target+cubic", _TWO, 60, **fields)["a"]
+
+
+class GentleVegas(ct.CongestionControl):
+    """Keeps 3 to 6 segments in the queue, whatever is lost."""
+
+    name = "test-gentle-vegas"
+    interval = "20ms"
+
+    def __init__(self) -> None:
+        self.cwnd = 10.0
+
+    def report(self, report: ct.Report) -> ct.Decision:
+        if report.rtt_s and report.min_rtt_s:
+            queued = self.cwnd * (1 - report.min_rtt_s / report.rtt_s)
+            step = (queued < 3) - (queued > 6)
+            self.cwnd = max(2.0, self.cwnd + step * report.interval_s / report.rtt_s)
+        return ct.Decision(cwnd=self.cwnd)
+
+
+class Fixed(ct.CongestionControl):
+    """A window that never changes."""
+
+    name = "test-fixed"
+
+    def report(self, _report: ct.Report) -> ct.Decision:
+        return ct.Decision(cwnd=20.0)
+
+
+def _competition(ccas: str, flow: str, **changes: Any) -> tuple[str, ct.Comparison]:
+    """Returns the sentences on the competition of a flow, of two at 20 Mbit/s."""
+    fields = {**_BUFFERS, **{name.replace("__", "."): value for name, value in changes.items()}}
+    fields = {"flows": _TWO, **fields}
+    result = ct.compare("steady-20-68", ccas, 1, duration="60s", set=fields)
+    texts = [
+        cause.text
+        for each in ExplainedComparison(result).ccas
+        for cause in each.causes
+        if cause.name == "competition" and each.flow == flow
+    ]
+    return texts[0], result
+
+
+@pytest.mark.parametrize("other", ["bbr", "cubic"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_window_of_an_own_cca_that_yields_is_none_that_stays_as_it_is(seed: int, other: str) -> None:
+    draw = random.Random(f"own {seed}")
+    path = {"path__rtt": f"{draw.randint(30, 60)}ms", "path__buffer": f"{draw.uniform(2.5, 5):.1f}bdp"}
+    for cca in (GentleVegas, Fixed):
+        ct.register(cca)
+    yields, _ = _competition(f"test-gentle-vegas+{other}", "a", **path)
+    assert "test-gentle-vegas reduces its window without a loss of its own" in yields
+    stays, _ = _competition(f"test-fixed+{other}", "a", **path)
+    assert "test-fixed keeps its window at 20 segments" in stays
+    assert "reduces its window" not in stays
+
+
+@pytest.mark.parametrize("buffer", ["4bdp", "8bdp"])
+@pytest.mark.parametrize("cca", ["bbr", "bbr3"])
+def test_bbr_beside_cubic_has_twice_its_rate_and_the_lowest_rtt_that_it_measures_in_flight(
+    cca: str, buffer: str
+) -> None:
+    changes = {"path__rtt": "40ms", "path__buffer": buffer}
+    text, result = _competition(f"cubic+{cca}", "b", **changes)
+    match = re.search(
+        r"lowest RTT is (\d+) ms on average instead of (\d+) ms.* ([\d.]+) times as", text
+    )
+    measured_ms, path_ms, ratio = map(float, match.groups())
+    assert path_ms == pytest.approx(40.6, abs=2)
+    assert measured_ms / path_ms == pytest.approx(ratio, abs=0.1)
+    rows = result.slots.merge(result.flows[["run", "flow", "name"]], on=["run", "flow"])
+    own = rows[(rows["name"] == "b") & (rows["t_s"] > 10)]
+    # Headers are 52 of 1500 bytes.
+    in_flight_ms = own["inflight"].mean() * 1500 * 8e-3 / (own["rate_mbps"].mean() * 1500 / 1448)
+    assert 0.9 * measured_ms < in_flight_ms < 2.3 * measured_ms
+    empty, _ = _competition(f"{cca}+{cca}", "b", **changes)
+    assert "in which BBR measures it" not in empty
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_flow_that_never_met_an_empty_queue_has_its_own_lowest_rtt(seed: int) -> None:
+    draw = random.Random(f"late {seed}")
+    flows = f'[{{ name = "a" }}, {{ name = "b", start = "{draw.uniform(9, 15):.1f}s" }}]'
+    rtt_ms = draw.randint(40, 80)
+    fields = {**_BUFFERS, "flows": flows, "path.rtt": f"{rtt_ms}ms", "path.buffer": "5bdp"}
+    result = ct.compare("steady-20-68", "cubic+bbr3", 1, duration="40s", set=fields)
+    texts = {each.flow: each.cause_text("queue") for each in ExplainedComparison(result).ccas}
+    (late_ms,) = re.findall(r"and (\d+) ms in this flow, which met no empty queue", texts["b"])
+    seen_ms = result.flows.set_index("name")["rtt_min_ms"]
+    assert float(late_ms) == pytest.approx(seen_ms["b"], abs=1)
+    assert seen_ms["b"] > 1.1 * rtt_ms
+    assert "met no empty queue" not in texts["a"]
 
 
 def test_more_connections_are_the_reason_of_a_larger_share() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from celltcp.comparison.explanation.cause import Cause, percent_text
-from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
+from celltcp.comparison.explanation.evidence import MIN_LATER_RTT, MIN_LIMITED_SHARE, Evidence
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
@@ -14,6 +16,8 @@ from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 #: Minimum share of the goodput of all flows at which other flows compete.
 _MIN_COMPETING_SHARE = 0.1
@@ -31,16 +35,23 @@ _MIN_WAIT_RTTS = 0.3
 #: Minimum difference of the starts, as a share of the run, and gain of the later flow in the last
 #: quarter of its time, at which shares still converge.
 _MIN_LATER_START, _MIN_CONVERGENCE = 0.05, 1.15
-#: Families of CCAs that reduce the window at losses, and those whose window follows delay or rate.
-_LOSS_BASED, _DELAY_BASED = ("loss", "hybrid"), ("delay", "model")
-#: What bounds the window of a flow in a queue, by the family of its CCA; empty if the user wrote it.
+#: Families of CCAs that reduce the window at losses.
+_LOSS_BASED = ("loss", "hybrid")
+#: What bounds the window of a flow in a queue, by the family of its CCA.
 _BOUNDS = {
     "model": "keeps about two bandwidth-delay products of its own rate and the latest lowest RTT",
     "delay": "reduces its window when packets wait",
-    "": "makes room when packets wait, without an overflow of its own",
 }
-#: Minimum ratio of the lowest RTTs of a flow that started later, in a queue, and of the one before it.
-_MIN_LATER_RTT = 1.1
+#: What fills a queue, by the family of a CCA.
+_FILLS = dict.fromkeys(_LOSS_BASED, "fills the buffer until it overflows")
+_FILLS["model"] = "keeps up to two bandwidth-delay products in flight"
+#: Minimum part outside loss recoveries of all by which a window falls, at which a CCA of the user
+#: reduces without losses, and the maximum ratio of two windows that counts as a steady one.
+_MIN_WITHOUT_LOSS, _MAX_STEADY = 0.5, 1.1
+#: Minimum ratio of the lowest RTT that BBR has in its filter, and of that of the path, for a text.
+_MIN_FILTERED_RTT = 1.25
+#: Time over which BBR takes the lowest RTT, s.
+_MIN_RTT_FILTER_S = 10.0
 
 
 def competition(evidence: Evidence) -> Cause | None:
@@ -49,7 +60,8 @@ def competition(evidence: Evidence) -> Cause | None:
     They got at least {_MIN_COMPETING_SHARE:.0%} of the goodput of all flows while this one ran. The
     rule is not for flows of responses or frames. Where another bulk flow got {_MIN_UNEQUAL} times as
     much, the reason follows that the tables show: more connections, no reduction after overflows, a
-    window that follows the delay, or a later start.
+    window that follows the delay or stays as it is, a later start, or else the data in flight. Beside a
+    loss-based flow, BBR has the lowest RTT of its filter.
     """
     rates = evidence.competing_mbps
     competing_mbps = evidence.others_mbps
@@ -64,6 +76,7 @@ def competition(evidence: Evidence) -> Cause | None:
     if rates[fastest_first[0]] >= _MIN_UNEQUAL * evidence.goodput_mbps:
         other = _evidence_of(evidence, fastest_first[0])
         reasons = [] if other is None else list(_reasons(evidence, other))
+    reasons += _filtered_rtt(evidence)
     return Cause(
         "competition",
         f"Other flows took {percent_text(share)} of what all got while it ran: "
@@ -91,6 +104,19 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
         )
         return
     names = [_cca_of(each) for each in (own, other)]
+    reasons = [
+        *_reductions(own, other, names),
+        *_held_by_queue(own, other, names),
+        *_convergence(own, other, names),
+        *_later_lowest_rtt(own, other, names),
+    ]
+    if not reasons:
+        reasons = [f"The shares follow the data in flight: {_in_flight_text(own, other, names)}."]
+    yield from reasons
+
+
+def _reductions(own: Evidence, other: Evidence, names: list[str]) -> Iterator[str]:
+    """Yields that another flow keeps more of its window after overflows."""
     windows = list(map(_kept_window, (own, other)))
     if windows[0] <= _MAX_REDUCED and windows[1] >= _MIN_HELD:
         yield (
@@ -103,17 +129,104 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
             f"After an overflow of the buffer, {names[0]} kept {percent_text(windows[0])} of its "
             f"window, and {names[1]} {percent_text(windows[1])}."
         )
-    if _is_held_by_queue(own, names):
-        in_flight = [float(each.slots["inflight"].mean()) * each.mss / own.bdp for each in (own, other)]
-        bound = _BOUNDS[family_of(names[0])]
-        yield (
-            f"{names[1]} fills the buffer until it overflows, so that packets wait "
-            f"{own.queue_wait_ms:.0f} ms, {own.queue_wait_ms / own.min_rtt_ms:.1f} times the "
-            f"lowest RTT; {names[0]} {bound}. On average {names[0]} has {in_flight[0]:.2f} and "
-            f"{names[1]} {in_flight[1]:.2f} bandwidth-delay products of the link in flight."
-        )
-    yield from _convergence(own, other, names)
-    yield from _later_lowest_rtt(own, other, names)
+
+
+def _held_by_queue(own: Evidence, other: Evidence, names: list[str]) -> Iterator[str]:
+    """Yields that a queue which another flow fills holds this one back, or a window that is steady."""
+    bound = _bound_text(own, names[0])
+    if not bound or own.time_share(*_window_limits(names[0])) < MIN_LIMITED_SHARE:
+        return
+    in_flight = _in_flight_text(own, other, names)
+    family = family_of(names[1])
+    is_queued = own.queue_wait_ms >= _MIN_WAIT_RTTS * own.min_rtt_ms
+    # Two models share by their filters.
+    if family not in _FILLS or not is_queued or family_of(names[0]) == family == "model":
+        if not family_of(names[0]):
+            yield f"{names[0]} {bound}: {in_flight}."
+        return
+    yield (
+        f"{names[1]} {_FILLS[family]}, so that packets wait "
+        f"{own.queue_wait_ms:.0f} ms, {own.queue_wait_ms / own.min_rtt_ms:.1f} times the "
+        f"lowest RTT; {names[0]} {bound}. {in_flight[0].upper()}{in_flight[1:]}."
+    )
+
+
+def _window_limits(name: str) -> list[str]:
+    """Returns the limits by the window of a CCA: BBR paces at the rate that its window leaves it."""
+    return ["congestion_window", *(["pacing"] if family_of(name) == "model" else [])]
+
+
+def _in_flight_text(own: Evidence, other: Evidence, names: list[str]) -> str:
+    """Returns the mean data in flight of two flows as a clause."""
+    bdps = [float(each.slots["inflight"].mean()) * each.mss / own.bdp for each in (own, other)]
+    return (
+        f"on average {names[0]} has {bdps[0]:.2f} and {names[1]} {bdps[1]:.2f} bandwidth-delay "
+        "products of the link in flight"
+    )
+
+
+def _bound_text(own: Evidence, name: str) -> str:
+    """Returns what bounds the window of a flow in a queue; empty for loss-based CCAs.
+
+    The family of a CCA that the user wrote is not known, but its windows are.
+    """
+    family = family_of(name)
+    if family:
+        return _BOUNDS.get(family, "")
+    falls, is_lossy = _falls(own)
+    total, without_loss = falls.sum(), falls[~is_lossy].sum()
+    if without_loss >= max(_MIN_WITHOUT_LOSS * total, math.log(_MAX_STEADY)):
+        share_text = percent_text(float(without_loss / total))
+        return f"reduces its window without a loss of its own ({share_text} of what it reduces)"
+    windows = own.slots["cwnd"]
+    low, high = windows.quantile([0.05, 0.95])
+    return f"keeps its window at {windows.median():.0f} segments" if high <= _MAX_STEADY * low else ""
+
+
+def _falls(own: Evidence) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Returns by how much the window fell until each slot, in logarithms, and if a loss was near."""
+    slots = own.slots.sort_values(["run", "t_s"])
+    logs = np.log(slots["cwnd"].clip(lower=1.0))
+    falls = -logs.groupby(slots["run"]).diff().clip(upper=0.0).fillna(0.0).to_numpy(float)
+    is_lossy = np.zeros(len(slots), bool)
+    rows = own.recoveries[["run", "earliest_s", "latest_s"]]
+    for run, start_s, end_s in rows.itertuples(index=False, name=None):
+        is_near = slots["t_s"].between(start_s - own.slot_s, end_s + own.slot_s)
+        is_lossy |= ((slots["run"] == run) & is_near).to_numpy()
+    return falls, is_lossy
+
+
+def _filtered_rtt(own: Evidence) -> Iterator[str]:
+    """Yields the lowest RTT in the filter of BBR, where a loss-based flow keeps a queue in it.
+
+    It is that of the means of slots, of which PROBE_RTT lasts longer than one.
+    """
+    rivals = [
+        name
+        for name in own.competing_mbps
+        if not own.is_thin_flow(name) and family_of(_cca_of_flow(own, name)) in _LOSS_BASED
+    ]
+    if not own.is_bbr or not rivals or not own.is_bulk:
+        return
+    count = max(round(_MIN_RTT_FILTER_S / own.slot_s), 1)
+    by_run = own.slots.sort_values("t_s").groupby("run")["rtt_mean_ms"]
+    lowest_ms = float(
+        by_run.transform(lambda rtts: rtts.rolling(count, min_periods=count // 2).min()).mean()
+    )
+    if not lowest_ms >= _MIN_FILTERED_RTT * own.min_rtt_ms:
+        return
+    yield (
+        f"Over {_MIN_RTT_FILTER_S:.0f} s, in which BBR measures it, the lowest RTT is "
+        f"{lowest_ms:.0f} ms on average instead of {own.min_rtt_ms:.0f} ms: the queue of "
+        f"{' and '.join(rivals)} does not empty meanwhile, and BBR's cap in flight is "
+        f"{lowest_ms / own.min_rtt_ms:.1f} times as large."
+    )
+
+
+def _cca_of_flow(own: Evidence, name: str) -> str:
+    """Returns the name of the congestion control of another flow; empty without a connection."""
+    ccas = own.all_connections.loc[own.all_connections["name"] == name, "cca"]
+    return parse_flow_cca(str(ccas.iloc[0])).name if len(ccas) else ""
 
 
 def _cca_of(evidence: Evidence) -> str:
@@ -137,41 +250,14 @@ def _kept_window(evidence: Evidence) -> float:
     return after / before if before else math.nan
 
 
-def _follows_delay(own: Evidence, name: str) -> bool:
-    """Returns whether the window of a flow follows delay or rate: by its CCA, or without an overflow.
-
-    The family of a CCA that the user wrote is not known.
-    """
-    family = family_of(name)
-    return family in _DELAY_BASED or (not family and not (own.recoveries["overflow"] > 0).any())
-
-
-def _is_held_by_queue(own: Evidence, names: list[str]) -> bool:
-    """Returns whether a queue that a loss-based flow fills holds back a flow that is not loss-based.
-
-    BBR paces at the rate that its bounded window leaves it.
-    """
-    limits = ["congestion_window", *(["pacing"] if family_of(names[0]) == "model" else [])]
-    return (
-        _follows_delay(own, names[0])
-        and family_of(names[1]) in _LOSS_BASED
-        and own.queue_wait_ms >= _MIN_WAIT_RTTS * own.min_rtt_ms
-        and own.time_share(*limits) >= MIN_LIMITED_SHARE
-    )
-
-
 def _later_lowest_rtt(own: Evidence, other: Evidence, names: list[str]) -> Iterator[str]:
     """Yields that another flow started later, in the queue of this one, whose window follows delay."""
-    if names[0] != names[1] or not _follows_delay(own, names[0]):
+    if names[0] != names[1] or not _bound_text(own, names[0]):
         return
     starts = [float(each.connections["first_data_s"].min()) for each in (own, other)]
-    # That of `connections` is the lowest one of all flows on the same way.
-    rows = own.all_connections
-    lowest = [
-        float(rows.loc[each.flow.has(rows["name"]), "rtt_min_ms"].mean()) for each in (own, other)
-    ]
+    lowest = [each.seen_min_rtt_ms for each in (own, other)]
     run_s = own.duration_s / len(own.runs)
-    if starts[1] - starts[0] < _MIN_LATER_START * run_s or lowest[1] < _MIN_LATER_RTT * lowest[0]:
+    if starts[1] - starts[0] < _MIN_LATER_START * run_s or lowest[1] < MIN_LATER_RTT * lowest[0]:
         return
     yield (
         f"{other.flow_name} started {starts[1] - starts[0]:.3g} s later, while packets waited: the "

@@ -15,6 +15,7 @@ from celltcp.comparison.explanation.cell_changes import CHANGE_KINDS, changes_of
 from celltcp.comparison.explanation.far_losses import far_losses_of
 from celltcp.comparison.explanation.flow_scenario import FlowScenario
 from celltcp.comparison.explanation.flow_windows import FlowWindows
+from celltcp.comparison.explanation.lowest_delays import with_lowest_delays
 from celltcp.comparison.explanation.openings import delays_opening
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.queue_owners import met_in_flight, queue_parts
@@ -29,7 +30,6 @@ from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link
-from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -48,6 +48,8 @@ _MIN_PAUSE_SHARE = 0.5
 #: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
 _MIN_QUEUE_WAIT_MS = 1.0
 
+#: Minimum ratio of the lowest RTT that a flow saw itself, in a queue, and of that of its path.
+MIN_LATER_RTT = 1.1
 #: Goodput of other flows, as a share of the own one, from which on they compete.
 MIN_COMPETING_RATIO = 0.1
 #: One-way delay, ms, or one for each slot.
@@ -77,7 +79,7 @@ class Evidence(FlowScenario):
         self.all_connections = comparison.flows[comparison.flows["run"].isin(self.runs)]
         #: Connections of the flow. `rtt_min_ms` and `owd_min_ms` of each are the lowest of the run on
         #: the same way: a short connection may have met a long queue all the time.
-        self.connections = _with_lowest_delays(
+        self.connections = with_lowest_delays(
             self.all_connections[flow.has(self.all_connections["name"])],
             self.all_connections[self.takes_same_way(self.all_connections["name"])],
             float(comparison.slots["capacity_mbps"].mean()),
@@ -274,6 +276,12 @@ class Evidence(FlowScenario):
     def min_rtt_ms(self) -> float:
         """Mean of the lowest RTTs of the connections, ms."""
         return self.mean("rtt_min_ms")
+
+    @functools.cached_property
+    def seen_min_rtt_ms(self) -> float:
+        """Mean over the runs of the lowest RTT that the flow saw itself, ms: a queue may be in it."""
+        rows = self.all_connections[self.flow.has(self.all_connections["name"])]
+        return float(rows.groupby("run")["rtt_min_ms"].min().mean())
 
     @property
     def min_rtt_s(self) -> float:
@@ -565,26 +573,6 @@ class Evidence(FlowScenario):
         slots = self.slots[(self.slots["run"] == run) & (self.slots["rate_mbps"] > 0)]
         starts = slots["t_s"][slots["t_s"] + self.slot_s > t_s]
         return max(float(starts.min()) - t_s, 0.0) if len(starts) else math.nan
-
-
-def _with_lowest_delays(
-    own: pd.DataFrame, on_same_way: pd.DataFrame, capacity_mbps: float
-) -> pd.DataFrame:
-    """Returns connections with the lowest delays of any of them in the same run, or of others.
-
-    Args:
-        own: connections of the flow.
-        on_same_way: connections of all flows between the same nodes.
-        capacity_mbps: mean capacity, Mbit/s, at which a full packet of the flow takes longer than a
-            short one of another flow.
-    """
-    packet_ms = 8e-3 * PACKET_BYTES / capacity_mbps if capacity_mbps > 0 else math.inf
-    names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in own]
-    lowest = {}
-    for name in names:
-        others = own["run"].map(on_same_way.groupby("run")[name].min()) + packet_ms
-        lowest[name] = own.groupby("run")[name].transform("min").combine(others, np.fmin)
-    return own.assign(**lowest)
 
 
 def _are_uploads(connections: pd.DataFrame) -> pd.Series:

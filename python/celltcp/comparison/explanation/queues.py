@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
-from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO
+from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO, MIN_LATER_RTT
 from celltcp.comparison.explanation.queue_owners import queue_owner, queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
 from celltcp.comparison.explanation.tail import median_of_runs
@@ -59,6 +59,10 @@ def queue(evidence: Evidence) -> Cause | None:
         f"{delay_text(wait_ms, 0)} on average, {percent_text(_share_of_rtt(evidence, wait_ms))} of the "
         f"mean RTT; the lowest RTT is {delay_text(min_rtt_ms, 0)}"
     )
+    if evidence.competing_mbps and evidence.seen_min_rtt_ms >= MIN_LATER_RTT * min_rtt_ms:
+        share_text += (
+            f", and {delay_text(evidence.seen_min_rtt_ms, 0)} in this flow, which met no empty queue"
+        )
     if len(responses):
         # Their RTTs have the delays of ACKs, too.
         shortest = time_text(float(responses["duration_s"].min()))
