@@ -219,3 +219,16 @@ def test_one_run_of_what_is_random_has_the_means_of_the_values_beside_the_hint(h
     assert p95["fq-codel"] < p95["droptail"]
     assert text.startswith("path.queue for game (95th percentile of the response time) in one run")
     assert re.search(r"conclusive: fq-codel \(.* s\), then droptail \(.* s\) \(try --runs 10", text)
+
+
+def test_one_run_of_two_fields_names_the_value_of_the_other_one(home: Path) -> None:
+    vary = ["path.queue=droptail,fq-codel", "path.buffer=1bdp,4bdp"]
+    sweep = ct.sweep(home, vary, ["cubic", "bbr"], 1)
+    (text,) = (each for each in best_values_texts(sweep) if each.startswith("path.queue for game"))
+    for buffer in ("1bdp", "4bdp"):
+        for cca in ("cubic", "bbr"):
+            p95 = {
+                queue: _p95(sweep, f"{queue}, {buffer}", cca)[0] for queue in ("droptail", "fq-codel")
+            }
+            best = min(p95, key=p95.__getitem__)
+            assert f"path.buffer={buffer}, under {cca}: {best} (" in text

@@ -290,6 +290,40 @@ def test_a_value_that_only_its_interval_keeps_in_needs_more_runs() -> None:
     assert following.startswith("35 +24.0 ")
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_values_that_are_as_good_are_named_as_a_range(seed: int) -> None:
+    """Above the bandwidth-delay product, a window makes no difference."""
+    draw = random.Random(seed)
+    sizes = sorted(draw.sample(range(50, 1000), 5))
+    rates = {f"{size}kB": _around(min(size, 400) / 20, 1e-4) for size in sizes}
+    names = draw.sample([*rates], len(rates))
+    stake = _stake("download", "goodput_mbps", {name: rates[name] for name in names})
+    full = [f"{size}kB" for size in sizes if size >= 400] or [f"{sizes[-1]}kB"]
+    assert _cells(stake)[0] == (full[0] if len(full) == 1 else f"{full[0]} to {full[-1]}")
+    # Kinds have no order.
+    kinds = {name: _around(10 if name != "pie" else 5, 1e-4) for name in ("codel", "pie", "red")}
+    assert _cells(_stake("download", "goodput_mbps", kinds))[0] == "codel, red"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_values_that_are_as_good_the_smallest_change_is_advised(seed: int) -> None:
+    draw = random.Random(seed)
+    times = {
+        "10": 0.7,
+        "20": 0.6,
+        "40": draw.uniform(0.5998, 0.6002),
+        "80": draw.uniform(0.5998, 0.6002),
+    }
+    names = draw.sample([*times], len(times))
+    stake = _stake("web", "completion_s", {name: _around(times[name], 1e-4) for name in names})
+    texts = _texts(["tcp.initial_window"], ["cubic"], stake, **{"tcp.initial_window": "10"})
+    assert [text.partition(":")[0] for text in texts] == [
+        "tcp.initial_window=20 instead of 10",
+        "On Linux, sender (server)",
+    ]
+    assert texts[1].endswith("initcwnd 20")
+
+
 def test_few_runs_with_long_intervals_are_warned_of_once() -> None:
     result = ct.sweep("drive", "path.rtt=20ms,80ms", "cubic", 2, duration="2s")
     (text,) = (each for each in result.warnings if "decide little" in each)

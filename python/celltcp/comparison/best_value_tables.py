@@ -16,6 +16,7 @@ from celltcp.present.section import Column, Table
 from celltcp.results.rows import interval_json
 from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.cca_mix import join_names, labels
+from celltcp.scenarios.quantities import quantities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Maximum number of values that a cell lists.
 _MAX_LISTED_VALUES = 3
+#: Text between value and congestion control in the name of a choice.
+_WITH_CCA = " with "
 #: Label of the row over all congestion controls.
 _ANY_CCA = "any"
 #: Relative distance from the best mean above which a value is undecided only for its wide interval.
@@ -67,7 +70,7 @@ def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
         columns = (
             *(Column(axis, no_wrap=True) for axis in axes),
             *([Column("CCA", no_wrap=True)] if has_ccas else []),
-            Column("best mean", no_wrap=True),
+            Column("best", no_wrap=True),
             Column("mean", is_number=True, no_wrap=True),
             Column("not significantly worse"),
             Column("next, with paired difference"),
@@ -126,7 +129,9 @@ def _single_run_text(field: str, rows: Sequence[_Row], names: Mapping[str, str])
             continue
         ordered = sorted(stake.values, key=stake.signed_mean, reverse=True)[:2]
         values = ", then ".join(f"{name} ({stake.value_text(name)})" for name in ordered)
-        texts.append(f"under {names[ranking.cca]} {values}" if len(rows) > 1 else values)
+        fixed = [f"{axis}={value}" for axis, value in ranking.fixed.items()]
+        where = ", ".join([*fixed, *([f"under {names[ranking.cca]}"] if len(names) > 1 else [])])
+        texts.append(f"{where}: {values}" if where else values)
     question = rows[0][0].question(rows[0][1])
     return f"{field} for {question} in one run, which is not conclusive: {'; '.join(texts)}"
 
@@ -159,7 +164,10 @@ def _differs(rows: Sequence[_Row]) -> bool:
 
 
 def _cells(stake: Stake) -> tuple[str, str, str, str]:
-    """Returns the best value, its mean, values that are or may be as good, and the next worse one."""
+    """Returns the best values, their best mean, others that may be as good, and the next worse one.
+
+    Values of one congestion control that are as good as the best one are named with it.
+    """
     verdict = stake.verdict
     leader = verdict.leader
     if leader is None:
@@ -167,7 +175,8 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     sign = 1 if stake.is_less_better else -1
     others = [name for name in stake.values if name != leader]
     others.sort(key=lambda name: sign * estimate(stake.values[name]).mean)
-    candidates = [name for name in others if name in verdict.ranked]
+    alike = [name for name in verdict.tied if _cca_part(name) == _cca_part(leader)]
+    candidates = [name for name in others if name in verdict.ranked and name not in alike]
     worse = [name for name in others if name not in verdict.ranked]
     far = [name for name in candidates if _is_far(stake, name, worse)]
     near = [name for name in candidates if name not in far]
@@ -189,7 +198,37 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
         gap = words.mean_number([value - best for value, best in pairs])
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
-    return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
+    best = _range_text([leader, *alike], [*stake.values])
+    return f"{best}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
+
+
+def _cca_part(name: str) -> str:
+    """Returns the congestion control in the name of a choice; empty if there is a single one."""
+    return name.partition(_WITH_CCA)[2]
+
+
+def _range_text(names: Sequence[str], every: Sequence[str]) -> str:
+    """Returns values of one congestion control as text: as a range if they are neighbouring amounts.
+
+    Args:
+        names: names of the choices with these values.
+        every: names of all choices.
+    """
+    if len(names) < 2:
+        return names[0]
+    cca = _cca_part(names[0])
+    values = [name.partition(_WITH_CCA)[0] for name in every if _cca_part(name) == cca]
+    chosen = {name.partition(_WITH_CCA)[0] for name in names}
+    amounts = quantities(values)
+    if amounts is None:
+        text = join_names([value for value in values if value in chosen], _MAX_LISTED_VALUES)
+    else:
+        ordered = [value for _, value in sorted(zip(amounts, values, strict=True))]
+        places = [place for place, value in enumerate(ordered) if value in chosen]
+        is_range = places[-1] - places[0] == len(places) - 1
+        ends = (ordered[places[0]], ordered[places[-1]])
+        text = " to ".join(ends) if is_range else ", ".join(ordered[place] for place in places)
+    return f"{text}{_WITH_CCA}{cca}" if cca else text
 
 
 def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:

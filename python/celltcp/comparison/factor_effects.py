@@ -159,7 +159,9 @@ class FactorEffects:
 
     def _rivals_text(self, stake: Stake, best: str) -> str:
         """Returns the choices that are, or may be, as good as the best mean."""
-        others = [name for name in self._ranking.choices if name != best]
+        start = self._names[self._start]
+        # What needs no change comes first.
+        others = [name for name in dict.fromkeys((start, *self._ranking.choices)) if name != best]
         alike = [name for name in others if stake.is_tied(best, name)]
         open_ones = [name for name in others if name not in alike and not stake.is_gain(best, name)]
         text = f"; as good: {self._names_text(alike)}" if alike else ""

@@ -20,6 +20,7 @@ from celltcp.comparison.sweep_trade_offs import TradeOff, trade_off_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
+from celltcp.scenarios.quantities import quantities
 
 if TYPE_CHECKING:
     from celltcp.comparison.best_values import FieldRanking
@@ -365,7 +366,9 @@ class Sentences:
     def _better_choices(self, trade_off: TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each metric."""
         if trade_off is None:
-            names = [name for group in self._best_names() for name in group]
+            names = [
+                self._simplest(name, self._stakes) for group in self._best_names() for name in group
+            ]
         elif len(trade_off.front) == 1 and trade_off.knee is not None:
             # Only more runs would tell the best, and nobody has the start.
             names = [] if trade_off.undecided and self._is_unset else [trade_off.knee, *self._needs]
@@ -398,14 +401,28 @@ class Sentences:
         return needs if len(needs) > 1 or len(trade_off.front) > 1 else {}
 
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
-        """Returns the choice that changes fewest settings of those that are as good as one."""
+        """Returns the choice with the smallest change of those that are as good as one.
+
+        It changes fewest settings, and amounts by the smallest factors where the start is known.
+        """
         changed = self._changed(name)
         as_good = [
             other
             for other in self._ranking.choices
-            if self._changed(other) < changed and all(stake.is_tied(other, name) for stake in stakes)
+            if self._changed(other) <= changed and all(stake.is_tied(other, name) for stake in stakes)
         ]
-        return min(as_good, key=lambda other: len(self._changed(other)), default=name)
+        return min(
+            [name, *as_good], key=lambda other: (len(self._changed(other)), self._distance(other))
+        )
+
+    def _distance(self, name: str) -> float:
+        """Returns the sum of the log ratios of amounts in a choice to those in a known start."""
+        choice = self._ranking.choices[name]
+        pairs = (
+            [] if self._is_unset else [(a, b) for _, a, b in self._field_values(choice, self._start)]
+        )
+        amounts = [quantities(pair) for pair in pairs if pair[0] != pair[1]]
+        return sum(abs(math.log(a / b)) for a, b in filter(None, amounts) if a > 0 and b > 0)
 
     def _changed(self, name: str) -> set[str]:
         """Returns the fields, and `_CCA`, whose values in a choice are not those of the start."""
