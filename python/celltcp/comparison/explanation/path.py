@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.buffers import buffer_bytes, burst_bytes, bu
 from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
+from celltcp.comparison.explanation.hystart import hystart_text
 from celltcp.comparison.explanation.incast import first_bursts_text
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text, probe_overflow_text
 from celltcp.comparison.explanation.openings import requested_s
@@ -130,7 +131,7 @@ def overshoot(evidence: Evidence) -> Cause | None:
         f"{evidence.mean_count_text(rows['overflow'].sum())} of the "
         f"{evidence.mean_count_text(rows['segments'].sum())} segments until its repair"
         f"{evidence.per_run_text} were lost, and the recovery took {percent_text(share)} of the time."
-        f"{first_bursts_text(evidence)}",
+        f"{first_bursts_text(evidence) or hystart_text(evidence, rows)}",
         share,
     )
 

@@ -1,0 +1,102 @@
+"""HyStart before an overflow in slow start: whether it ended slow start too late, or why it did not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp._core import CelltcpError, describe_cca, in_unit
+from celltcp.comparison.explanation.buffers import buffer_bytes
+from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.evidence import MIN_LATER_RTT
+from celltcp.scenarios.cca_mix import parse_flow_cca
+from celltcp.scenarios.packets import PACKET_BYTES
+from celltcp.scenarios.quantity_texts import ms_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Rise of the RTT at which HyStart ends slow start: a part of the lowest RTT with bounds, ms.
+_RTT_DIVISOR, _MIN_RISE_MS, _MAX_RISE_MS = 8, 4.0, 16.0
+#: Resolution of times of recoveries, s.
+_TIME_RESOLUTION_S = 1e-3
+
+
+def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
+    """Returns a sentence on HyStart before the largest overflow in slow start; empty where it is off.
+
+    Args:
+        evidence: evidence of a flow.
+        overflows: recoveries from overflows in slow start.
+    """
+    parameters = _parameters(evidence)
+    row = overflows.sort_values("overflow").iloc[-1]
+    connections = evidence.connections
+    own = connections[(connections["run"] == row["run"]) & (connections["flow"] == row["flow"])]
+    if parameters.get("hystart") != "on" or own.empty or not own["slow_start_exit_cwnd"].iloc[0] > 0:
+        return ""
+    window = float(own["slow_start_exit_cwnd"].iloc[0])
+    exit_s = float(own["first_data_s"].iloc[0] + own["slow_start_exit_s"].iloc[0])
+    if exit_s > row["t_s"] + _TIME_RESOLUTION_S:
+        # Slow start after a time-out.
+        return ""
+    segments = number_text(window)
+    if exit_s < row["t_s"] - _TIME_RESOLUTION_S:
+        since_drop_s = exit_s - row["dropped_s"]
+        order = "after" if since_drop_s >= 0 else "before"
+        return (
+            f" HyStart ended it at a window of {segments} segments, {ms_text(1e3 * abs(since_drop_s))} "
+            f"{order} the first drop: slow start sends twice what the link carries in a round trip."
+        )
+    return f" HyStart did not end it: {_obstacle_text(evidence, parameters, window)}."
+
+
+def _obstacle_text(evidence: Evidence, parameters: Mapping[str, str], window: float) -> str:
+    """Returns why HyStart did not act before an overflow at a window, segments."""
+    low_window = float(parameters["hystart_low_window"])
+    if window < low_window:
+        return f"it waits for a window of {number_text(low_window)} segments, and had {window:.0f}"
+    parts, detect = [], parameters["hystart_detect"]
+    if detect != "train":
+        min_rtt_ms = evidence.seen_min_rtt_ms
+        rise_ms = min(max(min_rtt_ms / _RTT_DIVISOR, _MIN_RISE_MS), _MAX_RISE_MS)
+        buffer_ms = 1e3 * buffer_bytes(evidence) / evidence.link_bytes_per_s
+        if buffer_ms < rise_ms:
+            parts.append(
+                f"the buffer holds {ms_text(buffer_ms)}, less than the rise of the RTT of "
+                f"{ms_text(rise_ms)} for which it waits"
+            )
+        elif min_rtt_ms >= MIN_LATER_RTT * evidence.min_rtt_ms:
+            parts.append(f"the lowest RTT that it saw, {ms_text(min_rtt_ms)}, has a queue of others")
+        else:
+            parts.append(
+                f"at {window * evidence.mss / evidence.bdp:.2f} bandwidth-delay products, the lowest "
+                f"RTT of the round trip was not yet {ms_text(rise_ms)} above that of the path"
+            )
+    gap_ms = 2 * PACKET_BYTES / evidence.link_bytes_per_s * 1e3
+    delta_ms = in_unit(parameters["hystart_ack_delta"], "ms") or math.inf
+    if detect != "delay" and gap_ms > delta_ms:
+        parts.append(
+            f"ACKs of two segments come {ms_text(gap_ms)} apart, which is too far for a train of them "
+            f"({ms_text(delta_ms)})"
+        )
+    elif not parts:
+        parts.append("no train of ACKs was as long as half of the RTT")
+    return ", and ".join(parts)
+
+
+def _parameters(evidence: Evidence) -> dict[str, str]:
+    """Returns the parameters of the congestion control of a flow; none if the user wrote it."""
+    cca = parse_flow_cca(evidence.own_cca)
+    try:
+        parameters = describe_cca(cca.name)["parameters"]
+    except CelltcpError:
+        return {}
+    values = {str(each["name"]): str(each["default"]) for each in parameters} | cca.parameters
+    if "slow_start" in cca.parameters:
+        values["hystart"] = "on" if values["slow_start"] == "hystart" else "off"
+    return values

@@ -1,0 +1,66 @@
+"""Overflows in slow start although HyStart is on: it came too late, or could not see the queue."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+
+
+def _overshoot(rtt_ms: int, mbps: float, buffer: str, cca: str = "cubic") -> str:
+    """Returns the sentences on an overflow of slow start; empty without one."""
+    changes: dict[str, Any] = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down": f"{mbps}Mbit/s",
+        "path.buffer": buffer,
+        "tcp.send_buffer_max": "64MB",
+        "tcp.receive_buffer_max": "64MB",
+    }
+    result = ct.compare("steady-20-68", cca, 1, duration="2s", set=changes)
+    return ExplainedComparison(result).ccas[0].cause_text("overshoot")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_buffer_that_holds_less_than_the_rise_of_the_rtt_hides_its_queue_from_hystart(
+    seed: int,
+) -> None:
+    """The rise is an eighth of the lowest RTT, 4 to 16 ms (Linux, `tcp_cubic.c`)."""
+    draw = random.Random(seed)
+    rtt_ms, mbps = draw.randint(80, 200), draw.randint(20, 60)
+    rise_ms = min(max(rtt_ms / 8, 4), 16)
+    buffer_ms = draw.uniform(0.5, 0.9) * rise_ms
+    text = _overshoot(rtt_ms, mbps, f"{buffer_ms:.1f}ms")
+    match = re.search(
+        r"the buffer holds ([\d.]+) ms, less than the rise of the RTT of ([\d.]+) ms", text
+    )
+    assert match is not None
+    assert [float(value) for value in match.groups()] == pytest.approx([buffer_ms, rise_ms], rel=0.06)
+    assert "train" not in text
+    assert "HyStart" not in _overshoot(rtt_ms, mbps, f"{buffer_ms:.1f}ms", "cubic:hystart=off")
+    assert "HyStart" not in _overshoot(rtt_ms, mbps, f"{buffer_ms:.1f}ms", "reno")
+
+
+@pytest.mark.parametrize("mbps", [4, 6])
+def test_acks_of_a_slow_link_are_too_far_apart_for_a_train(mbps: int) -> None:
+    text = _overshoot(150, mbps, "0.25bdp")
+    (gap_ms,) = re.findall(r"ACKs of two segments come ([\d.]+) ms apart", text)
+    assert float(gap_ms) == pytest.approx(2 * 1500 * 8e-3 / mbps, rel=0.05)
+
+
+def test_a_window_below_that_of_hystart_ends_slow_start_by_a_loss() -> None:
+    assert "it waits for a window of 16 segments" in _overshoot(60, 5, "2packets")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_hystart_that_acts_after_the_first_drop_is_too_late(seed: int) -> None:
+    draw = random.Random(f"late {seed}")
+    rtt_ms = draw.randint(100, 160)
+    text = _overshoot(rtt_ms, draw.randint(15, 25), "0.3bdp")
+    (late_ms,) = re.findall(r"HyStart ended it at a window of [\d ]+ segments, ([\d.]+) ms after", text)
+    # The drop itself shows an RTT later.
+    assert 0 < float(late_ms) < 1.5 * rtt_ms
