@@ -85,6 +85,22 @@ def test_the_shaper_has_its_price_in_the_goodput_of_the_download() -> None:
     assert all(row[-1].endswith(" %)") for row in table.rows if row[1] == "router")
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_cap_of_the_transfer_that_fills_a_queue_leaves_a_steady_line_without_one(seed: int) -> None:
+    """Its rate is below that of the line, less the game, so that only packets in service wait."""
+    changes = _bloated(random.Random(100 + seed))
+    alternatives = _explained(changes, ["cubic", "reno"]).conclusion.alternatives
+    assert alternatives is not None
+    field = "flows.0.max_pacing_rate="
+    (capped,) = [each for each in alternatives.shown if field in "".join(each.changes)]
+    assert capped.places == ("sender (server)",)
+    assert capped.cca == "cubic"
+    # The answer of a game without a queue takes a round trip, and the times of packets in service.
+    rtt_s = float(str(changes["path.rtt"]).removesuffix("ms")) / 1e3
+    assert sum(capped.values) / len(capped.values) < rtt_s + 0.02
+    assert capped.loss < 0.1
+
+
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
     """Frames of a third are in time, and carry a third."""
     workload = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}
@@ -165,10 +181,11 @@ def _alternative(need: Need, gain: float, loss: float, place: str) -> Alternativ
 @pytest.mark.parametrize("seed", range(20))
 def test_of_two_alternatives_at_a_place_neither_is_better_in_all(need: Need, seed: int) -> None:
     draw = random.Random(seed)
-    drawn = [
-        _alternative(need, draw.uniform(0.1, 4), draw.choice([0.0, draw.uniform(0.1, 2)]), place)
-        for place in draw.choices("abc", k=draw.randint(1, 9))
-    ]
+    drawn = []
+    for place in draw.choices("abc", k=draw.randint(1, 9)):
+        loss = draw.choice([0.0, draw.uniform(0.1, 2)])
+        # Alternatives whose losses outweigh the gain are none.
+        drawn.append(_alternative(need, 2 * loss + draw.uniform(0.1, 4), loss, place))
     shown = best_by_place(need, [_alternative(need, 0, 0, ""), *drawn])[1:]
     assert {each.places for each in shown} == {each.places for each in drawn}
     for one, other in itertools.permutations(shown, 2):

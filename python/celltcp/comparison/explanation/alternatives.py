@@ -106,7 +106,7 @@ class Need:
         return [self._alternative(cca, None, self.comparison, scenario) for cca in ccas]
 
     def with_remedy(self, remedy: ProposedRemedy) -> list[Alternative]:
-        """Returns a remedy under each congestion control that it helped; none without the metric."""
+        """Returns a remedy under each congestion control of its trial; none without the metric."""
         after = remedy.after
         fields = [change.partition("=")[0] for change in remedy.remedy.changes]
         is_comparable = self.flows or not any(each.endswith(_CAPACITY_FIELDS) for each in fields)
@@ -147,8 +147,6 @@ class Need:
         They are the goodput of bulk flows and of the frames of the need, and the ranking metric of
         other applications.
         """
-        if not self.flows:
-            return []
         applications = {each.flow: each for each in self.comparison.applications}
         metrics = []
         for flow, workload in FlowUnderTest.each_with_workload(self.comparison.results.about):
@@ -157,7 +155,8 @@ class Need:
                 metrics.append((name, GOODPUT))
             elif name in applications and not is_own:
                 metrics.append((name, applications[name].ranking.metric))
-        return [each for each in metrics if each != (self.flows[0], self.metric)]
+        own = (self.flows[0], self.metric) if self.flows else (self.comparison.tested.name, GOODPUT)
+        return [each for each in metrics if each != own]
 
     def metric_of(self, comparison: Comparison, cca: str, flow: str, metric: str) -> list[float]:
         """Returns a metric of a flow under a congestion control, per run; empty without it."""
@@ -218,7 +217,13 @@ def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alter
     """
     alternatives = list(alternatives)
     reference = next(each for each in alternatives if _is_alone(each, need.reference))
-    rest = [each for each in alternatives if each is not reference and each.gain >= need.min_gain]
+    rest = [
+        each
+        for each in alternatives
+        if each is not reference
+        and each.gain >= need.min_gain
+        and (each.net_gain > 0 or _is_alone(each, need.best_cca))
+    ]
     shown = [reference]
     for places in sorted(dict.fromkeys(each.places for each in rest), key=len):
         here = [each for each in rest if each.places == places]

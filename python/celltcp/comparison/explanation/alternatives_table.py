@@ -119,13 +119,15 @@ class AlternativesTable:
     def _metrics(self) -> list[tuple[str, str]]:
         """Returns the flow and metric of each column; the flow is empty for the network."""
         need = self._need
-        if not need.flows:
-            return [("", GOODPUT), ("", need.comparison.delay_metric)]
-        own = [
-            (need.flows[0], metric)
-            for metric in (need.metric, *_SHOWN_WITH.get(need.metric, ()))
-            if all(self._values(each, need.flows[0], metric) for each in self.shown)
-        ]
+        own = (
+            [("", GOODPUT), ("", need.comparison.delay_metric)]
+            if not need.flows
+            else [
+                (need.flows[0], metric)
+                for metric in (need.metric, *_SHOWN_WITH.get(need.metric, ()))
+                if all(self._values(each, need.flows[0], metric) for each in self.shown)
+            ]
+        )
         changes = {each: self._largest_change(*each) for each in need.price_metrics()}
         changed = [each for each, change in changes.items() if change >= MIN_HELP_LOG]
         kept = sorted(changed, key=lambda each: -changes[each])[:_MAX_OTHERS]

@@ -26,6 +26,8 @@ _FRAME_SHARES = (MAX_FRAME_SHARE, 0.8)
 #: that lower ones are tried where the first leaves late frames.
 _WINDOW_SHARES = (MAX_FRAME_SHARE, 0.6, 0.4)
 
+#: Quantile of the rates of a link that an encoder which follows them has to meet.
+_LOW_QUANTILE = 0.01
 #: Maximum interval of the frames of an encoder, s.
 _MAX_ENCODER_INTERVAL_S = 1.0
 #: Minimum size of all frames, as a share of the present one, for which it is no other application.
@@ -70,6 +72,15 @@ def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     whole = f"the {low_mbps:.2f} Mbit/s that the link exceeds for nine tenths of the time"
     yield from reversed(list(fitting_frames(evidence, low_mbps, whole, _FRAME_SHARES[1:])))
     yield newest_frame(evidence)
+
+
+def following_encoder(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields an encoder that may make frames for the lowest hundredth of the rates of a link."""
+    low_mbps = float(evidence.link_rates_1s_mbps.quantile(_LOW_QUANTILE))
+    whole = f"the {low_mbps:.2f} Mbit/s that the link exceeds for 99 % of the time"
+    for remedy in fitting_frames(evidence, low_mbps, whole, _FRAME_SHARES[1:]):
+        if "encoder=" in remedy.changes[0]:
+            yield remedy
 
 
 def fitting_frames(

@@ -191,8 +191,8 @@ class ExplainedComparison:
         )
         #: Remedies to try next, the most promising first.
         self.remedies = best_first(self._all_remedies)
-        #: Remedies that helped in their trials, also those which are not the most promising.
-        self._helpful: list[ProposedRemedy] = []
+        #: Remedies with their trials, whether they helped or not.
+        self._tried: list[ProposedRemedy] = []
         #: The best of all that was compared or tried, and the alternatives; none without trials.
         self.conclusion = Conclusion(None, None)
 
@@ -209,10 +209,10 @@ class ExplainedComparison:
             if trial is None:
                 remedies.append(proposed)
                 continue
+            self._tried.append(proposed._replace(after=trial.after))
             are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
-        self._helpful = remedies
         self.remedies = best_first(with_new_leaders(self.comparison, remedies))
 
     def try_together(self, budget: TrialBudget) -> None:
@@ -223,8 +223,8 @@ class ExplainedComparison:
         trials = Trials(self.comparison, budget)
         pair = best_pair(trials, self.remedies)
         self.remedies += [pair] if pair else []
-        helpful = [*self._helpful, *([pair] if pair else [])]
-        self.conclusion = conclusion_of(trials, self.comparison, helpful)
+        tried = [*self._tried, *([pair] if pair else [])]
+        self.conclusion = conclusion_of(trials, self.comparison, tried)
 
     @property
     def notes(self) -> list[str]:

@@ -15,6 +15,7 @@ from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.ramps import HEADERS_BYTES
 from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.sender_remedies import capped_owner
 from celltcp.comparison.explanation.shaper_remedies import shaper
 from celltcp.comparison.explanation.window_remedies import (
     SMALL_WINDOW_BDPS,
@@ -119,7 +120,8 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
     network = ""
     if evidence.scenario.get("radio") and not evidence.bottleneck_field:
-        network = "base station: an AQM above RLC, if it has one"
+        host = "phone: an AQM of its uplink" if evidence.is_upload else "base station: an AQM"
+        network = f"{host} above RLC, if it has one"
     fq_codel = [
         # Units of work may have waited as requests, too.
         each._replace(network=network, price=price, direction=each.direction if is_queue else "")
@@ -136,6 +138,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         return
     yield from fq_codel
     yield from _bbr_for(evidence, owner)
+    yield from capped_owner(evidence, owner)
     yield from shaper(evidence)
 
 
@@ -184,7 +187,7 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     for bdps in (WINDOW_BDPS, *([SMALL_WINDOW_BDPS] if has_frames else [])):
         left = "leaves one of a BDP at most" if bdps > 1 else "leaves none at a steady rate"
         yield Remedy(
-            f"a standing queue (a window of {bdps} BDP {left})",
+            f"a standing queue (a window of {bdps} BDP for each connection {left})",
             (f"tcp.receive_window_max={rounded_size(bdps * evidence.bdp)}",),
             linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
             price="goodput where rate or RTT grow",

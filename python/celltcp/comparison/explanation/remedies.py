@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
 from celltcp.comparison.explanation.application_remedies import (
+    following_encoder,
     frames_for_window,
     newest_frame,
     one_connection,
@@ -19,6 +20,7 @@ from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, b
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
+from celltcp.comparison.explanation.queue_owners import queue_owner
 from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate
@@ -377,6 +379,8 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
                 yield from frames_for_window(evidence)
         elif reason == IN_QUEUE:
             yield from queue(evidence, cause)
+            if evidence.workload.get("kind") == "frames" and queue_owner(evidence) is None:
+                yield from following_encoder(evidence)
         elif reason == IN_PROBE_RTT:
             yield from probe_rtt(evidence, cause)
 

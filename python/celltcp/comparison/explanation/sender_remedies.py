@@ -11,6 +11,8 @@ from celltcp.comparison.explanation.remedy import Remedy
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import pandas as pd
+
     from celltcp.comparison.explanation.evidence import Evidence
 
 #: Number of parallel connections.
@@ -27,7 +29,7 @@ _MIN_STEADY_SHARE = 0.95
 def parallel_connections(evidence: Evidence, against: str) -> Iterator[Remedy]:
     """Yields parallel connections that divide a transfer; each of them has a window of its own."""
     flow = f"flows.{evidence.flow_index}"
-    if not _is_one_transfer(evidence) or evidence.is_bbr:
+    if not evidence.is_bulk or evidence.sessions != 1 or evidence.is_bbr:
         return
     changes = [f"{flow}.count={_CONNECTIONS}"]
     total = in_unit(str(evidence.workload.get("bytes", "")) or None, "B")
@@ -52,20 +54,43 @@ def connections_line(count: int) -> str:
 def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iterator[Remedy]:
     """Yields a cap of the pacing rate below that of a steady link or policer without other flows.
 
-    BBR finds the rate of a link itself, but sends on beyond that of a policer.
+    BBR finds the rate of a link itself, but sends on beyond that of a policer. Of a link only transfers
+    get one, as others send less on average.
     """
-    field = f"flows.{evidence.flow_index}.max_pacing_rate"
-    rates = evidence.capacities_1s_mbps
-    is_steady = len(rates) and rates.quantile(0.05) >= _MIN_STEADY_SHARE * evidence.capacity_mbps
-    if (
-        not _is_one_transfer(evidence)
-        or evidence.competing_mbps
-        or not is_steady
-        or evidence.value_at(field) is not None
-        or (evidence.is_bbr and limit == "link")
-    ):
+    is_one = evidence.sessions == 1 and (evidence.is_bulk or limit == "policer")
+    if is_one and not evidence.competing_mbps and not (evidence.is_bbr and limit == "link"):
+        capacity_mbps = evidence.capacity_mbps
+        if _is_steady(evidence.capacities_1s_mbps, capacity_mbps):
+            yield from _cap(evidence, evidence.flow_index, capacity_mbps, against, limit)
+
+
+def capped_owner(evidence: Evidence, owner: str) -> Iterator[Remedy]:
+    """Yields a cap of the transfer that fills a queue, below what others leave of a steady link."""
+    index = evidence.index_of(owner)
+    if index is None or index == evidence.flow_index:
         return
-    kbps = math.floor(1e3 * _CAP_SHARE * evidence.capacity_mbps)
+    flow, others = evidence.scenario["flows"][index], {**evidence.competing_mbps}
+    others.pop(owner, None)
+    is_one = flow.get("workload", {}).get("kind", "bulk") == "bulk" and int(flow.get("count", 1)) == 1
+    rates = evidence.link_rates_1s_mbps
+    if is_one and all(map(evidence.is_thin_flow, others)) and _is_steady(rates, rates.mean()):
+        left_mbps = rates.mean() - evidence.goodput_mbps - sum(others.values())
+        yield from _cap(evidence, index, left_mbps, f"the queue that {owner} fills", "link")
+
+
+def _is_steady(rates_mbps: pd.Series, mean_mbps: float) -> bool:
+    """Returns whether the rates of a link in single seconds are near their mean."""
+    return len(rates_mbps) > 0 and bool(rates_mbps.quantile(0.05) >= _MIN_STEADY_SHARE * mean_mbps)
+
+
+def _cap(
+    evidence: Evidence, index: int, rate_mbps: float, against: str, limit: str
+) -> Iterator[Remedy]:
+    """Yields a cap of the rate of a flow below that of a link or policer."""
+    field = f"flows.{index}.max_pacing_rate"
+    kbps = math.floor(1e3 * _CAP_SHARE * rate_mbps)
+    if kbps <= 0 or evidence.value_at(field) is not None:
+        return
     step = 10 ** max(len(str(kbps)) - 3, 0)
     rate = _with_prefix(kbps // step * step, ("kbit", "Mbit", "Gbit"))
     yield Remedy(
@@ -73,11 +98,6 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
         (f"{field}={rate}/s",),
         price=f"goodput if the {limit} becomes faster",
     )
-
-
-def _is_one_transfer(evidence: Evidence) -> bool:
-    """Returns whether a flow is a bulk transfer over one connection."""
-    return evidence.is_bulk and evidence.sessions == 1
 
 
 def _with_prefix(value: int, units: Sequence[str]) -> str:
