@@ -18,7 +18,7 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "cubic",
         "8s",
         {"path.blackouts": [{"at": "3s", "duration": "1500ms"}]},
-        "for an outage of the path, in which",
+        "s for an outage of the path at 2.",
     ),
     "a policer": (
         "reno",

@@ -14,8 +14,15 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import Evidence, plural, records
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
-from celltcp.pcap.diagnosis.limits import LIMITS, receive_window
-from celltcp.pcap.diagnosis.losses import FULL_QUEUE, OVERFLOW, SHALLOW_BUFFER, path_losses
+from celltcp.pcap.diagnosis.limits import IN_THE_REST, LIMITS, receive_window
+from celltcp.pcap.diagnosis.losses import (
+    FULL_QUEUE,
+    OVERFLOW,
+    SHALLOW_BUFFER,
+    lost_in_outages,
+    path_losses,
+)
+from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import queue_filler, sharing_transfers
@@ -39,6 +46,8 @@ _MIN_WAIT_SHARE = 0.05
 #: Minimum ratio of the 95th percentile of RTTs to the lowest one at which ACKs or data wait.
 _MIN_QUEUED_RATIO = 2
 _MIN_WAIT_S = 0.1
+#: Minimum length of outages that are named whatever their share of the time, s.
+_MIN_OUTAGE_S = 0.5
 #: Maximum share of the time in waits at which losses matter in the rest of it.
 _MAX_WAITS_SHARE = 0.5
 
@@ -94,30 +103,38 @@ def _ack_queue_text(evidence: Evidence, text: str) -> str:
     return f"{text}: then {during}, and without it {without}"
 
 
-def _long_waits_text(evidence: Evidence, all_waits: list[Wait]) -> str:
-    """Returns the waits that took much of the time, the longest one first; empty without any.
+def _long_waits(evidence: Evidence, all_waits: list[Wait]) -> list[Wait]:
+    """Returns the waits that took much of the time, the longest one first.
 
-    Where an outage is not all of it, pauses of the application and losses beside it are named, too.
+    Beside an outage, they include pauses of the application, unless it sends messages at an even rate.
     """
-    duration_s = evidence.row["duration_s"]
-    min_s = max(_MIN_WAIT_S, _MIN_WAIT_SHARE * duration_s)
+    min_s = max(_MIN_WAIT_S, _MIN_WAIT_SHARE * evidence.row["duration_s"])
     long_waits = [wait for wait in all_waits if wait.time_s >= min_s]
     if not long_waits or not evidence.row["losses_outage"]:
-        return long_waits[0].text if long_waits else ""
+        return long_waits[:1]
     paused_s = evidence.pauses_s(evidence.sender)
-    if evidence.is_at_sender and paused_s >= min_s:
+    if evidence.is_at_sender and paused_s >= min_s and not is_thin(evidence):
         text = (
             f"waited {time_text(paused_s)} for the application of the {evidence.sender}, which paused"
         )
         long_waits = sorted([*long_waits, Wait(paused_s, text)], key=lambda wait: -wait.time_s)
+    return long_waits
+
+
+def _waits_text(evidence: Evidence, long_waits: list[Wait]) -> str:
+    """Returns long waits as text; where an outage is not all of it, with the losses beside it."""
+    texts = [wait.text for wait in long_waits]
     waited_s = sum(wait.time_s for wait in long_waits)
-    rest_text = ""
-    if waited_s <= _MAX_WAITS_SHARE * duration_s:
-        texts = (receive_window(evidence), path_losses(evidence))
+    if (
+        long_waits
+        and evidence.row["losses_outage"]
+        and waited_s <= _MAX_WAITS_SHARE * evidence.row["duration_s"]
+    ):
+        rest = (receive_window(evidence), thin_stream(evidence) or path_losses(evidence))
         # A full queue is the usual limit.
-        rest_text = "; ".join(text for text in texts if text and not text.startswith(FULL_QUEUE))
-    rest = [f"in the rest, {rest_text}"] if rest_text else []
-    return "; ".join([*(wait.text for wait in long_waits), *rest])
+        if rest_text := "; ".join(text for text in rest if text and not text.startswith(FULL_QUEUE)):
+            return f"{'; '.join(texts)}{IN_THE_REST}{rest_text}"
+    return "; ".join(texts)
 
 
 def _diagnosis(evidence: Evidence) -> str:
@@ -125,7 +142,17 @@ def _diagnosis(evidence: Evidence) -> str:
         return fault
     limits = (rule(evidence) for rule in LIMITS)
     all_waits = sorted(waits(evidence), key=lambda wait: -wait.time_s)
-    sentences = (_long_waits_text(evidence, all_waits), *limits, *(wait.text for wait in all_waits))
+    long_waits = _long_waits(evidence, all_waits)
+    sentences = (_waits_text(evidence, long_waits), *limits, *(wait.text for wait in all_waits))
     sentence = next(filter(None, sentences), "")
+    # Even a short outage is one that users notice.
+    outages = [
+        wait.text
+        for wait in all_waits
+        if wait.is_outage and wait.time_s >= _MIN_OUTAGE_S and wait.text not in sentence
+    ]
+    if outages:
+        sentence = sentence.removesuffix(lost_in_outages(evidence)).removesuffix(IN_THE_REST)
     # Packets that the capture dropped, and a reset, are named beside other findings.
-    return "; ".join(filter(None, (dropped_by_the_capture(evidence), sentence, reset(evidence))))
+    texts = (dropped_by_the_capture(evidence), sentence, *outages, reset(evidence))
+    return "; ".join(filter(None, texts))

@@ -35,8 +35,6 @@ _MIN_LOSS_RATIO = 10
 #: Length of a block of intervals over which rates and peaks are taken: RTTs, and minimum intervals.
 _BLOCK_RTTS = 2
 _MIN_BLOCK = 5
-#: Minimum number of events whose times are listed.
-_MIN_LISTED = 2
 #: Minimum number of intervals of a part of the time that is compared with the rest.
 _MIN_PART_INTERVALS = 10
 #: Maximum range of the times between periodic events, as a share of their median.
@@ -270,19 +268,19 @@ def plural(count: int, name: str, plural_name: str = "") -> str:
 
 
 def times_text(starts_s: list[float]) -> str:
-    """Returns the times of several events in parentheses, with their period if they have one."""
-    if len(starts_s) < _MIN_LISTED:
+    """Returns the time of an event, or those of several ones with their period if they have one."""
+    if not starts_s:
         return ""
-    first, *_, last = starts_s
-    if len(starts_s) == _MIN_LISTED:
-        return f" ({len(starts_s)} times, at {three_digits(first)} and {three_digits(last)} s)"
+    first, last = three_digits(starts_s[0]), three_digits(starts_s[-1])
     steps = sorted(later - earlier for earlier, later in itertools.pairwise(starts_s))
+    if not steps:
+        return f" at {first} s"
+    if len(steps) == 1:
+        return f" (2 times, at {first} and {last} s)"
     median = steps[len(steps) // 2]
     is_periodic = steps[-1] - steps[0] < _MAX_PERIOD_RANGE * median
     period_text = f"one every {three_digits(median)} s, " if is_periodic else ""
-    return (
-        f" ({len(starts_s)} times, {period_text}from {three_digits(first)} to {three_digits(last)} s)"
-    )
+    return f" ({len(starts_s)} times, {period_text}from {first} to {last} s)"
 
 
 def segments_were(count: int) -> str:

@@ -11,6 +11,7 @@ from celltcp.pcap.diagnosis.loss_windows import with_window
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
 from celltcp.pcap.diagnosis.requests import requests_of, requests_text, single_requests
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
+from celltcp.pcap.diagnosis.thin_streams import thin_stream
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
@@ -19,6 +20,8 @@ from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 OWN_LIMIT = "the send buffer of the "
 #: Beginning of the sentence where the capture does not show which limit of the sender holds.
 SOME_LIMIT = "either the send buffer, the application"
+#: Words between a limit and the losses in the rest of the time.
+IN_THE_REST = "; in the rest, "
 #: Minimum payload for which a limit is named, bytes: less fits into the first windows.
 _MIN_BYTES = 20_000
 #: Minimum share of the time at which a limit holds.
@@ -90,7 +93,7 @@ def _late_client(evidence: Evidence) -> str:
 def _with_losses(evidence: Evidence, text: str) -> str:
     """Returns a sentence with that about the losses in the rest of the time."""
     losses_text = loss_limit(evidence)
-    return text + (f"; in the rest, {losses_text}" if losses_text else "")
+    return text + (f"{IN_THE_REST}{losses_text}" if losses_text else "")
 
 
 def _window_and_losses(evidence: Evidence) -> str:
@@ -452,6 +455,7 @@ def _for_transfers(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]
 #: Rules in the order in which they are tried.
 LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _late_client,
+    thin_stream,
     _for_transfers(one_a_round_trip),
     _for_transfers(_queue_of_acks),
     _for_transfers(_window_and_losses),

@@ -149,12 +149,17 @@ def loss_limit(evidence: Evidence) -> str:
     if not count + outage_count or row["reordered"] > _MIN_EPISODES * (count + outage_count):
         return _reordering(evidence)
     if outage_count > count:
-        return f"{segments_were(outage_count)} lost while the path stood still"
+        return lost_in_outages(evidence)
     tails = [episode for episode in episodes if episode.is_tail]
     if len(tails) >= _MIN_EPISODES and len(tails) > len(episodes) - len(tails):
         return f"{_lost_text(tails)} at the end of a flight, where a probe or a time-out repairs them"
     text = path_losses(evidence)
     return f"{text}{_first_text(evidence)}{rate_change_text(evidence)}" if text else ""
+
+
+def lost_in_outages(evidence: Evidence) -> str:
+    """Returns the sentence about losses by outages alone."""
+    return f"{segments_were(int(evidence.row['losses_outage']))} lost while the path stood still"
 
 
 def _first_text(evidence: Evidence) -> str:

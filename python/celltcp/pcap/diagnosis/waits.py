@@ -53,6 +53,14 @@ _MIN_DOUBLED_S = 0.8
 _MIN_GAP_S = 0.5
 _MIN_GAP_RTTS = 5
 _MIN_GAP_QUEUED_RTTS = 2
+#: Minimum ratio of a gap to the usual time between data, which that of messages is.
+_MIN_GAP_RATIO = 2
+#: Intervals after a gap in which its data come, and around it that show the usual rate; maximum range
+#: of an even rate as a share of its median, and minimum share of the data of a gap that come after it.
+_MADE_UP = 10
+_USUAL = 200
+_MAX_EVEN_RANGE = 0.6
+_MIN_MADE_UP_SHARE = 0.5
 #: Minimum share of a gap of the data in an outage behind the capture that is part of that outage.
 _MIN_COMMON_SHARE = 0.5
 
@@ -64,6 +72,8 @@ class Wait:
     time_s: float
     #: Sentence about the wait.
     text: str
+    #: Whether the path carried nothing meanwhile.
+    is_outage: bool = False
 
 
 def waits(evidence: Evidence) -> Iterator[Wait]:
@@ -132,11 +142,13 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     own = evidence.sender_intervals
     times = own.loc[own["bytes"] + own["retransmitted_bytes"] > 0, "t_s"].sort_values()
     steps_s = times.diff().dropna() - INTERVAL_S
+    usual_s = float(steps_s.median()) if len(steps_s) else 0.0
     # A sender waits for ACKs as long as these wait in a queue.
     queued_rtts_ms = [row["far_rtt_p95_ms"], row["far_rtt_min_ms"] + row["near_rtt_p50_ms"]]
     queued_rtt_ms = max((float(rtt) for rtt in queued_rtts_ms if not math.isnan(rtt)), default=0.0)
     min_gap_s = max(
         _MIN_GAP_S,
+        _MIN_GAP_RATIO * (usual_s + INTERVAL_S),
         _MIN_GAP_RTTS * evidence.rtt_or_zero_ms / 1e3,
         _MIN_GAP_QUEUED_RTTS * queued_rtt_ms / 1e3,
     )
@@ -168,7 +180,20 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
             f"waited {time_text(total_s)} for an outage of the path before the capture{starts_text}, "
             f"in which {segments_were(len(lost))} lost"
         )
-        yield Wait(total_s, text)
+        yield Wait(total_s, text, is_outage=True)
+    are_held = [
+        _is_made_up_for(evidence, end - gap, end)
+        for end, gap in zip(ends[pauses.index], pauses, strict=True)
+    ]
+    held, pauses = pauses[are_held], pauses[~np.array(are_held, bool)]
+    if len(held):
+        total_s = float(held.sum())
+        starts_text = times_text((ends[held.index] - held).tolist())
+        text = (
+            f"waited {time_text(total_s)} for an outage of the path before the capture{starts_text}: "
+            "its application did not pause, as the data of that time came after it"
+        )
+        yield Wait(total_s, text, is_outage=True)
     if len(pauses):
         total_s = float(pauses.sum())
         # Without RTTs to the sender, nothing shows a queue of ACKs.
@@ -184,6 +209,21 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
             f"{cause_text}"
         )
         yield Wait(total_s, text)
+
+
+def _is_made_up_for(evidence: Evidence, start_s: float, end_s: float) -> bool:
+    """Returns whether an application at an even rate wrote in a gap: its data came after it."""
+    passed = evidence.bytes_by_interval
+    first, end = round(start_s / INTERVAL_S) + 1, round(end_s / INTERVAL_S)
+    around = passed.loc[first - _USUAL : end + _USUAL + _MADE_UP]
+    # Sums over a second, before the gap and after the data that were late.
+    sums = around.rolling(_MADE_UP).sum().dropna()
+    usual = sums[(sums.index < first) | (sums.index >= end + 2 * _MADE_UP)]
+    low, median, high = usual.quantile([0.1, 0.5, 0.9])
+    if len(usual) < _MADE_UP or not high - low <= _MAX_EVEN_RANGE * median:
+        return False
+    more = float(passed.loc[end : end + _MADE_UP - 1].sum()) - median
+    return more >= _MIN_MADE_UP_SHARE * median * (end - first) / _MADE_UP
 
 
 def _is_behind(evidence: Evidence, start_s: float, gap_s: float) -> bool:
@@ -219,7 +259,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     has_few_losses = row["losses_outage"] <= _MAX_USUAL_LOSSES
     if answered_s <= 0 or (is_usual and not unanswered_s and has_few_losses):
         return
-    others = evidence.timeouts[evidence.timeouts["kind"] != "outage"]
+    others, is_outage = evidence.timeouts[evidence.timeouts["kind"] != "outage"], False
     if filler is not None and _explains(filler, row, answered_s):
         lost_text = f"at most {segments_were(row['losses'])}" if row["losses"] else "nothing was"
         text = (
@@ -251,7 +291,8 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             f"{times_text(starts_s)}, in which {lost_text} lost"
             f"{_doubled_text(evidence)}"
         )
-    yield Wait(answered_s, text)
+        is_outage = bool(count)
+    yield Wait(answered_s, text, is_outage)
 
 
 def _explains(filler: Mapping[Hashable, Any], row: Mapping[Hashable, Any], waited_s: float) -> bool:

@@ -35,6 +35,8 @@ const AWAY_NS: u64 = 1_000_000;
 const MAX_OPEN_LOSSES: usize = 1 << 16;
 /// RTT that is assumed without a sample, ns.
 const DEFAULT_RTT_NS: u64 = 100_000_000;
+/// Maximum length of the options of a segment, which take some of the announced size, bytes.
+const MAX_OPTIONS: u64 = 40;
 /// Maximum number of segments per overtaken one at which SACK blocks report reordering rather than losses.
 const MAX_SEGMENTS_PER_REORDERED: u64 = 100;
 
@@ -120,6 +122,8 @@ pub(super) struct Direction {
     pub(super) stalls: Stalls,
     /// First and last time of payload.
     pub(super) payload_ns: Option<(u64, u64)>,
+    /// Payload of its last segment with any, bytes.
+    pub(super) last_len: u32,
     last_ack: Option<u64>,
     /// Duplicate ACKs of the other side.
     duplicates: u64,
@@ -186,6 +190,19 @@ impl Direction {
         !self.flight.is_empty() && !only_fin
     }
 
+    /// Returns whether the application, and no ACK, decided when a segment passed at `at_ns`: the one before it was not
+    /// full, and more than an RTT has passed without data of the other side, which it could answer.
+    pub(super) fn was_application_limited(&self, at_ns: u64, receiver: &Self) -> bool {
+        let last_ns = |side: &Self| side.payload_ns.map_or(0, |(_, last)| last);
+        let rtt_ns = self.near.min_ns().unwrap_or(0);
+        let full = receiver.mss.map_or(self.full_segment(), |mss| {
+            u64::from(mss).saturating_sub(MAX_OPTIONS)
+        });
+        u64::from(self.last_len) < full
+            && last_ns(receiver) < last_ns(self)
+            && at_ns.saturating_sub(last_ns(self)) > rtt_ns + rtt_ns / 4
+    }
+
     /// Adds an RTT sample of the handshake, whose ACKs are never delayed.
     pub(super) fn add_handshake_rtt(&mut self, sample: Sample) {
         self.answers.add(sample);
@@ -250,6 +267,7 @@ impl Direction {
         self.counts.segments += u64::from(segment.len > 0);
         if segment.len > 0 {
             self.limits.on_data();
+            self.stalls.on_data(segment.at_ns, end);
         }
         self.longest_segment = self.longest_segment.max(u64::from(segment.len));
         let is_outage = segment.len > 0

@@ -6,9 +6,10 @@
 //!    in flight echoes a timestamp from before the retransmission (Eifel, RFC 3522); the segment was retransmitted after
 //!    its ACK.
 //! 2. *reordering*: later segments were reported first, and the segment was acknowledged without a retransmission.
-//! 3. *outage*: the segment was sent during a stall, a silence of the receiver for 200 ms and two RTTs, which did not end
-//!    with the ACK of its retransmission, an RTT later. Or up to an RTT before it, and the receiver had reported nothing
-//!    later. Before the capture: the sender was silent as long, and went on after a time-out (`direction::resumption`).
+//! 3. *outage*: the segment was sent during a stall, a silence of the receiver for 200 ms and two RTTs in which three
+//!    segments got no answer, and which did not end with the ACK of its retransmission, an RTT later. Or up to an RTT
+//!    before it, and the receiver had reported nothing later. Before the capture: the sender was silent as long, and went
+//!    on after a time-out (`direction::resumption`).
 //! 4. *tail*: no later segment had been reported when it was retransmitted.
 //! 5. *congestion*: the queue was full at the time, or many segments were lost with it (`full_queue`).
 //! 6. *random*: anything else.

@@ -255,6 +255,7 @@ impl Connection {
                 && let Some(sample) =
                     to.timestamp_rtt
                         .on_echo(echo, at_ns, from.counts.passed_bytes())
+                && !(segment.len > 0 && from.was_application_limited(at_ns, to))
             {
                 from.near.add(sample);
                 from.near_queue.add(sample);
@@ -305,6 +306,7 @@ impl Connection {
         if segment.len > 0 {
             let first = from.payload_ns.map_or(at_ns, |(first, _)| first);
             from.payload_ns = Some((first, at_ns));
+            from.last_len = segment.len;
             to.delayed_acks.on_request();
         }
         if fin && !segment.flags.contains(Flags::RST) {
@@ -429,7 +431,7 @@ impl Connection {
         // An outage takes what waits in the queue, too: what was sent within the RTT of that queue.
         let queued_rtt = loss.queue.rtt_ns.unwrap_or(0).max(rtt);
         let stalls = &direction.stalls;
-        let stall_end = stalls.end_around(loss.lost_ns, loss.start, queued_rtt);
+        let stall_end = stalls.outage_end_around(loss.lost_ns, loss.start, queued_rtt);
         let judgement = loss.classify(stall_end, rtt);
         direction.undecided.push(loss, judgement);
     }

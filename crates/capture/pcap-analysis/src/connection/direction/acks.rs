@@ -151,7 +151,7 @@ impl Direction {
     }
 
     /// Returns the length of the segment of which a receiver delays the ACK.
-    fn full_segment(&self) -> u64 {
+    pub(super) fn full_segment(&self) -> u64 {
         self.longest_segment.clamp(MIN_FULL, MAX_FULL)
     }
 

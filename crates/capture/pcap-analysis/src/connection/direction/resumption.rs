@@ -9,7 +9,7 @@ use super::SeenSegment;
 
 /// Minimum length of a silence, ns: that of the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
-/// Minimum number of segments in a gap behind a lone segment; a single one may be lost at random.
+/// Minimum number of segments in a gap behind the first segment; a single one may be lost at random.
 const MIN_LOST: u64 = 2;
 
 /// First segment after a silence, until others show why it was silent.
@@ -39,9 +39,8 @@ impl Resumption {
         if segment.start > highest {
             let first = self.first.take();
             let lost = segment.start - highest;
-            return first.is_some_and(|first| {
-                first.is_repeated || lost >= MIN_LOST * full && first.is_alone_before(segment)
-            });
+            return lost >= MIN_LOST * full
+                && first.is_some_and(|first| first.is_repeated || first.is_alone_before(segment));
         }
         if is_silent {
             self.first = Some(First {
