@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +61,50 @@ def test_a_link_below_the_rate_of_a_video_is_its_cause() -> None:
 def test_a_link_above_it_is_none() -> None:
     (each,) = _explained("20Mbit/s").ccas
     assert "video" not in {cause.name for cause in each.causes}
+
+
+def test_abandoned_segments_have_the_bytes_that_are_in_no_segment(tmp_path: Path) -> None:
+    """All segments of a representation have the same size, so that whole ones can be subtracted."""
+    rates = [200, 800, 3000]
+    ladder = {
+        "segment_duration_ms": 4000,
+        "bitrates_kbps": rates,
+        "segment_sizes_bits": [[4000 * rate for rate in rates]] * 4,
+        "resolutions": ["640x360", "1280x720", "1920x1080"],
+        "frame_rate": 24,
+    }
+    file = tmp_path / "ladder.json"
+    file.write_text(json.dumps(ladder))
+    steps = [{"at": f"{9 * n}s", "rate": f"{0.5 if n % 2 else 8}Mbit/s"} for n in range(12)]
+    video = {"kind": "video", "ladder": str(file), "abr": "throughput", "max_buffer": "12s"}
+    changes = {"path.down": {"steps": steps}, "flows.0.workload": video}
+    compared = ct.compare("steady-20-68", "cubic", 1, duration="100s", set=changes)
+    (text,) = (each.cause_text("video") for each in ExplainedComparison(compared).ccas)
+    match = re.search(r"(\d+) segments? w.* abandoned for taking too long: ([\d.]+) (kB|MB)", text)
+    assert match is not None
+    events = compared.results.tables["events"].to_pandas()
+    details = events.set_index("kind")["detail"]
+    assert int(match[1]) == float(details["abandoned"])
+    wasted = float(match[2]) * {"kB": 1e3, "MB": 1e6}[match[3]]
+    whole = details["segment_mbps"].astype(float).sum() * 4e6 / 8
+    flows = compared.flows
+    # No segment is under way at the end. A slot may have bytes of two segments.
+    assert not compared.slots.loc[compared.slots["t_s"] > 99.5, "delivered_bytes"].any()
+    rest = flows["bytes"].sum() + flows["discarded_bytes"].sum() - whole
+    assert wasted == pytest.approx(rest, abs=8e6 / 8 * 0.1)
+    assert wasted > 2e5
+
+
+def test_a_video_whose_window_random_losses_hold_back_has_the_law() -> None:
+    changes = {"path.loss": 0.005, "path.rtt": "100ms", "flows.0.workload": {"kind": "video"}}
+    compared = ct.compare("steady-20-68", "cubic", 1, duration="120s", set=changes)
+    (each,) = ExplainedComparison(compared).ccas
+    text = each.cause_text("random_loss")
+    window, rate = re.search(
+        r"\(a window of ([\d.]+) segments\) has about ([\d.]+) Mbit/s", text
+    ).groups()
+    assert float(window) == pytest.approx((1.5 / 0.005) ** 0.5, rel=0.01)
+    assert each.goodput_mbps == pytest.approx(float(rate), rel=0.3)
 
 
 def test_a_stall_has_advice_on_the_buffer() -> None:

@@ -186,10 +186,10 @@ class Evidence(FlowScenario):
 
     def _details(self, kind: str) -> pd.Series:
         """Returns the column `detail` of the events of one kind, by run and connection."""
-        events = self._events_of(kind)
+        events = self.events_of(kind)
         if kinds := deciding_kinds(self.workload):
             columns = ["run", "flow", "t_ns", "kind", "detail"]
-            rows = self._events_of(kind, FRAME, FRAME_AGE, *KIND_EVENTS)[columns]
+            rows = self.events_of(kind, FRAME, FRAME_AGE, *KIND_EVENTS)[columns]
             keys = rows[["run", "flow"]].itertuples(index=False, name=None)
             selected = select_frames(
                 rows.itertuples(index=False, name=None), dict.fromkeys(keys, kinds)
@@ -198,7 +198,7 @@ class Evidence(FlowScenario):
             events = events[events["kind"] == kind]
         return events.set_index(["run", "flow"])["detail"].astype(float)
 
-    def _events_of(self, *kinds: str) -> pd.DataFrame:
+    def events_of(self, *kinds: str) -> pd.DataFrame:
         """Returns the events of some kinds of the connections of the flow."""
         if self._events is None:
             return pd.DataFrame(columns=["run", "flow", "t_ns", "kind", "detail"])
@@ -208,7 +208,7 @@ class Evidence(FlowScenario):
     @functools.cached_property
     def aborts_s(self) -> dict[tuple[int, int], float]:
         """Time at which an endpoint aborted a connection after no answer, s, by run and connection."""
-        aborts = self._events_of(TIMED_OUT).sort_values("t_ns", ascending=False)
+        aborts = self.events_of(TIMED_OUT).sort_values("t_ns", ascending=False)
         rows = aborts[["run", "flow", "t_ns"]].itertuples(index=False, name=None)
         return {(int(run), int(flow)): float(t_ns) * 1e-9 for run, flow, t_ns in rows}
 
@@ -455,7 +455,7 @@ class Evidence(FlowScenario):
         """
         if self.bottleneck_field:
             return float(self._slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s
-        return float(self._connection_slots["queue_bytes"].max())
+        return float(self.connection_slots["queue_bytes"].max())
 
     @functools.cached_property
     def queued_share(self) -> float:
@@ -498,17 +498,17 @@ class Evidence(FlowScenario):
     @functools.cached_property
     def windows(self) -> FlowWindows:
         """Congestion windows of the connections, by time."""
-        return FlowWindows(self.comparison.results, self._connection_slots)
+        return FlowWindows(self.comparison.results, self.connection_slots)
 
     @functools.cached_property
-    def _connection_slots(self) -> pd.DataFrame:
+    def connection_slots(self) -> pd.DataFrame:
         """Slots of the flow, a row per connection and slot."""
         return self.comparison.slots.merge(self._keys, on=["run", "flow"])
 
     @functools.cached_property
     def cell_changes(self) -> list[CellChange]:
         """Handovers and radio link failures of the phone, by run and time."""
-        return changes_of(self._events_of(*CHANGE_KINDS), self._wait_in_later_slots)
+        return changes_of(self.events_of(*CHANGE_KINDS), self._wait_in_later_slots)
 
     def _wait_in_later_slots(self, run: int, t_s: float) -> float:
         """Returns the time from an instant of a run until data arrives in a later slot, s."""

@@ -14,11 +14,10 @@ from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.first_window import initial_buffer
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE, receive_window_fields
-from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text
 from celltcp.scenarios.lower_bounds import has_capacity_bound, has_sender_limit
-from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
+from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -30,8 +29,8 @@ _MIN_IDLE_SHARE = 0.005
 #: Minimum share of a cap, of the receive window or of the pacing rate, that a flow reaches if the cap
 #: limits it.
 _MIN_CAP_SHARE = 0.9
-#: Minimum share of the time in which the capacity is below the bitrate of a video, for a cause.
-_MIN_SLOW_LINK_SHARE = 0.05
+#: Minimum share of the time in which the capacity is below the bitrate of frames or of a video.
+MIN_SLOW_LINK_SHARE = 0.05
 
 
 def application(evidence: Evidence) -> Cause | None:
@@ -98,7 +97,7 @@ def overload(evidence: Evidence) -> Cause | None:
 
 
 def slow_link(evidence: Evidence) -> Cause | None:
-    """For at least {_MIN_SLOW_LINK_SHARE:.0%} of the time the link carried less than the frames need.
+    """For at least {MIN_SLOW_LINK_SHARE:.0%} of the time the link carried less than the frames need.
 
     What other flows took of the link does not count. The link carries them on average, but
     {MAX_FRAME_SHARE:.0%} of its median rate of a second does not. For an encoder that follows the rate,
@@ -112,7 +111,7 @@ def slow_link(evidence: Evidence) -> Cause | None:
     # Times without any capacity are outages.
     is_slow = (rates > 0) & (rates < frames_mbps / MAX_FRAME_SHARE)
     share = float(is_slow.mean()) if len(rates) else 0.0
-    if share < _MIN_SLOW_LINK_SHARE:
+    if share < MIN_SLOW_LINK_SHARE:
         return None
     mean_share, encoder_text = whole_share(evidence), ""
     if mean_share is not None:
@@ -127,31 +126,6 @@ def slow_link(evidence: Evidence) -> Cause | None:
         f"{rate_text(float(rates.quantile(0.1)))}): frames wait for earlier ones then, under every "
         f"CCA.{encoder_text}",
         share,
-    )
-
-
-def video(evidence: Evidence) -> Cause | None:
-    """The video bitrate exceeded the capacity for at least {_MIN_SLOW_LINK_SHARE:.0%} of the time.
-
-    That bitrate is the mean of the representations that were played.
-    """
-    application = evidence.application
-    if application is None or "bitrate_mbps" not in application.names:
-        return None
-    rate_mbps, switches, stalls, stalled_s, startup_s = (
-        estimate(application.values(name)[evidence.cca]).mean
-        for name in ("bitrate_mbps", "switches", "stalls", "stalled_s", "startup_s")
-    )
-    slow_share = float((evidence.slots["capacity_mbps"] < rate_mbps).mean())
-    if slow_share < _MIN_SLOW_LINK_SHARE:
-        return None
-    stalls_text = f"{three_digits(stalls)} {'stall' if stalls == 1 else 'stalls'}"
-    return Cause(
-        "video",
-        f"The video played {rate_mbps:.2f} Mbit/s on average, with {three_digits(switches)} changes of "
-        f"the representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of {startup_s:.2f} s; "
-        f"the link carried less than that rate for {percent_text(slow_share)} of the time.",
-        slow_share,
     )
 
 

@@ -34,6 +34,7 @@ from celltcp.comparison.explanation import (
     tail,
     transfer,
     unused,
+    videos,
     window_remedies,
 )
 
@@ -100,7 +101,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(hosts.application, traits=_HOSTS),
         Kind(hosts.overload, application_remedies.overload, Trait.BESIDE_CWND),
         Kind(hosts.slow_link, application_remedies.slow_link, Trait.BESIDE_CWND),
-        Kind(hosts.video, application_remedies.video, Trait.BESIDE_CWND),
+        Kind(videos.video, application_remedies.video, Trait.BESIDE_CWND),
         Kind(hosts.given_up, traits=Trait.BESIDE_CWND),
         Kind(hosts.captured_limit, traits=Trait.BESIDE_CWND),
         Kind(split_hosts.later_leg, None, Trait.BESIDE_CWND, split_hosts.split_buffer),

@@ -21,7 +21,8 @@ _BBR_GAIN = 1.25
 _MIN_BBR_LOSS_SHARE = 0.9
 #: Minimum number of recoveries from random losses for a loss rate without one in the scenario.
 _MIN_RECOVERIES = 20
-#: Minimum share of the time that a window holds frames back, for the law of bulk flows.
+#: Minimum share of the time beside pauses that a window holds an application back, for the law of bulk
+#: flows.
 _MIN_BACKLOG_SHARE = 0.7
 #: Maximum share of the time in time-outs, which the law lacks.
 _MAX_TIMEOUT_SHARE = 0.05
@@ -48,7 +49,7 @@ def law_text(evidence: Evidence) -> str:
         return ""
     rtt_s = (evidence.min_rtt_ms + evidence.jitter_ms) / 1e3
     # Rate of one segment a second, and of a window of one segment, in each connection.
-    segment_mbps = 8e-6 * evidence.mss * len(evidence.connections) / len(evidence.runs)
+    segment_mbps = 8e-6 * evidence.mss * _parallel(evidence)
     unit_mbps = segment_mbps / rtt_s
     rate_mbps = law.window(loss, rtt_s) * unit_mbps
     if not rate_mbps < target_mbps:
@@ -59,7 +60,8 @@ def law_text(evidence: Evidence) -> str:
     longest_rtt_s = law.longest_rtt_s(loss, target_mbps / segment_mbps)
     return (
         f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state with a loss event in "
-        f"{100 * loss:.2g} % of the segments has about {rate_text(rate_mbps)}"
+        f"{100 * loss:.2g} % of the segments (a window of {law.window(loss, rtt_s):.3g} segments) has "
+        f"about {rate_text(rate_mbps)}"
         f"{independent_text}; "
         f"{rate_text(target_mbps)} need one in {100 * tolerated:.2g} % at most, or "
         f"an RTT of {time_text(longest_rtt_s)} at most."
@@ -94,9 +96,20 @@ def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:
 
 
 def _has_backlog(evidence: Evidence) -> bool:
-    """Returns whether a flow always has data to send: bulk, or frames that its window holds back."""
-    is_held = evidence.time_share("congestion_window", "recovery") >= _MIN_BACKLOG_SHARE
-    return evidence.is_bulk or (evidence.workload.get("kind") == "frames" and is_held)
+    """Returns whether a flow always has data to send: bulk, or what its window holds back.
+
+    That is so for frames and segments of a video, on connections that last, beside their pauses.
+    """
+    held_share = evidence.time_share("congestion_window", "recovery")
+    is_held = held_share >= _MIN_BACKLOG_SHARE * (1 - evidence.time_share("idle"))
+    return evidence.is_bulk or (evidence.workload.get("kind") in ("frames", "video") and is_held)
+
+
+def _parallel(evidence: Evidence) -> float:
+    """Returns the number of connections at a time; a video opens another one in place of the last."""
+    if evidence.is_bulk:
+        return len(evidence.connections) / len(evidence.runs)
+    return max(round(evidence.connection_time_s / evidence.duration_s), 1)
 
 
 def _is_short(evidence: Evidence) -> bool:
