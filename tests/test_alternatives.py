@@ -18,10 +18,11 @@ from celltcp.comparison.explanation.alternatives import (
     best_by_place,
     recommended,
 )
+from celltcp.comparison.explanation.best_tried import conclusion_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import MetricChange, TrialBudget
+from celltcp.comparison.explanation.trials import MetricChange, TrialBudget, Trials
 from drawn_causes import Changes
 
 _GAME = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "50ms"}
@@ -99,6 +100,26 @@ def test_a_cap_of_the_transfer_that_fills_a_queue_leaves_a_steady_line_without_o
     rtt_s = float(str(changes["path.rtt"]).removesuffix("ms")) / 1e3
     assert sum(capped.values) / len(capped.values) < rtt_s + 0.02
     assert capped.loss < 0.1
+
+
+def test_a_change_advised_under_one_cca_is_tried_under_the_default_too() -> None:
+    """In a long slow start, of which CUBIC leaves early, a larger initial window helps all the same."""
+    changes: Changes = {
+        "path.rtt": "60ms", "path.down": "20Mbit/s", "path.buffer": "300packets",
+        "flows": [{"name": "pages", "workload": {"kind": "sequence", "size": "500kB", "gap": "2s"}}],
+    }  # fmt: skip
+    result = ct.compare("steady-20-68", ["cubic", "vegas"], _RUNS, duration="40s", set=changes)
+    explained = ExplainedComparison(result)
+    trials = Trials(result, TrialBudget())
+    (proposed,) = [
+        each for each in explained._all_remedies if "tcp.initial_window=32" in each.remedy.changes
+    ]
+    of_vegas = proposed._replace(ccas=("vegas",))
+    tried = [of_vegas._replace(after=trials.after(of_vegas))]
+    table = conclusion_of(trials, result, tried).alternatives
+    assert table is not None
+    (advised,) = table.recommended
+    assert (advised.cca, advised.changes) == ("cubic", ("tcp.initial_window=32",))
 
 
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:

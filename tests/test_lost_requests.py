@@ -93,6 +93,21 @@ def test_a_short_transfer_has_its_lost_handshake_as_a_cause(size: str) -> None:
     assert "lost_handshake" not in _causes({**changes, "path.uplink_loss": 0.0}, duration="5s")
 
 
+@pytest.mark.parametrize("loss", [0.0, 0.2])
+def test_a_handshake_in_an_outage_is_lost_to_that(loss: float) -> None:
+    """A page is requested every 2 s, in outages of 3 s, too."""
+    changes: Changes = {
+        "path.blackouts": [{"at": f"{at}s", "duration": "3s"} for at in (5, 15, 25)],
+        "path.uplink_loss": loss,
+        "flows.0.workload": {"kind": "sequence", "size": "50kB", "gap": "2s"},
+    }
+    causes = _causes(changes, duration="40s")
+    text = causes["lost_handshake"].text
+    assert "an outage of the link" in text
+    assert ("random loss" in text) == (loss > 0)
+    assert " of the time in which it had connections, " in causes["outage"].text
+
+
 def test_one_lost_request_a_run_is_one_packet() -> None:
     requests = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "1s"}
     changes: Changes = {

@@ -77,8 +77,7 @@ def conclusion_of(
     ]
     if not any(each.remedy is None and each.cca == need.reference for each in alternatives):
         return Conclusion(None, None)
-    own = _own_with_best(trials, need, alternatives)
-    alternatives += own
+    alternatives += _not_tried(trials, need, alternatives)
     shown = best_by_place(need, alternatives)
     advised = recommended(need, shown)
     table = None
@@ -87,7 +86,8 @@ def conclusion_of(
     best = _best_of(need, alternatives)
     if best is None or best.remedy is None:
         return Conclusion(None, table)
-    worse = next((each for each in own if best.cca != each.cca), None)
+    own = (each for each in alternatives if each.cca == need.chosen and each.changes == best.changes)
+    worse = None if need.chosen in (None, best.cca) or not best.changes else next(own, None)
     text = _text(need, best, worse, alternatives)
     found = BestTried(need.name, need.metric, best.cca, best.remedy, worse is not None, text)
     return Conclusion(found, table)
@@ -113,15 +113,23 @@ def with_new_leaders(
     return result
 
 
-def _own_with_best(
-    trials: Trials, need: Need, alternatives: Sequence[Alternative]
-) -> list[Alternative]:
-    """Returns the congestion control to set with the best remedy, if it was not tried with that."""
+def _not_tried(trials: Trials, need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """Returns changes to be shown under the CCAs of the reference and to set, if not tried with those.
+
+    The cause that a change is for may be that of another one alone, but each has its figures.
+    """
+    shown = best_by_place(need, alternatives)
     best = _best_of(need, alternatives)
-    if best is None or best.remedy is None or need.chosen in (None, best.cca) or not best.changes:
-        return []
-    own = best.remedy._replace(ccas=(need.best_cca,))
-    return need.with_remedy(own._replace(after=trials.after(own)))
+    tried = {(each.cca, each.changes) for each in alternatives}
+    wanted = [(need.reference, each) for each in recommended(need, shown)]
+    wanted += [(need.chosen, best)] if need.chosen and best is not None else []
+    found = []
+    for cca, each in wanted:
+        if each.remedy is not None and each.changes and (cca, each.changes) not in tried:
+            tried.add((cca, each.changes))
+            own = each.remedy._replace(ccas=(cca,))
+            found += need.with_remedy(own._replace(after=trials.after(own)))
+    return found
 
 
 def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | None:
@@ -139,6 +147,7 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
         and need.net_gain(each, need.best_cca) > 0
     ]
     largest = max((each.net_gain for each in better), default=0.0)
+    better.sort(key=lambda each: -each.net_gain)
     alike = [each for each in better if largest - each.net_gain < need.min_gain]
     alike = [each for each in alike if each.changes] or alike
     return next((each for each in alike if each.cca == need.best_cca), next(iter(alike), None))

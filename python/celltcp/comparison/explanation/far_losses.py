@@ -21,8 +21,11 @@ DATA, HANDSHAKE = "data", "handshake"
 _MIN_REQUESTS, _MIN_REQUEST_SHARE = 2, 5e-4
 #: Minimum share of the time of connections that a repeated handshake takes to be a cause.
 _MIN_HANDSHAKE_SHARE = 0.02
+#: Cause of drops in an outage.
+_OUTAGE = "outage"
 #: Words for the causes of drops.
 _WORDS = {
+    _OUTAGE: "an outage of the link",
     "overflow": "a full queue",
     "aqm": "a queue discipline",
     "policer": "a policer",
@@ -46,12 +49,8 @@ def lost_requests(evidence: Evidence) -> Cause | None:
     There are at least {_MIN_REQUESTS} of them, and {_MIN_REQUEST_SHARE:.2%} of the units of work. Those
     of an outage that loses all packets are its losses.
     """
-    rows = evidence.far_losses
-    rows = rows[rows["kind"] == DATA]
-    losing = [outage for outage in evidence.ack_outages if outage.loses_all]
-    times = zip(rows["run"], rows["t_s"], strict=True)
-    in_outage = [any(gap.overlaps(run, t_s, t_s) for gap in losing) for run, t_s in times]
-    rows = rows[~np.array(in_outage, bool)]
+    rows = _with_outages(evidence)
+    rows = rows[(rows["kind"] == DATA) & (rows["cause"] != _OUTAGE)]
     if evidence.units is None or len(rows) < _MIN_REQUESTS:
         return None
     # The connections of pages are units of work, too.
@@ -77,7 +76,7 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
 
     The waits for the first data take at least {_MIN_HANDSHAKE_SHARE:.0%} of the time of connections.
     """
-    rows = evidence.far_losses
+    rows = _with_outages(evidence)
     rows = rows[rows["kind"] == HANDSHAKE]
     connections = evidence.connections
     lost = connections.merge(rows[["run", "flow"]].drop_duplicates(), on=["run", "flow"])
@@ -93,6 +92,18 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
         "request.",
         min(float(waits_s.sum() / total_s), 1.0),
     )
+
+
+def _with_outages(evidence: Evidence) -> pd.DataFrame:
+    """Returns the lost packets, with the outages that lose all packets as the cause of theirs.
+
+    A SYN-ACK is lost in those of the direction of the data.
+    """
+    rows = evidence.far_losses
+    losing = [gap for gap in (*evidence.ack_outages, *evidence.outages) if gap.loses_all]
+    times = zip(rows["run"], rows["t_s"], strict=True)
+    in_outage = [any(gap.overlaps(run, t_s, t_s) for gap in losing) for run, t_s in times]
+    return rows.assign(cause=rows["cause"].mask(np.array(in_outage, bool), _OUTAGE))
 
 
 def _causes_text(rows: pd.DataFrame) -> str:

@@ -42,6 +42,8 @@ _MIN_OVERFLOW_SHARE = 0.1
 _MIN_OVERSHOOT_SHARE = 0.05
 #: Minimum share of the time in outages at which they are a cause.
 MIN_OUTAGE_SHARE = 0.02
+#: Minimum share of the time of the runs in which a flow with connections nearly always has some.
+_MIN_ALWAYS_SHARE = 0.95
 #: Minimum wait after an outage that a text mentions, s.
 _MIN_WAIT_S = 0.05
 #: Time of a mean rate beside an outage, s, and the share of that before at which the rate is back.
@@ -144,6 +146,8 @@ def outage(evidence: Evidence) -> Cause | None:
     whole_s = sum(requested_s(evidence).values())
     if not whole_s or total_s < MIN_OUTAGE_SHARE * whole_s:
         return None
+    runs_s = float(evidence.comparison.runs["duration_s"].mean()) * len(evidence.runs)
+    of_text = "" if whole_s > _MIN_ALWAYS_SHARE * runs_s else " in which it had connections"
     share = min(total_s / whole_s, 1.0)
     waits_s = {outage: wait_s for outage in outages if (wait_s := evidence.wait_after(outage)) > 0}
     longest = max(outages, key=lambda outage: outage.length_s)
@@ -167,7 +171,7 @@ def outage(evidence: Evidence) -> Cause | None:
         wait_text += ". Packets wait in an outage of a trace; those of path.blackouts lose them"
     return Cause(
         "outage",
-        f"The link carried nothing for {percent_text(share)} of the time, "
+        f"The link carried nothing for {percent_text(share)} of the time{of_text}, "
         f"{times_text(len(outages))}{evidence.in_runs_text}, at most {longest.length_s:.1f} s at "
         f"{longest.start_s:.1f} s{wait_text}.",
         min(share + sum(waits_s.values()) / whole_s, 1.0),
