@@ -304,6 +304,48 @@ def test_fairness_is_that_of_the_flows_that_compete() -> None:
     assert result.jains_index("cubic")[0] > 0.8 > result.values("cubic", "fairness")[0]
 
 
+@pytest.mark.parametrize("gap", ["0s", "2s"])
+def test_transfers_with_pauses_are_not_unfair(gap: str) -> None:
+    """In their pauses, others have all of the path: Jain's index would call that unfair."""
+    sequence = {"kind": "sequence", "size": "500kB", "gap": gap}
+    beside = {"flows": [{"name": "bulk"}, {"name": "files", "cca": "cubic", "workload": sequence}]}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=beside)
+    headings = [column.heading for column in shares_table(result).columns]
+    assert result.has_fairness == (gap == "0s") == ("Jain's index" in headings)
+    beside["flows"].append({"name": "other", "cca": "cubic"})
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=beside)
+    shares = {share.flow: share.goodput.mean for share in result.mean_shares()}
+    rates = [rate for name, rate in shares.items() if gap == "0s" or name != "files"]
+    index = sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates))
+    assert result.jains_index("cubic") == pytest.approx([index])
+
+
+@pytest.mark.parametrize("lineups", ["cubic,bbr", "cubic+cubic,cubic+bbr"])
+def test_reports_begin_with_the_fairness_of_flows_that_compete(lineups: str) -> None:
+    sweep = ct.sweep("fairness", "path.buffer=0.5bdp,4bdp", lineups, 2, duration="40s")
+    means = {
+        f"{buffer} with {cca}": np.mean(comparison.jains_index(cca))
+        for buffer, comparison in sweep.comparisons.items()
+        for cca in comparison.ccas
+    }
+    best, worst = (extreme(means, key=means.__getitem__) for extreme in (max, min))
+    first = sweep_part(sweep).findings[0]
+    assert (first.question, first.answer.rstrip("?")) == ("Fairest shares", best)
+    assert f"Jain's index {means[best]:.3f}" in first.effect_size
+    assert f"least fair with {means[worst]:.3f}" in first.effect_size
+    assert worst in first.effect_size
+
+
+def test_advice_names_what_another_flow_loses() -> None:
+    """In half a bandwidth-delay product, BBR takes the path from CUBIC (Hock et al., ICNP 2017)."""
+    sweep = ct.sweep("fairness", "path.buffer=0.5bdp,1bdp", "cubic,bbr", 3, duration="90s")
+    texts = [text for text in sweep.field_changes if text.startswith("bbr instead of cubic")]
+    assert texts
+    assert all(
+        re.search(r"flow-2 goodput [\d.]+ Mbit/s instead of [\d.]+ \(-\d", text) for text in texts
+    )
+
+
 @pytest.mark.parametrize("unequal", ["down", "up"])
 def test_fairness_is_that_of_the_less_fair_direction(unequal: str) -> None:
     flows = [

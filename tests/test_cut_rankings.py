@@ -14,7 +14,8 @@ from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.applications import Application, is_lower_bound
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.metrics import best_of
-from celltcp.comparison.report.findings import _lead_text, _Ranking
+from celltcp.comparison.report.findings import _lead_text, _Ranking, findings_of
+from celltcp.comparison.report.front_page import answer_of
 
 END_S = 300.0
 
@@ -129,3 +130,22 @@ def test_no_time_is_less_by_more_than_all_of_it() -> None:
     best = best_of("completion_s", values, random=False)
     text = _lead_text(_Ranking("completion time", "completion_s", best, values), "bbr", "cubic")
     assert re.fullmatch(r"86\.2 % less \(-?\d[\d.]* to 100\.0 %\) than", text)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_times_of_complete_transfers_are_no_lower_bounds(seed: int) -> None:
+    """Random losses keep CUBIC from the end of the transfer, which BBR reaches."""
+    draw = random.Random(seed)
+    changes = {
+        "path.rtt": f"{draw.randint(70, 100)}ms",
+        "path.loss": 0.02,
+        "flows": [{"name": "file", "workload": {"kind": "bulk", "bytes": f"{draw.randint(7, 9)}MB"}}],
+    }
+    result = ct.compare("steady-20-68", "cubic,bbr", 3, duration="20s", set=changes)
+    (application,) = result.applications
+    assert application.bounds("completion_least_s") == {"cubic"}
+    (finding,) = (each for each in findings_of(result) if each.question.startswith("Best for file"))
+    assert finding.answer == "bbr"
+    assert finding.effect_size.startswith("completion mean ")
+    assert re.search(r"; at least [\d.]+ % less than cubic", finding.effect_size)
+    assert re.search(r"completion mean of file [\d.]+ instead of ≥ [\d.]+ s;", answer_of(result))

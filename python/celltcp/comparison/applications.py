@@ -15,6 +15,7 @@ from celltcp.comparison.metrics import (
     FRAMES,
     LAST_COMPLETION,
     LATE_RESPONSES,
+    LEAST_COMPLETION,
     MAX_PERCENTILE,
     MISSING_FRAMES,
     TRANSFERS,
@@ -34,8 +35,6 @@ _FIRST_BYTES = {
     "page_first_byte_s": "page_load_s",
     "first_byte_s": "completion_s",
 }
-#: Mean time of transfers, which last until the end of the run where it cut them.
-_LEAST_TIME = "completion_least_s"
 #: Share of the units above a percentile up to which some without an end hardly move it.
 _MAX_UNKNOWN = 0.1
 #: Median delay of frames, and the late share from which on all are late, so that it sets none apart.
@@ -85,13 +84,13 @@ class Application(NamedTuple):
     @property
     def completion_metric(self) -> str:
         """Metric of the time for which the user of transfers waits; empty without transfers."""
-        names = (LAST_COMPLETION,) if self.is_divided else ("completion_least_s", "completion_s")
+        names = (LAST_COMPLETION,) if self.is_divided else (LEAST_COMPLETION, "completion_s")
         return next((name for name in names if name in self.names), "")
 
     def heading(self, metric: str) -> str:
         """Returns the heading of a metric in tables, which says where times are of complete ones."""
         text = APP_METRICS[metric].heading
-        is_of_some = metric == "completion_s" and "completion_least_s" in self.names
+        is_of_some = metric == "completion_s" and LEAST_COMPLETION in self.names
         return text.replace("completion", "complete ones") if is_of_some else text
 
     def values(self, metric: str) -> dict[str, list[float]]:
@@ -151,7 +150,7 @@ class Application(NamedTuple):
             return RankingMetric("page_load_s", "page load time")
         title = "completion time of all parts" if self.is_divided else "completion time"
         metric = self.completion_metric
-        if "completion_least_s" not in self.names:
+        if LEAST_COMPLETION not in self.names:
             return RankingMetric(metric, title)
         if self._times_decide(metric):
             return RankingMetric(metric, f"{title}, or the time until the end")
@@ -206,7 +205,7 @@ def shown_metrics(applications: Sequence[Application]) -> list[str]:
         names -= {LAST_COMPLETION, "transfers"}
     if all(application.is_divided for application in applications):
         # The user waits for the last part, which counts cut ones, too.
-        names.discard("completion_least_s")
+        names.discard(LEAST_COMPLETION)
     for first_byte, mean in _FIRST_BYTES.items():
         if {first_byte, mean} <= names and _are_alike(applications, first_byte, mean):
             names.discard(first_byte)
@@ -260,7 +259,7 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     if metric is None:
         return False
     unfinished = _unfinished_share(name, metric, metrics)
-    if name == _LEAST_TIME:
+    if name == LEAST_COMPLETION:
         return unfinished > 0
     above = 1.0 - (metric.percentile or 0.0) / 100.0
     return unfinished > _MAX_UNKNOWN * above
@@ -269,7 +268,7 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
 def _unfinished_share(name: str, metric: AppMetric, metrics: Mapping[str, Sequence[float]]) -> float:
     """Returns the share of units that count with their age in a metric; 0 for metrics without ages."""
     kind, is_mean = metric.kind or name, metric.percentile is None
-    if name == _LEAST_TIME or (name in TRANSFERS and not is_mean):
+    if name == LEAST_COMPLETION or (name in TRANSFERS and not is_mean):
         return 1.0 - estimate(metrics.get("completed_share", [1.0])).mean
     age = AGES.get(kind)
     if age == FRAME_AGE and not metric.is_count:

@@ -28,7 +28,7 @@ from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 if TYPE_CHECKING:
@@ -98,6 +98,15 @@ class _Points:
         self.tested = first.tested.name
         #: Whether there are enough runs to name a best value.
         self.decides = all(comparison.decides for comparison in self.comparisons.values())
+
+    @functools.cached_property
+    def rivals(self) -> list[str]:
+        """Names of the flows that compete with the flow under test at every value."""
+        names = [
+            {flow.name for flow in each.competing_flows} - {self.tested}
+            for each in self.comparisons.values()
+        ]
+        return [flow.name for flow in self.flows if flow.name in set.intersection(*names)]
 
     @property
     def comparable_ccas(self) -> list[list[str]]:
@@ -217,11 +226,8 @@ class FieldRanking:
         if points.is_same_path and delay == MEAN_RTT:
             metrics.append(RankingMetric(_BALANCED, "balance of goodput and delay"))
         stakes = [self._network_stake(metric) for metric in metrics]
-        if self.cca is not None and has_several_flows(self.cca):
-            # What one flow of a mix gains, another one may lose.
-            others = (flow.name for flow in points.flows if flow.name != points.tested)
-            stakes += [self._goodput_stake(flow) for flow in others]
-        return stakes
+        # What one flow gains, another one may lose.
+        return [*stakes, *map(self._goodput_stake, points.rivals)]
 
     def stakes_by(self, by: Sequence[str]) -> list[Stake]:
         """Returns the stakes by chosen metrics, as in `Comparison.best_by`, and then all others."""
@@ -357,6 +363,7 @@ class FieldRanking:
         if metric.metric not in names:
             metric = merged.ranking
         stake = self._stake(flow.name, metric, merged.values(metric.metric))
+        stake = stake._replace(bounds=merged.bounds(metric.metric))
         return self._in_tail(stake, merged) or stake
 
     def _in_tail(self, stake: Stake, application: Application) -> Stake | None:

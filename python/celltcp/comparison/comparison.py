@@ -6,7 +6,7 @@ import collections
 import functools
 import itertools
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +76,7 @@ class Comparison(RunTables):
             self.metrics = (*self.metrics, COMPLETIONS)
         #: Flow under test: the first flow of the scenario, which runs, summary and verdicts describe.
         self.tested = FlowUnderTest.of(results.about)
-        fairness = self._fairness() if self._several_connections else None
+        fairness = self._path_shares.jains_indices() if self._several_connections else None
         #: Columns of the runs by competing flow.
         self._columns_of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._slots_of_flows: dict[str, pd.DataFrame] = {}
@@ -119,31 +119,27 @@ class Comparison(RunTables):
 
         return path_shares(self.results)
 
-    def _fairness(self, excluded_flows: Collection[str] = ()) -> dict[int, float]:
-        """Returns Jain's index of the competitors of each run, without these flows."""
-        from celltcp.comparison.shares import lowest_jains_index
-
-        return {
-            run: lowest_jains_index(each for each in competitors if each.flow not in excluded_flows)
-            for run, competitors in self._path_shares.competitors.items()
-        }
-
     def jains_index(self, cca: str) -> list[float]:
         """Returns Jain's index of the competitors of a direction, in the order of the seeds.
 
-        With competitors in both, it is the lower one.
-
-        Flows that do not compete, such as a game or web pages, do not count.
+        With competitors in both, it is the lower one. Flows that do not compete all of the time,
+        such as a game or transfers with pauses, do not count.
         """
-        if not self._intermittent_flows:
+        left_out = {*self.intermittent_flows, *self.pausing_flows}
+        if not left_out:
             return self.values(cca, JAIN)
-        fairness = self._fairness(self._intermittent_flows)
+        fairness = self._path_shares.jains_indices(left_out)
         return self._in_seed_order(cca, [fairness.get(run, math.nan) for run in self._columns["run"]])
 
     @functools.cached_property
-    def _intermittent_flows(self) -> set[str]:
-        """Names of the flows that do not compete for the path."""
-        return {application.flow for application in self.applications if application.is_intermittent}
+    def intermittent_flows(self) -> dict[str, None]:
+        """Names of the flows that do not compete for the path, such as a game."""
+        return dict.fromkeys(each.flow for each in self.applications if each.is_intermittent)
+
+    @property
+    def pausing_flows(self) -> set[str]:
+        """Names of the flows with pauses between their transfers, in which others have the path."""
+        return self._path_shares.pausing_flows
 
     @functools.cached_property
     def _several_connections(self) -> bool:
@@ -442,7 +438,7 @@ class Comparison(RunTables):
 
     def competing_shares(self) -> list[MeanShare]:
         """Returns the shares of flows that compete for the path; a game or web pages do not."""
-        return [share for share in self.mean_shares() if share.flow not in self._intermittent_flows]
+        return [share for share in self.mean_shares() if share.flow not in self.intermittent_flows]
 
     @functools.cached_property
     def competing_flows(self) -> list[FlowUnderTest]:
@@ -477,11 +473,17 @@ class Comparison(RunTables):
     @property
     def has_competition(self) -> bool:
         """Whether several flows, or connections of a flow, compete for the path."""
-        if not self.several_flows:
-            return False
+        return self.several_flows and self._compete(set())
+
+    @property
+    def has_fairness(self) -> bool:
+        """Whether flows or connections compete all of the time, so that they have Jain's index."""
+        return self.has_competition and self._compete(self.pausing_flows)
+
+    def _compete(self, left_out: set[str]) -> bool:
         counts: collections.Counter[str] = collections.Counter()
         for share in self.competing_shares():
-            counts[share.mix] += share.connections
+            counts[share.mix] += share.connections if share.flow not in left_out else 0
         return max(counts.values(), default=0) > 1
 
     @property

@@ -286,6 +286,8 @@ VIDEO = {
 
 #: Completion time of the last of the transfers of a run.
 LAST_COMPLETION = "completion_max_s"
+#: Mean time of transfers, which last until the end of the run where it cut them.
+LEAST_COMPLETION = "completion_least_s"
 
 #: Share of the frames that had not arrived at the end.
 MISSING_FRAMES = "missing_share"
@@ -312,7 +314,7 @@ TRANSFERS = {
     },
     LAST_COMPLETION: AppMetric("completion\nmax s", 3, "Longest of the times of the percentiles, s."),
     "completion_sd_s": _spread("completion\nsd s", 3, "completion times, s"),
-    "completion_least_s": AppMetric(
+    LEAST_COMPLETION: AppMetric(
         "completion\nat least s",
         *(3, "Mean time to complete of all transfers, s; cut ones lasted until the end of the run."),
         is_occasional=True,
@@ -496,7 +498,9 @@ def words_of(metric: str) -> MetricText:
     """Returns name, unit and decimals of a metric for a line of text."""
     if metric in APP_METRICS:
         app_metric = APP_METRICS[metric]
-        words = MetricText(app_metric.name, app_metric.unit, app_metric.digits)
+        # Texts mark lower bounds themselves: of complete transfers it is their mean.
+        name = "completion mean" if metric == LEAST_COMPLETION else app_metric.name
+        words = MetricText(name, app_metric.unit, app_metric.digits)
     else:
         # Performance metrics of other weights have the digits of the named ones.
         words = _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))

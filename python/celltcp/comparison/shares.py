@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp._core import jain
+from celltcp._core import in_unit, jain
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -22,6 +22,7 @@ from celltcp.results.columns import (
 )
 from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tables import Results
+from celltcp.results.tested import FlowUnderTest
 
 #: Receiver of uploads in the column `ue` of connections.
 SERVER = "server"
@@ -69,6 +70,15 @@ class PathShares(NamedTuple):
     shares: list[Share]
     #: Competitors by run.
     competitors: dict[int, list[Competitor]]
+    #: Names of the flows that pause between their transfers.
+    pausing_flows: set[str]
+
+    def jains_indices(self, left_out: Collection[str] = ()) -> dict[int, float]:
+        """Returns Jain's index of the competitors of each run, without these flows."""
+        return {
+            run: lowest_jains_index(each for each in competitors if each.flow not in left_out)
+            for run, competitors in self.competitors.items()
+        }
 
 
 class _Flow(NamedTuple):
@@ -128,6 +138,7 @@ def path_shares(results: Results) -> PathShares:
     return PathShares(
         [Share(flow.run, flow.name, flow.cca, counts[flow], total) for flow, total in totals.items()],
         competitors,
+        _pausing_flows(results.about, {flow.name for flow in sharing}),
     )
 
 
@@ -140,6 +151,18 @@ def lowest_jains_index(competitors: Iterable[Competitor]) -> float:
     for competitor in competitors:
         by_direction.setdefault(competitor.is_upload, []).append(competitor.goodput_mbps)
     return min(map(jain, by_direction.values()), default=math.nan)
+
+
+def _pausing_flows(about: Mapping[str, Any], names: Iterable[str]) -> set[str]:
+    """Returns the names of those flows of results that pause between their transfers."""
+    flows = [
+        flow
+        for flow, workload in FlowUnderTest.each_with_workload(about)
+        if workload.get("kind") == "sequence"
+        # Any distribution but the constant zero has pauses.
+        and in_unit(workload.get("gap", {}).get("value"), "s") != 0
+    ]
+    return {name for name in names if any(flow.includes(name) for flow in flows)}
 
 
 def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanShare]:

@@ -11,6 +11,7 @@ from celltcp.comparison.costs import with_delay_cost, with_resent_cost
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, best_of, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows
@@ -101,7 +102,8 @@ class Stake(NamedTuple):
             return f"{name} unchanged"
         if self._gap(cca, instead_of)[0].includes_zero:
             return f"{name} undecided ({words.number(new)} against {words.own_text(old)})"
-        text = f"{name} {words.own_text(new)} instead of {words.number(old)}"
+        marks = [AT_LEAST if each in self.bounds else "" for each in (cca, instead_of)]
+        text = f"{name} {marks[0]}{words.own_text(new)} instead of {marks[1]}{words.number(old)}"
         has_share = self.metric == GOODPUT and old and not math.isnan(new / old)
         return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
 

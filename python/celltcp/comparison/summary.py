@@ -323,7 +323,7 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
         for name in _FLOW_METRICS:
             key, of_flow = (f"{name}:{flow.name}", f" ({flow.name})") if rivals else (name, "")
             add_flow_metric(name, key, flow, of_flow)
-    if comparison.has_competition:
+    if comparison.has_fairness:
         words = words_of(JAIN)
         headings[JAIN] = _Heading(words.name, words.digits)
         values[JAIN] = {cca: comparison.jains_index(cca) for cca in comparison.ccas}

@@ -30,7 +30,7 @@ from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, has_captured_sender
 from celltcp.results.statistics import within
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -251,20 +251,29 @@ def _heading(requirement: str) -> str:
 
 def shares_table(comparison: Comparison) -> Table:
     """Returns a table of the goodput of each competing flow, with Jain's index if several compete."""
-    has_index = comparison.has_competition
+    has_index = comparison.has_fairness
     names = labels(comparison.ccas)
     cells = share_cells(comparison, has_index=has_index)
     return Table(
         columns=(Column("CCA"), *share_columns(has_index=has_index)),
         rows=tuple((names[cca], *cca_cells) for cca, cca_cells in cells.items()),
-        title=shares_title(has_index=has_index),
+        title=shares_title([comparison], has_index=has_index),
     )
 
 
-def shares_title(*, has_index: bool) -> str:
-    """Returns the title of a table of `share_columns`."""
-    index = ", and Jain's index (1 is fair)" if has_index else ""
-    return f"Shares of the path while all flows run{index}"
+def shares_title(comparisons: Iterable[Comparison], *, has_index: bool) -> str:
+    """Returns the title of a table of `share_columns`, with the flows that it leaves out."""
+    every = [*comparisons]
+    pausing = _names_text(name for each in every for name in sorted(each.pausing_flows))
+    index = f", and Jain's index (1 is fair{pausing and f', without {pausing}'})" if has_index else ""
+    names = _names_text(name for each in every for name in each.intermittent_flows)
+    return (
+        f"Shares of the path while all flows run{index}{names and f'; without {names}, idle at times'}"
+    )
+
+
+def _names_text(names: Iterable[str]) -> str:
+    return join_names([*dict.fromkeys(names)], _MAX_FLOW_ROWS)
 
 
 def share_columns(*, has_index: bool) -> tuple[Column, ...]:

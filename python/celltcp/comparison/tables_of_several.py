@@ -75,11 +75,11 @@ def sweep_shares_table(sweep: Sweep) -> Table | None:
     points = {point: each for point, each in sweep.points.items() if each.has_shares}
     if not points:
         return None
-    has_index = all(comparison.has_competition for comparison in points.values())
+    has_index = all(comparison.has_fairness for comparison in points.values())
     cells = {
         point: share_cells(comparison, has_index=has_index) for point, comparison in points.items()
     }
-    title = shares_title(has_index=has_index)
+    title = shares_title(points.values(), has_index=has_index)
     return table_by_point(sweep.axes, share_columns(has_index=has_index), cells, title)
 
 

@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.plots.accessors import ComparisonPlots
+from celltcp.comparison.report.fairness import fairness_finding
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, question_on, settings_section
 from celltcp.comparison.report.pictures import (
@@ -68,7 +69,7 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
         title=title,
         question=question,
         answer=answer_of(comparison, explained.window_limit_text),
-        findings=findings_of(comparison),
+        findings=tuple(filter(None, (fairness_finding({"": comparison}), *findings_of(comparison)))),
         sections=(
             *_conclusion_sections(explained.conclusion),
             *([settings] if settings else []),

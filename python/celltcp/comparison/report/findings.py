@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from celltcp.comparison.applications import Application
@@ -198,6 +199,8 @@ def _lead_text(ranking: _Ranking, best: str, other: str) -> str:
         return "ahead of"
     share, half = 100 * ranking.sign * gap.mean / base, gap.ci95
     word = "more" if ranking.sign > 0 else "less"
+    if other in ranking.bounds:
+        return f"at least {share:.1f} % {word} than"
     if half is None:
         return f"{share:.1f} % {word} than"
     half = 100 * half / base
@@ -231,7 +234,7 @@ def differences_table(comparison: Comparison) -> Table | None:
                     ranking.need,
                     names[verdict.leader],
                     names[cca],
-                    estimate_text(gap, digits),
+                    estimate_text(replace(gap, is_bound=cca in ranking.bounds), digits),
                     "-" if math.isnan(share) else f"{100 * share:+.1f}",
                     state if cca in verdict.ranked else "worse",
                 )

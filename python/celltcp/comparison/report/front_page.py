@@ -27,7 +27,7 @@ from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.comparison.settings_lines import settings_blocks, systems
 from celltcp.comparison.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
-from celltcp.present.section import Section
+from celltcp.present.section import AT_LEAST, Section
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
 from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
@@ -196,7 +196,11 @@ def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
         metric = application.ranking.metric
         words = words_of(metric)
         values = [application.metrics[each][metric] for each in (cca, other)]
-        texts.append(_gap_text(f"{words.name} of {application.flow}", words, *values))
+        bounds = application.bounds(metric)
+        are_bounds = [each in bounds for each in (cca, other)]
+        texts.append(
+            _gap_text(f"{words.name} of {application.flow}", words, *values, are_bounds=are_bounds)
+        )
     for metric in (*((GOODPUT,) if comparison.is_competing else ()), comparison.delay_metric):
         words = words_of(metric)
         values = [comparison.values(each, metric) for each in (cca, other)]
@@ -204,11 +208,22 @@ def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
     return texts
 
 
-def _gap_text(name: str, words: MetricText, new: Sequence[float], old: Sequence[float]) -> str:
+def _gap_text(
+    name: str,
+    words: MetricText,
+    new: Sequence[float],
+    old: Sequence[float],
+    *,
+    are_bounds: Sequence[bool] = (False, False),
+) -> str:
+    """Returns a metric under two CCAs with the difference, which lower bounds do not have."""
     words = words.suited(estimate(new).mean, estimate(old).mean)
     gap = paired_gap(*([words.factor * value for value in values] for values in (new, old)))
     new_number, old_number = (words.number(estimate(values).mean) for values in (new, old))
     old_text = words.own_text(estimate(old).mean)
+    if any(are_bounds):
+        marks = [AT_LEAST if is_bound else "" for is_bound in are_bounds]
+        return f"{name} {marks[0]}{new_number} instead of {marks[1]}{old_text}"
     if math.isnan(gap.mean):
         return f"{name} {new_number} instead of {old_text}"
     if new_number == old_number and not gap.ci95:

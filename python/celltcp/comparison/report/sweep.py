@@ -14,6 +14,7 @@ from celltcp.comparison.leading import leading_in
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_metrics
+from celltcp.comparison.report.fairness import fairness_finding
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, provenance_sections
@@ -60,7 +61,11 @@ def sweep_part(sweep: Sweep) -> Part:
         title=f"{', '.join(names)}{by_field}",
         question=question,
         answer=answer,
-        findings=(*_field_findings(sweep), *_findings(sweep)),
+        findings=(
+            *([fairness] if (fairness := fairness_finding(sweep.comparisons)) else []),
+            *_field_findings(sweep),
+            *_findings(sweep),
+        ),
         sections=(
             *_changes(sweep),
             *([settings] if settings else []),
@@ -111,7 +116,8 @@ def _field_finding(ranking: FieldRanking, stake: Stake, *, has_ccas: bool) -> Fi
     if verdict.leader is None or verdict.best is None:
         return Finding(question, "undecided", text, state="undecided")
     tied = f"tied with it: {', '.join(verdict.tied)}" if verdict.tied else ""
-    effect = stake.value_text(verdict.best)
+    cost = f" ({verdict.cost.short})" if verdict.cost else ""
+    effect = f"{stake.value_text(verdict.best)}{cost}"
     return Finding(question, verdict.best, effect, tied, "tied" if tied else "decided")
 
 
