@@ -7,12 +7,18 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from celltcp._core import in_unit
+from celltcp.scenarios.frames import min_frame_mbps
 
 #: Ratio of the rate for a video to its best representation, with which the buffer of the player grows.
 _VIDEO_HEADROOM = 2.0
 #: Ratio of a size that is rarely exceeded to the mean, for distributions without a highest value.
 _RARE_RATIO = 5.0
 
+#: What an application with a sustained rate does, by the kind of its workload: singular and plural.
+SUSTAINED_VERBS = {
+    "frames": ("makes frames", "make frames"),
+    "chunked": ("asks for pieces", "ask for pieces"),
+}
 #: Mean of each kind of distribution, from its table and a function that reads a field in the unit.
 _MEANS: Mapping[str, Callable[[Mapping[str, Any], Callable[[str], float]], float]] = {
     "constant": lambda _, read: read("value"),
@@ -48,11 +54,27 @@ def offered_mbps(workload: Mapping[str, Any]) -> float | None:
         return None
     mbps = 0.0
     for frames in _frame_kinds(workload):
-        size, interval_s = _mean(frames.get("size"), "B"), _mean(frames.get("interval"), "s")
+        size, interval_s = mean_of(frames.get("size"), "B"), mean_of(frames.get("interval"), "s")
         if not size or not interval_s:
             return None
         mbps += 8e-6 * size / interval_s
     return mbps
+
+
+def sustained_mbps(workload: Mapping[str, Any]) -> float | None:
+    """Returns the minimum mean rate at which an application makes data, Mbit/s, whatever has arrived.
+
+    That is so for frames, and for pieces of a video at regular times. None for other applications.
+    """
+    if workload.get("kind") == "chunked":
+        size, period_s = in_unit(workload.get("piece"), "B"), in_unit(workload.get("period"), "s")
+        return 8e-6 * size / period_s if size and period_s else None
+    if workload.get("kind") != "frames":
+        return None
+    least = min_frame_mbps(workload)
+    if least is None and (offered := offered_mbps(workload)) is not None:
+        least = offered * float(workload.get("encoder", {}).get("lowest", 1.0))
+    return least
 
 
 def demand(
@@ -100,12 +122,12 @@ def _rare_size(distribution: object) -> float:
     """Returns a size that is rarely exceeded, bytes; 0 if it is unknown."""
     if isinstance(distribution, Mapping) and distribution.get("kind") == "uniform":
         return in_unit(distribution["max"], "B") or 0.0
-    mean = _mean(distribution, "B") or 0.0
+    mean = mean_of(distribution, "B") or 0.0
     is_constant = isinstance(distribution, Mapping) and distribution.get("kind") == "constant"
     return mean if is_constant else _RARE_RATIO * mean
 
 
-def _mean(distribution: object, unit: str) -> float | None:
+def mean_of(distribution: object, unit: str) -> float | None:
     """Returns the mean of a distribution; None for a kind without a finite mean, or a wrong unit."""
     if not isinstance(distribution, Mapping):
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
-from celltcp.comparison.explanation.frame_load import frame_load
+from celltcp.comparison.explanation.frame_load import load_of
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, beside_mbps, first_frames
 from celltcp.scenarios.quantity_texts import three_digits
@@ -58,7 +58,7 @@ def newest_frame(evidence: Evidence) -> Remedy:
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Smaller frames, which the path can carry, or an encoder that may make such frames."""
-    load = frame_load(evidence)
+    load = load_of(evidence)
     whole = "what the path carries"
     for remedy in fitting_frames(evidence, load.fitting_mbps, whole) if load else ():
         # An encoder that follows the rate is shown where it is better than a fixed rate.

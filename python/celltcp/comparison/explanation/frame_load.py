@@ -1,28 +1,33 @@
-"""Load of frames: the rate of the frames on a path beside what the path carries."""
+"""Load of applications that make data at a rate, beside what their path carries."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.openings import requested_capacity_mbps
 from celltcp.results.statistics import estimate
+from celltcp.scenarios.demand import sustained_mbps
 from celltcp.scenarios.frames import beside_mbps, first_frames, min_frame_mbps
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from celltcp.comparison.explanation.evidence import Evidence
 
-
+#: Minimum time in which the sessions of a flow start, as a share of the run, at which they arrive.
+_MIN_ARRIVAL_SHARE = 0.5
 #: Mean size of the frames of an encoder, as a share of whole ones, above which it hardly makes smaller
 #: ones at low rates.
 _MIN_WHOLE_SHARE = 0.9
 
 
-class FrameLoad(NamedTuple):
-    """Frames of a flow, and of the other flows with frames that share its path, Mbit/s."""
+class Load(NamedTuple):
+    """Data of a flow, and of the other flows with such data that share its path, Mbit/s."""
 
-    #: Minimum rate of the frames of all sessions of the flow.
+    #: Minimum mean rate at which all sessions of the flow make data.
     own_mbps: float
-    #: Minimum rate of the frames of all flows.
+    #: Minimum mean rate of all flows.
     made_mbps: float
     #: Payload that the path carries for these flows.
     carried_mbps: float
@@ -46,7 +51,9 @@ def sent_mbps(evidence: Evidence) -> float | None:
     """
     frames = first_frames(evidence.workload)
     if frames is None:
-        return None
+        are_frames = evidence.workload.get("kind") == "frames"
+        mean_mbps = sustained_mbps(evidence.workload) if are_frames else None
+        return None if mean_mbps is None else evidence.sessions * mean_mbps
     mean_share = whole_share(evidence)
     share = mean_share or float(evidence.workload.get("encoder", {}).get("lowest", 1.0))
     own_mbps = 8e-6 * frames[0] / frames[1] * share
@@ -60,9 +67,12 @@ def whole_share(evidence: Evidence) -> float | None:
     return share if share >= _MIN_WHOLE_SHARE else None
 
 
-def frame_load(evidence: Evidence) -> FrameLoad | None:
-    """Returns the load of the frames of a flow; None for other workloads, and beside bulk flows."""
-    own_mbps = made_mbps(evidence)
+def load_of(evidence: Evidence) -> Load | None:
+    """Returns the load of frames, pieces or arriving transfers; None for other flows, and beside bulk.
+
+    Transfers arrive where the sessions of a flow start during most of the run.
+    """
+    own_mbps = _sustained_mbps(evidence.scenario["flows"][evidence.flow_index], _run_s(evidence))
     if own_mbps is None or not all(map(evidence.is_thin_flow, evidence.competing_mbps)):
         return None
     total_mbps, carried_mbps = own_mbps, requested_capacity_mbps(evidence)
@@ -70,8 +80,25 @@ def frame_load(evidence: Evidence) -> FrameLoad | None:
         # The capacity is what other flows leave; those with frames get a part of it by their CCA.
         index = evidence.index_of(name)
         flow = {} if index is None else evidence.scenario["flows"][index]
-        frames_mbps = min_frame_mbps(flow.get("workload", {}))
-        if frames_mbps is not None:
-            total_mbps += int(flow.get("count", 1)) * frames_mbps
+        rate_mbps = _sustained_mbps(flow, _run_s(evidence))
+        if rate_mbps is not None:
+            total_mbps += rate_mbps
             carried_mbps += goodput_mbps
-    return FrameLoad(own_mbps, total_mbps, carried_mbps)
+    return Load(own_mbps, total_mbps, carried_mbps)
+
+
+def _run_s(evidence: Evidence) -> float:
+    """Returns the mean duration of a run, s."""
+    return float(evidence.comparison.runs["duration_s"].mean())
+
+
+def _sustained_mbps(flow: Mapping[str, Any], run_s: float) -> float | None:
+    """Returns the minimum mean rate that all sessions of a flow make, Mbit/s; None for other flows."""
+    workload, count = flow.get("workload", {}), int(flow.get("count", 1))
+    rate_mbps = sustained_mbps(workload)
+    if rate_mbps is not None:
+        return count * rate_mbps
+    size, spread_s = in_unit(workload.get("bytes"), "B"), in_unit(flow.get("start_spread"), "s")
+    if not size or not spread_s or spread_s < _MIN_ARRIVAL_SHARE * run_s or count < 2:
+        return None
+    return 8e-6 * count * size / spread_s

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
-from celltcp.comparison.explanation.frame_load import frame_load, sent_mbps, whole_share
+from celltcp.comparison.explanation.frame_load import sent_mbps, whole_share
+from celltcp.comparison.explanation.overload import overload
 from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.first_window import initial_buffer
 from celltcp.results.limits import MIN_PEAK_SHARE, MIN_WINDOW_SHARE, receive_window_fields
 from celltcp.results.warnings.aborted import silence_text
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text
+from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.lower_bounds import has_capacity_bound, has_sender_limit
 from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text
 
@@ -67,32 +68,6 @@ def application(evidence: Evidence) -> Cause | None:
         f"The application ({kind}) had no more to send for {percent_text(share)} of the time, and "
         f"{percent_text(evidence.unused_share)} of the capacity stayed unused.",
         min(share, evidence.unused_share),
-    )
-
-
-def overload(evidence: Evidence) -> Cause | None:
-    """The application makes frames at over {MAX_FRAME_SHARE:.0%} of the capacity.
-
-    They then wait under every CCA. The frames of all sessions and flows that share the path count. For
-    an encoder that follows the rate, the size of the smallest frames counts.
-    """
-    load = frame_load(evidence)
-    if load is None or not 0 < load.carried_mbps < load.made_mbps / MAX_FRAME_SHARE:
-        return None
-    bound_text = "at least " if "encoder" in evidence.workload else ""
-    count, growth = evidence.sessions, ""
-    subject = f"{count} sessions make" if count > 1 else "The application makes"
-    if load.made_mbps > load.own_mbps:
-        # The CCAs decide whose frames wait.
-        subject = "All flows together make"
-    else:
-        growth = growth_text(evidence.workload, load.made_mbps, load.carried_mbps)
-    return Cause(
-        "overload",
-        f"{subject} frames of {bound_text}{rate_text(load.made_mbps)}, "
-        f"{load.made_mbps / load.carried_mbps:.1f} times what the path carries "
-        f"({rate_text(load.carried_mbps)}): {growth or 'they wait, or are dropped'}, under every CCA.",
-        1.0,
     )
 
 

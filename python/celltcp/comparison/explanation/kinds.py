@@ -19,6 +19,7 @@ from celltcp.comparison.explanation import (
     grants,
     hosts,
     nagle,
+    overload,
     path,
     queue_remedies,
     queues,
@@ -99,7 +100,7 @@ KINDS: Mapping[str, Kind] = {
     kind.rule.__name__: kind
     for kind in (
         Kind(hosts.application, traits=_HOSTS),
-        Kind(hosts.overload, application_remedies.overload, Trait.BESIDE_CWND),
+        Kind(overload.overload, application_remedies.overload, Trait.BESIDE_CWND),
         Kind(hosts.slow_link, application_remedies.slow_link, Trait.BESIDE_CWND),
         Kind(videos.video, application_remedies.video, Trait.BESIDE_CWND),
         Kind(hosts.given_up, traits=Trait.BESIDE_CWND),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
-from celltcp.comparison.explanation.hosts import overload, slow_link
+from celltcp.comparison.explanation.hosts import slow_link
+from celltcp.comparison.explanation.overload import overload
 from celltcp.comparison.explanation.path import intervals_overlap_outages
 from celltcp.comparison.explanation.tail import UNIT_KINDS
 from celltcp.comparison.units_of_work import UNITS
