@@ -139,12 +139,14 @@ class Application(NamedTuple):
         if LATE_RESPONSES in self.names and any(mean > 0 for mean in self.means(LATE_RESPONSES)):
             return RankingMetric(LATE_RESPONSES, "share of late responses")
         if "response_p95_s" in self.names:
-            # Of few responses, a percentile is the longest one, and named so. Where one CCA has few,
-            # the longest of all are compared, as tables have no percentile of it.
+            # A percentile of few responses is the longest one, which is a matter of chance. Where one
+            # CCA has few, tables have no percentile of it. A mean leaves out what had no end.
             every = self.metrics.values()
             has_few = any(map(_has_few, every))
             if has_few or all(has_too_few("response_p95_s", metrics) for metrics in every):
-                return RankingMetric("response_max_s", "longest response time")
+                if self.bounds("response_max_s"):
+                    return RankingMetric("response_max_s", "longest response time")
+                return RankingMetric("response_s", "mean response time")
             return RankingMetric("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
             return RankingMetric("page_load_s", "page load time")
