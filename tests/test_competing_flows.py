@@ -14,6 +14,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import celltcp as ct
+from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
@@ -22,6 +23,8 @@ from celltcp.comparison.report.sweep import sweep_part
 from celltcp.comparison.tables import means_table, shares_table, subject_text
 from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
 from celltcp.present.style import styled
+from celltcp.results.statistics import estimate
+from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
     from conftest import Celltcp
@@ -383,3 +386,43 @@ def test_a_queue_that_another_flow_fills_does_not_follow_the_rate_of_a_constant_
     texts = [text for each in explained.ccas for text in explained.texts(each)]
     assert any("A queue stood on the way, which file" in text for text in texts)
     assert not any("follows the rate of the link" in text for text in texts)
+
+
+@pytest.fixture(scope="module")
+def shallow() -> ct.Comparison:
+    """BBR, CUBIC and Vegas beside CUBIC at half a bandwidth-delay product of buffer."""
+    changes = {
+        "path.rtt": "50ms",
+        "path.down": "30Mbit/s",
+        "path.buffer": "0.5bdp",
+        "flows": [{"name": "new"}, {"name": "old", "cca": "cubic"}],
+    }
+    return ct.compare("steady-20-68", ["bbr", "cubic", "vegas"], 3, duration="40s", set=changes)
+
+
+def test_a_flow_that_takes_more_has_the_reason_too(shallow: ct.Comparison) -> None:
+    """BBR does not reduce its rate at the losses of a shallow buffer, CUBIC beside it does."""
+    explained = ExplainedComparison(shallow)
+    (bbr,) = [each for each in explained.ccas if each.cca == "bbr"]
+    assert "bbr does not reduce its rate at such losses" in bbr.cause_text("competition")
+    (cubic,) = [each for each in explained.ccas if each.cca == "cubic"]
+    assert "reduce" not in cubic.cause_text("competition")
+
+
+def test_what_another_flow_loses_is_a_trade_off(shallow: ct.Comparison) -> None:
+    (text,) = [text for text in shallow.trade_offs if text.startswith("cubic instead of bbr: ")]
+    _, old = FlowUnderTest.each(shallow.results.about)
+    means = [estimate(shallow.values_of(old, cca, "goodput_mbps")).mean for cca in ("cubic", "bbr")]
+    assert f"old goodput {means[0]:.2f} Mbit/s instead of {means[1]:.2f} (+" in text
+
+
+def test_throughput_comes_first_where_the_best_balance_leaves_the_path_to_others(
+    shallow: ct.Comparison,
+) -> None:
+    """Performance metrics do not count what other flows take; Vegas has an eighth of BBR's goodput."""
+    needs = {each.metric: each.verdict for each in choices_of(shallow)}
+    assert "vegas" in {needs["pm_balanced"].leader, *needs["pm_balanced"].tied}
+    assert next(iter(needs)) == "goodput_mbps"
+    assert [*ccas_to_set(shallow)] == ["bbr"]
+    # Without Vegas, the best balance has more than half of the best goodput.
+    assert choices_of(shallow.only(["bbr", "cubic"]))[0].metric == "pm_balanced"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.equal_flows import joined_stakes
-from celltcp.comparison.metrics import words_of
+from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
@@ -14,11 +14,15 @@ from celltcp.scenarios.ccas import DEFAULT_CCA
 from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.stakes import Stake
 
 #: Minimum difference of delays that sets CCAs apart which are as good otherwise, as a share.
 _MIN_LOWER_DELAY = 0.05
+#: Minimum share of the best goodput that the CCA of the best balance has beside other flows.
+_MIN_GOODPUT_SHARE = 0.5
 #: Texts of needs by requirement, the first one first.
 NEED_TEXTS = {
     "balanced": "a balance of throughput and delay",
@@ -54,9 +58,10 @@ def choices_of(comparison: Comparison) -> list[Choice]:
     ]
     # Transfers rank by their completion time, which depends on throughput and delay.
     verdicts = {} if comparison.is_finite else comparison.network_verdicts
+    first = ["goodput"] if _leaves_path(comparison, verdicts) else []
     choices += [
-        Choice(text, comparison.requirements[name], verdicts[name])
-        for name, text in NEED_TEXTS.items()
+        Choice(NEED_TEXTS[name], comparison.requirements[name], verdicts[name])
+        for name in dict.fromkeys([*first, *NEED_TEXTS])
         if name in verdicts
     ]
     return [choice for choice in choices if choice.verdict.leader is not None]
@@ -143,6 +148,18 @@ def _has_lower_delay(comparison: Comparison, cca: str, other: str) -> bool:
     larger_mean = max(estimate(values).mean for values in pair)
     is_far_lower = gap.mean < -_MIN_LOWER_DELAY * larger_mean
     return is_far_lower and not gap.includes_zero and not is_tie(gap, larger_mean)
+
+
+def _leaves_path(comparison: Comparison, verdicts: Mapping[str, Verdict]) -> bool:
+    """Returns whether the CCA of the best balance leaves most of its goodput to flows beside it.
+
+    Performance metrics do not count what other flows take of the path.
+    """
+    leaders = [verdicts[name].leader for name in ("balanced", "goodput") if name in verdicts]
+    if len(leaders) < 2 or None in leaders or not comparison.competing_flows:
+        return False
+    balanced, fastest = (estimate(comparison.values(str(each), GOODPUT)).mean for each in leaders)
+    return balanced < _MIN_GOODPUT_SHARE * fastest
 
 
 def as_good(verdict: Verdict, cca: str) -> list[str]:

@@ -375,7 +375,7 @@ class Comparison(RunTables):
     @property
     def trade_offs(self) -> list[str]:
         """Texts on gains and losses of each flow, where flows have different best CCAs."""
-        if not self.applications:
+        if not self.applications and not self.competing_flows:
             return []
         from celltcp.comparison.trade_off import trade_off_texts
 

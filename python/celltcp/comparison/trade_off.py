@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.stakes import mix_stakes
+from celltcp.comparison.stakes import mix_stakes, stakes_of
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def trade_off_texts(comparison: Comparison) -> list[str]:
     The usual CCA has the best mean for the first flow. Another CCA has a line if a further flow gains
     from it; CCAs that lead for a flow come first.
     """
-    every = comparison.stakes or mix_stakes(comparison)
+    every = comparison.stakes or mix_stakes(comparison) or stakes_of(comparison)
     stakes = [stake for stake in every if stake.verdict.leader is not None]
     if len(stakes) < 2 or not comparison.decides:
         return []

@@ -221,8 +221,7 @@ def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alter
         each
         for each in alternatives
         if each is not reference
-        and each.gain >= need.min_gain
-        and (each.net_gain > 0 or _is_alone(each, need.best_cca))
+        and (_is_alone(each, need.best_cca) or (each.gain >= need.min_gain and each.net_gain > 0))
     ]
     shown = [reference]
     for places in sorted(dict.fromkeys(each.places for each in rest), key=len):

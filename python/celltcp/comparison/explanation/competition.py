@@ -59,9 +59,9 @@ def competition(evidence: Evidence) -> Cause | None:
 
     They got at least {_MIN_COMPETING_SHARE:.0%} of the goodput of all flows while this one ran. The
     rule is not for flows of responses or frames. Where another bulk flow got {_MIN_UNEQUAL} times as
-    much, the reason follows that the tables show: more connections, no reduction after overflows, a
-    window that follows the delay or stays as it is, a later start, or else the data in flight. Beside a
-    loss-based flow, BBR has the lowest RTT of its filter.
+    much, or as little, the reason follows that the tables show: more connections, no reduction after
+    overflows, a window that follows the delay or stays as it is, a later start, or else the data in
+    flight. Beside a loss-based flow, BBR has the lowest RTT of its filter.
     """
     rates = evidence.competing_mbps
     competing_mbps = evidence.others_mbps
@@ -72,10 +72,13 @@ def competition(evidence: Evidence) -> Cause | None:
     fastest_first = sorted(rates, key=rates.__getitem__, reverse=True)
     flows_text = ", ".join(f"{name} {rates[name]:.2f}" for name in fastest_first[:3])
     more_text = f" and {len(rates) - 3} more" if len(rates) > 3 else ""
-    reasons = []
-    if rates[fastest_first[0]] >= _MIN_UNEQUAL * evidence.goodput_mbps:
-        other = _evidence_of(evidence, fastest_first[0])
+    reasons, fastest = [], fastest_first[0]
+    if rates[fastest] >= _MIN_UNEQUAL * evidence.goodput_mbps:
+        other = _evidence_of(evidence, fastest)
         reasons = [] if other is None else list(_reasons(evidence, other))
+    elif rates[fastest] * _MIN_UNEQUAL <= evidence.goodput_mbps:
+        other = _evidence_of(evidence, fastest)
+        reasons = [] if other is None else list(_reasons_of_room(other, evidence))
     reasons += _filtered_rtt(evidence)
     return Cause(
         "competition",
@@ -113,6 +116,14 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
     if not reasons:
         reasons = [f"The shares follow the data in flight: {_in_flight_text(own, other, names)}."]
     yield from reasons
+
+
+def _reasons_of_room(other: Evidence, own: Evidence) -> Iterator[str]:
+    """Yields the reasons for which another bulk flow of another CCA got less than this one."""
+    names = [_cca_of(each) for each in (other, own)]
+    if names[0] != names[1] and len(other.connections) == len(own.connections):
+        yield from _reductions(other, own, names)
+        yield from _held_by_queue(other, own, names)
 
 
 def _reductions(own: Evidence, other: Evidence, names: list[str]) -> Iterator[str]:
