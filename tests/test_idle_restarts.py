@@ -54,6 +54,13 @@ def test_responses_of_a_transfer_are_counted_without_it() -> None:
     assert "4 of 5 responses began after a pause" in cubic.cause_text("idle_restart")
 
 
+def test_pauses_of_the_connections_of_a_page_are_no_pages() -> None:
+    page = {"kind": "page", "objects": 10, "object": "60kB", "gap": "1s", "multiplexed": False}
+    text = _explained("cubic", **{"flows.0.workload": page}).ccas[0].cause_text("idle_restart")
+    assert " pauses shrank the window (slow start after idle)" in text
+    assert "pages" not in text
+
+
 def test_the_best_value_of_a_sweep_is_advised_before_worse_remedies(tmp_path: Path) -> None:
     sweep = ct.sweep(
         "steady-20-68",

@@ -48,7 +48,8 @@ def idle_restart(evidence: Evidence) -> Cause | None:
     if count < max(2, _MIN_RESTARTED_SHARE * unit_count):
         return None
     subject = "pauses shrank"
-    if unit_count:
+    # The connections of a page have pauses of their own.
+    if unit_count and kind != "page_load":
         noun = UNITS[kind].noun
         subject = f"of {number_text(unit_count)} {noun} began after a pause that shrank"
     return Cause(
