@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.best_values import FieldRanking
 from celltcp.comparison.report.sweep import sweep_part
-from celltcp.comparison.sweep_reversals import best_reversal_text, change_reversal_text
+from celltcp.comparison.reversals import best_reversal_text, change_reversal_text
 
 
 def _shared_line(draw: random.Random) -> dict[str, Any]:

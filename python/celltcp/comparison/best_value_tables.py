@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.condition_texts import condition_texts
 from celltcp.comparison.metrics import estimate_of
-from celltcp.comparison.sweep_reversals import best_reversal_text
+from celltcp.comparison.reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table
 from celltcp.results.rows import interval_json

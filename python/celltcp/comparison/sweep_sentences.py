@@ -11,11 +11,11 @@ from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_lines, other_places
 from celltcp.comparison.metrics import APP_METRICS, words_of
+from celltcp.comparison.reversals import best_reversal_text, change_reversal_text
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
-from celltcp.comparison.sweep_reversals import best_reversal_text, change_reversal_text
 from celltcp.comparison.sweep_trade_offs import TradeOff, trade_off_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate

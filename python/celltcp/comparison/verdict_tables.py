@@ -67,11 +67,21 @@ def rank_word(name: str, verdict: Verdict) -> str:
 def stake_texts(comparison: Comparison) -> list[str]:
     """Returns a line for each flow of a workload, or for equal flows: metric, and the best CCA."""
     from celltcp.comparison.equal_flows import joined_stakes
+    from celltcp.comparison.reversals import ApplicationStatistics, best_reversal_text
 
     names = labels(comparison.ccas)
+    known = ApplicationStatistics(comparison.applications)
     # Mixes of several flows are not ranked.
     return [
-        f"best for {stake.need}: {verdict_text(stake.verdict, names)}"
+        "; ".join(
+            filter(
+                None,
+                (
+                    f"best for {stake.need}: {verdict_text(stake.verdict, names)}",
+                    best_reversal_text(known, stake, names) if comparison.decides else "",
+                ),
+            )
+        )
         for stake, _ in joined_stakes(comparison)
         if stake.verdict.leader is not None or not comparison.several_flows
     ]

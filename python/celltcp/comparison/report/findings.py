@@ -20,6 +20,7 @@ from celltcp.comparison.metrics import (
     words_of,
 )
 from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.reversals import ApplicationStatistics, best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.present.palette import colours
 from celltcp.present.section import (
@@ -49,6 +50,8 @@ class _Ranking(NamedTuple):
     values: Mapping[str, Sequence[float]]
     #: CCAs under which they are lower bounds.
     bounds: Collection[str] = ()
+    #: Statistic by which another CCA is better than the leader, in words; empty without one.
+    reversal: str = ""
 
     @property
     def sign(self) -> int:
@@ -100,9 +103,13 @@ def _rankings(comparison: Comparison) -> list[_Ranking]:
     verdicts = comparison.network_verdicts if len(single_ccas) > 1 else comparison.verdicts
     if comparison.is_finite and comparison.ranked_stakes:
         verdicts = {}
+    known, names = ApplicationStatistics(comparison.applications), labels(comparison.ccas)
     return [
         *(
-            _Ranking(stake.need, stake.metric, stake.verdict, stake.values, stake.bounds)
+            _Ranking(
+                *(stake.need, stake.metric, stake.verdict, stake.values, stake.bounds),
+                best_reversal_text(known, stake, names),
+            )
             for stake in comparison.ranked_stakes
         ),
         *(_requirement_ranking(comparison, name, single_ccas) for name in verdicts),
@@ -136,6 +143,7 @@ def _finding(
         note = "the only CCA: nothing to compare it with"
         return Finding(f"{names[leader]}, for {ranking.need}", text, "", note, "undecided")
     lead = f"{names[leader]} leads with {text}"
+    reversal = f"; {ranking.reversal}" if ranking.reversal else ""
     if not comparison.decides:
         reason = "one run of a random scenario is not conclusive"
         return Finding(question, "undecided", lead, reason, "undecided")
@@ -154,7 +162,8 @@ def _finding(
         certainty = f"tied with {tied}: within 5 %{bound}, by {basis}" if tied else f"by {basis}"
         state = "tied" if tied else "decided"
         cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
-        return Finding(question, names[leader], f"{text}{gap}{cost}", certainty, state, shades[leader])
+        effect = f"{text}{gap}{cost}{reversal}"
+        return Finding(question, names[leader], effect, certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
     more = f"; {hint_text(verdict)}" if verdict.runs_needed else ""
     excluded = "; ".join(
@@ -164,7 +173,7 @@ def _finding(
     if excluded:
         certainty = f"{certainty}. Excluded with 95 %: {excluded}"
     return Finding(
-        question, f"{names[leader]}?", f"{lead}{gap}", certainty, "undecided", shades[leader]
+        question, f"{names[leader]}?", f"{lead}{gap}{reversal}", certainty, "undecided", shades[leader]
     )
 
 
