@@ -160,3 +160,25 @@ def test_the_default_is_kept_where_it_is_as_good_as_the_leader(
     for tied, chosen in ((("cubic",), "cubic"), ((), leader)):
         choice = choices.Choice("throughput", "goodput_mbps", Verdict(leader, tied))
         assert cca_to_set(comparison, choice) == chosen
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_where_a_film_does_not_mind_the_flow_beside_it_decides(seed: int) -> None:
+    """In a short buffer, BBR leaves a download little, and a film is as good with CUBIC."""
+    draw = random.Random(seed)
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(50, 70)}ms",
+        "path.buffer": "0.4bdp",
+        "flows": [
+            {"name": "film", "workload": {"kind": "video"}},
+            {"name": "bulk", "cca": "cubic"},
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 3, duration="60s", set=changes)
+    film, bulk = result.stakes
+    assert film.verdict.are_all_tied
+    assert bulk.means("bbr")[0] < 0.7 * bulk.means("cubic")[0]
+    assert not any("any of these CCAs will do" in note for note in ExplainedComparison(result).notes)
+    assert "set cubic on film (tied with bbr; of these it has the highest goodput of bulk" in (
+        answer_of(result)
+    )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MIN_LOWER_DELAY = 0.05
 #: Minimum share of the best goodput that the CCA of the best balance has beside other flows.
 _MIN_GOODPUT_SHARE = 0.5
+#: Maximum loss of goodput by a CCA of those of which any will do, as a share.
+_MAX_LOSS = 0.2
 #: Texts of needs by requirement, the first one first.
 NEED_TEXTS = {
     "balanced": "a balance of throughput and delay",
@@ -95,8 +97,8 @@ def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
     """
     verdict = choice.verdict
     chosen = verdict.best
-    if chosen is None or choice.metric == QOE:
-        return TieBreak(None if verdict.are_all_tied else chosen)
+    if chosen is None:
+        return TieBreak(None)
     others = [stake for stake in comparison.stakes if stake.flow not in choice.flows]
     for other in verdict.tied:
         if _gains(others, other, chosen) and not _gains(others, chosen, other):
@@ -107,6 +109,8 @@ def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
         superlative = "lowest" if gains[0].is_less_better else "highest"
         value_text = words.value_text(estimate(gains[0].values[chosen]).mean)
         reason = f"of these it has the {superlative} {words.name} of {gains[0].flow}, {value_text}"
+    if choice.metric == QOE:
+        return TieBreak(chosen if reason or not verdict.are_all_tied else None, reason)
     for other in verdict.tied:
         if _has_lower_delay(comparison, other, chosen) and not _gains(others, chosen, other):
             chosen = other
@@ -190,8 +194,29 @@ def needs_of_any(comparison: Comparison) -> list[str]:
     return [
         choice.need
         for choice in choices[: max(_count_of_flows(choices), 1)]
-        if choice.verdict.are_all_tied and cca_to_set(comparison, choice) is None
+        if will_any_do(comparison, choice)
     ]
+
+
+def will_any_do(comparison: Comparison, choice: Choice) -> bool:
+    """Returns whether no difference between the CCAs matters, to the need or to other flows."""
+    is_any = choice.verdict.are_all_tied and cca_to_set(comparison, choice) is None
+    return is_any and not _differs_otherwise(comparison, choice)
+
+
+def _differs_otherwise(comparison: Comparison, choice: Choice) -> bool:
+    """Returns whether CCAs that are as good for a need differ for another flow, or in goodput."""
+    others = [stake for stake in comparison.stakes if stake.flow not in choice.flows]
+    ranked = choice.verdict.ranked
+    if any(_gains(others, one, other) for one in ranked for other in ranked):
+        return True
+    rates = {cca: comparison.values(cca, GOODPUT) for cca in ranked}
+    means = {cca: estimate(values).mean for cca, values in rates.items()}
+    if not comparison.is_competing or not all(mean > 0 for mean in means.values()):
+        return False
+    lowest, highest = (extreme(means, key=means.__getitem__) for extreme in (min, max))
+    is_far = means[lowest] < (1 - _MAX_LOSS) * means[highest]
+    return is_far and not paired_gap(rates[highest], rates[lowest]).includes_zero
 
 
 def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:

@@ -17,6 +17,7 @@ from celltcp.comparison.choices import (
     linux_ccas_to_set,
     on_flow,
     tie_break,
+    will_any_do,
 )
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
@@ -67,7 +68,7 @@ def answer_of(comparison: Comparison, window_limit_text: str = "") -> str:
     cca = cca_to_set(comparison, choice) or str(verdict.leader)
     other = _reference_cca(comparison, cca, choices)
     gaps = "; ".join(_gaps(comparison, cca, other))
-    if verdict.are_all_tied and cca_to_set(comparison, choice) is None:
+    if will_any_do(comparison, choice):
         alike = ", ".join(names[each] for each in verdict.ranked)
         return f"For {need} no difference matters among {alike}: keep the one in use."
     if not decided:
