@@ -196,3 +196,30 @@ def test_an_outage_of_acks_is_as_long_as_no_ack_came(seed: int) -> None:
     (silence_s,) = re.findall(r"up to ([0-9.]+) s without an ACK", uplink.text)
     assert float(silence_s) == pytest.approx(length_s, abs=0.15)
     assert uplink.weight == pytest.approx(length_s / 20, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", ["bulk", "video"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_delay_of_acks_is_a_part_of_the_mean_rtt(seed: int, kind: str) -> None:
+    """A short upload holds ACKs up for a part of the time, in which few of them come."""
+    draw = random.Random(f"part {seed}")
+    up_kbps = draw.randint(300, 600)
+    upload = f'{{ kind = "bulk", bytes = "{up_kbps * 1e3 / 8 * draw.uniform(2, 5):.0f}B" }}'
+    start_s = draw.uniform(2, 5)
+    flows = (
+        f'[{{ name = "own", workload = {{ kind = "{kind}" }} }}, {{ name = "up", from = "phone", '
+        f'to = "server", start = "{start_s:.1f}s", workload = {upload} }}]'
+    )
+    path = {"path__rtt": "20ms", "path__up": f"{up_kbps}kbit/s", "path__uplink_buffer": "300packets"}
+    ccas = ("cubic", "bbr")
+    explained = _explained(",".join(ccas), duration="20s", flows=flows, **path)
+    own = [each for each in explained.ccas if each.flow == "own"]
+    for each in own:
+        text = each.cause_text("uplink")
+        for value in re.findall(r"ACKs took (\d+) ms longer than at best on average", text):
+            assert float(value) < each.rtt_mean_ms - 20
+        for share in re.findall(r"longer than at best for ([\d.]+) % of the time", text):
+            flows = explained.comparison.flows
+            is_upload = (flows["name"] == "up") & (flows["run"] == list(ccas).index(each.cca))
+            assert float(share) / 100 * 20 <= 1.1 * float(flows.loc[is_upload, "duration_s"].iloc[0])
+    assert any(each.cause_text("uplink") for each in own)

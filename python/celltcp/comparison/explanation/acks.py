@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _MIN_SILENCE_S = 0.1
 #: Minimum mean excess delays of ACKs, in lowest RTTs and ms, at which they are a cause.
 _MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
+#: Minimum share of the time in which ACKs have such delays, where the mean is shorter.
+_MIN_LATE_TIME = 0.05
 #: Minimum delay of ACKs that a text on the RTT names, ms.
 _MIN_DELAYED_ACK_MS = 1.0
 #: Minimum share of the time without ACKs.
@@ -43,11 +45,12 @@ def uplink(evidence: Evidence) -> Cause | None:
     """The link of the ACKs held them up or lost them, although the data had arrived.
 
     One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
-    had arrived that no ACK reported. The other sign is a mean excess delay of ACKs of at least
-    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT. Less than
-    {_MIN_LATE_SHARE:.1%} of the time without ACKs is no cause. The link holds ACKs up if it has other
-    data, outages, grants, jitter or a varying rate, or hardly carries the ACKs. The last sign is a link
-    that carries the ACKs of less than the capacity, while the goodput is about what they permit.
+    had arrived that no ACK reported. The other sign is an excess delay of ACKs of at least
+    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT, as a mean or for
+    {_MIN_LATE_TIME:.0%} of the time. Less than {_MIN_LATE_SHARE:.1%} of the time without ACKs is no
+    cause. The link holds ACKs up if it has other data, outages, grants, jitter or a varying rate, or
+    hardly carries the ACKs. The last sign is a link that carries the ACKs of less than the capacity,
+    while the goodput is about what they permit.
     """
     is_holding, is_losing = _holds_acks(evidence), _loses_acks(evidence)
     if not (is_holding or is_losing):
@@ -136,20 +139,32 @@ class _LateAcks(NamedTuple):
     timeouts: pd.DataFrame
     #: Mean delay of ACKs in excess of the lowest one, ms; 0 if it is short.
     excess_ms: float
+    #: Share of the time in which it is long, if that is not the mean of the whole time.
+    share: float = 1.0
 
     @classmethod
     def of(cls, evidence: Evidence) -> _LateAcks:
         """Returns the late ACKs of a flow."""
-        excess_ms, min_rtt_ms = _excess_ms(evidence), evidence.min_rtt_ms
-        is_late = excess_ms >= max(_MIN_ACK_DELAY_RTTS * min_rtt_ms, _MIN_ACK_DELAY_MS)
-        return cls(_late_timeouts(evidence), excess_ms if is_late else 0.0)
+        timeouts, excess_ms = _late_timeouts(evidence), _excess_ms(evidence)
+        min_late_ms = max(_MIN_ACK_DELAY_RTTS * evidence.min_rtt_ms, _MIN_ACK_DELAY_MS)
+        if excess_ms >= min_late_ms:
+            return cls(timeouts, excess_ms)
+        slots = _slots_beside_outages(evidence).dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
+        excesses_ms = slots["rtt_mean_ms"] - slots["owd_mean_ms"] - _min_ack_delay_ms(evidence)
+        late_ms = excesses_ms[excesses_ms >= min_late_ms]
+        share = len(late_ms) / max(len(evidence.slots), 1)
+        # A slot of an application has few packets, and the ACKs of others.
+        if evidence.is_thin or share < _MIN_LATE_TIME:
+            return cls(timeouts, 0.0)
+        return cls(timeouts, float(late_ms.mean()), share)
 
     def weight(self, evidence: Evidence) -> float:
         """Returns the share of the time without ACKs, or of the delay in the RTT if that is larger."""
         silence_share = 0.0
         if len(self.timeouts):
             silence_share = _silences_s(evidence, self.timeouts).sum() / evidence.connection_time_s
-        return min(max(silence_share, self.excess_ms / (self.excess_ms + evidence.min_rtt_ms)), 1.0)
+        delay_share = self.excess_ms / (self.excess_ms + evidence.min_rtt_ms)
+        return min(max(silence_share, self.share * delay_share), 1.0)
 
     def text(self, evidence: Evidence) -> str:
         """Returns the time-outs and the delay as the end of a sentence."""
@@ -161,7 +176,8 @@ class _LateAcks(NamedTuple):
                 f"reported, with up to {longest_s:.1f} s without an ACK"
             )
         if self.excess_ms:
-            parts.append(f"ACKs took {self.excess_ms:.0f} ms longer than at best on average")
+            when = "on average" if self.share == 1 else f"for {percent_text(self.share)} of the time"
+            parts.append(f"ACKs took {self.excess_ms:.0f} ms longer than at best {when}")
         return ", and ".join(parts)
 
 
@@ -170,34 +186,41 @@ def _excess_ms(evidence: Evidence) -> float:
 
     Behind the data of others it is that in excess of the empty path, as their queue may never empty.
     """
-    slots = evidence.slots
-    has_met_outage = _have_met_outages(evidence, slots)
-    slots = slots[~has_met_outage]
+    slots = _slots_beside_outages(evidence)
     both = slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
     if both.empty:
         return 0.0
-    ack_delay = float((both["rtt_mean_ms"] - both["owd_mean_ms"]).mean())
-    if evidence.is_thin:
+    if not evidence.is_thin:
+        ack_delay = _mean_ms(both, "rtt_mean_ms") - _mean_ms(both, "owd_mean_ms")
+    elif len(slots) < len(evidence.slots):
         # A slot has few packets: the ACK of its data comes in a later one, unless it is early.
+        ack_delay = _mean_ms(slots, "rtt_mean_ms") - _mean_ms(slots, "owd_mean_ms")
+    else:
         ack_delay = evidence.mean("rtt_mean_ms") - evidence.mean("owd_mean_ms")
-        if has_met_outage.any():
-            rtt_ms, owd_ms = (
-                np.average(rows[name], weights=rows["segments"].clip(lower=1))
-                for name in ("rtt_mean_ms", "owd_mean_ms")
-                for rows in [slots.dropna(subset=[name])]
-            )
-            ack_delay = float(rtt_ms - owd_ms)
-    min_ack_delay = evidence.min_rtt_ms - evidence.mean("owd_min_ms")
+    return ack_delay - _min_ack_delay_ms(evidence)
+
+
+def _min_ack_delay_ms(evidence: Evidence) -> float:
+    """Returns the lowest delay of ACKs, ms: behind the data of others that of the empty path."""
+    owd_ms = evidence.mean("owd_min_ms")
+    min_ms = evidence.min_rtt_ms - owd_ms
     if not evidence.scenario.get("radio") and not _has_jitter(evidence) and ack_queue_owner(evidence):
-        min_ack_delay = min(min_ack_delay, max(evidence.base_rtt_ms - evidence.mean("owd_min_ms"), 0.0))
-    return ack_delay - min_ack_delay
+        return min(min_ms, max(evidence.base_rtt_ms - owd_ms, 0.0))
+    return min_ms
 
 
-def _have_met_outages(evidence: Evidence, slots: pd.DataFrame) -> NDArray[np.bool_]:
-    """Returns for each slot whether an outage delayed its packets, or those that its ACKs report."""
+def _mean_ms(slots: pd.DataFrame, column: str) -> float:
+    """Returns the mean of a delay over the segments of slots, ms: a slot with few counts little."""
+    rows = slots.dropna(subset=[column])
+    return float(np.average(rows[column], weights=rows["segments"].fillna(0).clip(lower=1)))
+
+
+def _slots_beside_outages(evidence: Evidence) -> pd.DataFrame:
+    """Returns the slots without packets that an outage delayed, and without ACKs of such packets."""
+    slots = evidence.slots
     sent_s = slots["t_s"] - slots[["rtt_mean_ms", "owd_mean_ms"]].max(axis=1).fillna(0.0) / 1e3
     outages = [*evidence.outages, *evidence.ack_outages]
-    return intervals_overlap_outages(slots, sent_s, slots["t_s"] + evidence.slot_s, outages)
+    return slots[~intervals_overlap_outages(slots, sent_s, slots["t_s"] + evidence.slot_s, outages)]
 
 
 def delayed_acks_text(evidence: Evidence) -> str:
