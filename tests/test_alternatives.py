@@ -19,10 +19,15 @@ from celltcp.comparison.explanation.alternatives import (
     recommended,
 )
 from celltcp.comparison.explanation.best_tried import conclusion_of
+from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.places import places_of
+from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import MetricChange, TrialBudget, Trials
+from celltcp.comparison.linux_lines import linux_lines
+from celltcp.results.tested import FlowUnderTest
 from drawn_causes import Changes
 
 _GAME = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "50ms"}
@@ -120,6 +125,52 @@ def test_a_change_advised_under_one_cca_is_tried_under_the_default_too() -> None
     assert table is not None
     (advised,) = table.recommended
     assert (advised.cca, advised.changes) == ("cubic", ("tcp.initial_window=32",))
+
+
+_UPLINK = {
+    "path.rtt": "35ms",
+    "path.down": "80Mbit/s",
+    "path.up": "12Mbit/s",
+    "path.uplink_buffer": "1500kB",
+}
+_FRAMES = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+_UP = {"from": "phone", "to": "server"}
+
+
+def test_a_shaper_before_an_uplink_has_its_own_price() -> None:
+    """It has nine tenths of the rate, which an AQM in the modem does not cost, but few can set that."""
+    flows = [{"name": "backup", **_UP}, {"name": "call", "cca": "cubic", **_UP, "workload": _FRAMES}]
+    alternatives = _explained({**_UPLINK, "flows": flows}, ["cubic", "lp"]).conclusion.alternatives
+    assert alternatives is not None
+    (shaper,) = [each for each in alternatives.shown if each.places == ("router",)]
+    assert shaper.changes == ("path.up=10.8Mbit/s", "path.uplink_queue=fq-codel")
+    (loss,) = shaper.losses
+    lines = alternatives.lines_of(shaper)
+    assert lines == [
+        "router, INTERFACE to the WAN: tc qdisc replace dev INTERFACE root cake bandwidth 10800kbit"
+    ]
+    # Of 12 Mbit/s the call has 1.2 Mbit/s, so that a tenth of the link is more of the backup.
+    assert 0.1 < shaper.loss < 0.25
+    assert loss.flow == "backup"
+
+
+def test_an_aqm_of_the_downlink_leaves_the_queue_of_the_uplink() -> None:
+    """The uplink has the discipline of the path unless it has one of its own, and here it is full."""
+    ping = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
+    flows = [
+        {"name": "download"},
+        {"name": "ping", "cca": "cubic", "workload": ping},
+        {"name": "backup", "cca": "cubic", **_UP},
+    ]
+    changes: Changes = {**_UPLINK, "path.buffer": "8bdp", "flows": flows}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], _RUNS, duration="20s", set=changes)
+    evidence = Evidence(result, "cubic", FlowUnderTest.each(result.results.about)[1])
+    remedies = queue(evidence, Cause("queue", "", 1.0))
+    (aqm,) = [each for each in remedies if "path.queue=fq-codel" in each.changes]
+    assert aqm.changes == ("path.queue=fq-codel", "path.uplink_queue=droptail")
+    assert places_of(aqm, evidence.scenario, sets_cca=False) == ["downlink queue"]
+    # The discipline that the uplink has already needs no line.
+    assert len(linux_lines(aqm.changes, evidence.scenario, "down")) == 1
 
 
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from celltcp._core import CelltcpError, in_unit
 from celltcp.comparison.hop_lines import mtu_line, policer_line
 from celltcp.comparison.queue_lines import (
+    SHAPED_RATES,
     buffer_line,
     fifo_shaper_line,
     is_queue_field,
@@ -140,13 +141,19 @@ def linux_lines(
 ) -> list[str]:
     """Returns the lines of `linux_line` for changes that are made together.
 
-    A hop that gets a rate and a queue discipline is one shaper.
+    A hop, or the access link, that gets a rate and a queue discipline is one shaper. A queue discipline
+    that is there already needs no line.
     """
     values = dict(_field_and_value(change) for change in changes)
     lines = []
     for field, value in values.items():
         hop = field.rpartition(".")[0]
-        if field == f"{hop}.queue" and f"{hop}.rate" in values:
+        rate, direction_of_link = SHAPED_RATES.get(field, ("", ""))
+        if rate in values:
+            lines.append(shaper_line(values[rate], scenario or {}, direction_of_link))
+            continue
+        is_present = is_queue_field(field.split(".")) and value == "droptail" and len(values) > 1
+        if is_present or (field == f"{hop}.queue" and f"{hop}.rate" in values):
             continue
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
         line = f"{field}={value}"

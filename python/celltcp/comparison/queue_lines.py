@@ -50,6 +50,8 @@ _USUAL = {
 }
 #: Fields of `path` with queue disciplines of the access link.
 _ACCESS_QUEUES = ("queue", "uplink_queue")
+#: Rate and direction of the access link by the field of its queue discipline: both are one shaper.
+SHAPED_RATES = {"path.queue": ("path.down", "down"), "path.uplink_queue": ("path.up", "up")}
 _REPLACE = "tc qdisc replace dev INTERFACE root"
 
 
@@ -98,7 +100,7 @@ def queue_line(
     line = f"host before the bottleneck, INTERFACE towards it: {_REPLACE} {name}{options}"
     if scenario is None or name == "pfifo":
         return line
-    directions = [direction] if direction else _filled_directions(field, scenario)
+    directions = [direction] if direction else filled_directions(field, scenario)
     rates = _link_rates(field, scenario, directions)
     # CAKE makes target and interval of an RTT.
     rtt = f" rtt {settings['interval']}" if "interval" in settings else ""
@@ -227,12 +229,16 @@ def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -
     )
 
 
-def shaper_line(rate: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the command of a shaper with an AQM; empty if its rate is not constant."""
+def shaper_line(rate: str, scenario: Mapping[str, Any], direction: str = "") -> str:
+    """Returns the command of a shaper with an AQM; empty if its rate is not constant.
+
+    `direction` is `down` or `up`; empty for those of the flows that fill a queue.
+    """
     bits_per_s = in_unit(rate, "bit/s")
     if bits_per_s is None:
         return ""
-    return _shaper(f"{bits_per_s / 1e3:.0f}kbit", _directions(scenario), scenario)
+    directions = [direction] if direction else _directions(scenario)
+    return _shaper(f"{bits_per_s / 1e3:.0f}kbit", directions, scenario)
 
 
 def _shaper(
@@ -272,7 +278,7 @@ def _link_rates(
     return {direction: rate for direction, rate in rates.items() if rate is not None}
 
 
-def _filled_directions(field: list[str], scenario: Mapping[str, Any]) -> list[str]:
+def filled_directions(field: list[str], scenario: Mapping[str, Any]) -> list[str]:
     """Returns the directions of a queue that flows can fill, or else that of the first flow."""
     if field[1] == "uplink_queue":
         return ["up"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import host_text, with_node
+from celltcp.comparison.queue_lines import SHAPED_RATES, filled_directions
 from celltcp.comparison.settings_lines import systems
 
 if TYPE_CHECKING:
@@ -23,7 +24,15 @@ def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: b
 
 
 def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]:
-    places = [_place_of(change.partition("=")[0], scenario) for change in remedy.changes]
+    fields = [change.partition("=")[0] for change in remedy.changes]
+    # A slower uplink stands for a shaper before it, and a queue that stays as it is for nothing.
+    if SHAPED_RATES["path.uplink_queue"][0] in fields:
+        fields = ["path.wired"]
+    unchanged = [change.removesuffix("=droptail") for change in remedy.changes]
+    is_single = len(fields) == 1
+    places = [_place_of(field, scenario) for field in fields if is_single or field not in unchanged]
+    if fields == ["path.queue"] and len(filled_directions(["path", "queue"], scenario)) > 1:
+        places = ["both queues of the link"]
     if remedy.cca or remedy.parameter:
         places.append(_sender(scenario, 0))
     if remedy.middlebox:

@@ -159,7 +159,19 @@ def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[
         value = _with_times("fq-codel", rtt_ms, _TARGET_SHARE, packet_ms)
     elif packet_ms > _DEFAULT_TARGET_MS:
         value = f'{{ kind = "fq-codel", target = "{math.ceil(packet_ms)}ms" }}'
-    yield Remedy(against, (f"{field}={value}",), direction="up" if is_upload else "down")
+    changes = [f"{field}={value}"]
+    # The uplink of the access link has the discipline of the path, unless it has one of its own.
+    if field == "path.queue" and not is_upload and _sends_much_up(evidence):
+        changes.append("path.uplink_queue=droptail")
+    yield Remedy(against, tuple(changes), direction="up" if is_upload else "down")
+
+
+def _sends_much_up(evidence: Evidence) -> bool:
+    """Returns whether a flow fills the uplink, which has no queue discipline, and no field for one."""
+    upward = evidence.competing_mbps if evidence.is_upload else evidence.reverse_mbps
+    has_none = evidence.value_at("path.uplink_queue") is None
+    is_droptail = queue_kind(evidence, "path.queue") == "droptail"
+    return has_none and is_droptail and not all(map(evidence.is_thin_flow, upward))
 
 
 def _with_times(kind: str, rtt_ms: float, target_share: float, packet_ms: float = 0.0) -> str:

@@ -25,13 +25,15 @@ _BETWEEN = (1 / 3, 2 / 3)
 
 
 def shaper(evidence: Evidence) -> Iterator[Remedy]:
-    """Yields a slower hop with an AQM before an access link of the downlink.
+    """Yields a slower hop with an AQM before an access link; of the uplink, a slower one with an AQM.
 
     Its queue then stands where a host can manage it, unless the link is slower still. A constant link
     has one rate for it, tried for applications. For one that varies, a rate is below that of the slow
     phases, another one keeps more goodput, and others are between.
     """
     path = evidence.scenario.get("path", {})
+    if evidence.is_upload and not evidence.bottleneck_field and not evidence.is_bulk:
+        yield from _uplink_shaper(evidence, steady_rate(path.get("up", {})))
     hops, steady = path.get("wired", ()), steady_rate(path.get("down", {}))
     if evidence.is_upload or evidence.bottleneck_field or not hops:
         return
@@ -63,6 +65,21 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
             price="goodput above the rate of the shaper",
             variant=variant,
             curve=f"{hop}.rate={','.join(values)}" if swept else "",
+        )
+
+
+def _uplink_shaper(evidence: Evidence, steady: float | None) -> Iterator[Remedy]:
+    """Yields an uplink at the rate of a shaper before it, whose queue is that of the shaper.
+
+    Args:
+        evidence: evidence of an upload.
+        steady: rate of the uplink, bit/s; None if it varies.
+    """
+    if steady is not None and not evidence.scenario.get("radio"):
+        yield Remedy(
+            "a standing queue where no host can manage it (a shaper before it)",
+            (f"path.up={SHAPER_SHARE * steady / 1e6:g}Mbit/s", "path.uplink_queue=fq-codel"),
+            price="goodput above the rate of the shaper",
         )
 
 
