@@ -207,11 +207,13 @@ def test_the_summary_has_means_paired_differences_and_verdicts(celltcp, swept: P
         assert float(row["median"]) == pytest.approx(statistics.median(values), abs=10**-digits)
         assert float(row["sd"]) == pytest.approx(statistics.stdev(values), abs=10**-digits)
         if row["ci95"]:
-            assert len(row["ci95"].replace(".", "").strip("0")) == 1
+            # Two significant digits (GUM, 7.2.6), so that rounding is below 5 % of the interval.
+            assert len(row["ci95"].replace(".", "").strip("0")) <= 2
+            assert abs(float(row["mean"]) - sum(values) / 3) <= 0.05 * float(row["ci95"]) + 1e-9
         if row["difference"]:
             gap = paired_difference(values, result.values(row["compared_with"], row["metric"]))
             assert (row["difference"], row["difference_ci95"]) == rounded(
-                gap, len(row["difference"].partition(".")[2])
+                gap, len(row["difference"].partition(".")[2]), 2
             )
     best = {row["cca"] for row in rows if row["metric"] == "pm_delay" and row["verdict"] == "best"}
     verdicts = [each.verdicts["delay"].best for each in sweep.points.values()]

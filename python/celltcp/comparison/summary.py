@@ -64,6 +64,8 @@ _MINOR_METRICS = (GOODPUT, USED_CAPACITY, ONE_WAY_DELAY)
 #: Metrics of each competing flow that tables have on request.
 _FLOW_METRICS = (*WINDOWS, "rtt_max_ms", "rtt_min_ms")
 
+#: Significant digits of the intervals in the CSV, which programs calculate with.
+_CSV_DIGITS = 2
 #: Statistics over the runs that tables have on request.
 STATISTICS = ("median", "sd")
 
@@ -180,8 +182,8 @@ class Summary:
             writer.writerow(
                 [
                     *(*summary.point, summary.cca, summary.runs, summary.metric),
-                    *rounded(summary.value, digits),
-                    *(rounded(gap, digits) if gap else ("", "")),
+                    *rounded(summary.value, digits, _CSV_DIGITS),
+                    *(rounded(gap, digits, _CSV_DIGITS) if gap else ("", "")),
                     *(summary.leader if gap else "", summary.verdict),
                     *(_number(summary.median, digits), _number(summary.sd, digits)),
                     "at least" if summary.value.is_bound else "",

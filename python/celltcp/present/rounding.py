@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from celltcp.results.statistics import Estimate
 
 
-def rounded(estimate: Estimate, digits: int) -> tuple[str, str]:
-    """Returns a mean, and half the width of its interval with one significant digit.
+def rounded(estimate: Estimate, digits: int, significant: int = 1) -> tuple[str, str]:
+    """Returns a mean, and half the width of its interval with one significant digit, or two.
 
     The mean has the same decimal place (GUM, JCGM 100:2008, 7.2.6), or one more if it would be zero.
     Both texts are empty without a value.
@@ -20,6 +20,7 @@ def rounded(estimate: Estimate, digits: int) -> tuple[str, str]:
     Args:
         estimate: the mean, and its interval if there is one.
         digits: decimals of a mean without an interval; the second text is then empty.
+        significant: number of significant digits of the interval.
     """
     if math.isnan(estimate.mean):
         return "", ""
@@ -28,7 +29,8 @@ def rounded(estimate: Estimate, digits: int) -> tuple[str, str]:
     if not estimate.ci95:
         return _text(estimate.mean, digits), ""
     # 0.096 rounds to 0.1, which is a decade above.
-    decimals = -math.floor(math.log10(float(f"{estimate.ci95:.0e}")))
+    half = float(f"{estimate.ci95:.{significant - 1}e}")
+    decimals = significant - 1 - math.floor(math.log10(half))
     is_zero = not round(estimate.mean, decimals)
     mean_decimals = decimals + 1 if is_zero and round(estimate.mean, decimals + 1) else decimals
     return _text(estimate.mean, mean_decimals), _text(estimate.ci95, decimals)
