@@ -88,6 +88,8 @@ def evidence(
             "window_min": 1_000_000.0,
             "rtt_min_ms": rtts,
             "rtt_mean_ms": rtts,
+            "held_s": 0.0,
+            "paused_s": 0.0,
             "near_rtt_mean_ms": row.get("near_rtt_p50_ms", row.get("near_rtt_min_ms", 0.0)),
         }
     )

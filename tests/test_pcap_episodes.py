@@ -73,6 +73,9 @@ def test_the_episodes_of_a_connection_are_made_once(
         return find_episodes(*of, **options)
 
     monkeypatch.setattr(evidence, "find_episodes", counted)
-    (sentence,) = diagnoses(result.connections, result.losses, result.intervals[INTERVAL_COLUMNS])
+    rows = result.connections
+    (sentence,) = diagnoses(
+        rows, result.losses, result.intervals[INTERVAL_COLUMNS], rows["near_rtt_min_ms"]
+    )
     assert "lost" in sentence
     assert len(calls) == 1

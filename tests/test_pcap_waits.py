@@ -57,7 +57,7 @@ def test_gaps_of_the_data_are_waits_of_acks_behind_an_upload_whose_queue_is_as_l
     own = evidence((), place="receiver", near_rtt_samples=500, near_rtt_p50_ms=45.0)
     # Nothing comes in two of ten seconds, and once in half of one.
     times = [0.1 * number for number in range(100) if number not in {*range(30, 50), *range(70, 75)}]
-    data = {"up": 0, "t_s": times, "bytes": 1e5, "retransmitted_bytes": 0}
+    data = {"up": 0, "t_s": times, "bytes": 1e5, "retransmitted_bytes": 0, "held_s": 0, "paused_s": 0}
     for opposite in (None, upload):
         given = replace(own, intervals=pd.DataFrame(data), opposite=opposite)
         (text,) = (wait.text for wait in waits(given))

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
+from celltcp.pcap.host_rtts import with_host_rtts
 from celltcp.pcap.leftovers import reclassify_leftovers
 from celltcp.pcap.tags import TagRule, with_tags
 from celltcp.results.folder import CAPTURES, require_own
@@ -287,10 +288,16 @@ def _read(
 
 
 def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Returns the table of connections with the diagnosis as the last column."""
-    connections = tables["connections"]
+    """Returns the connections with lowest RTTs by hosts, and the diagnosis as the last column."""
+    own = tables["connections"]
+    connections = with_host_rtts(own)
     intervals = tables["intervals"].select(INTERVAL_COLUMNS)
-    sentences = diagnoses(connections.to_pandas(), tables["losses"].to_pandas(), intervals.to_pandas())
+    sentences = diagnoses(
+        connections.to_pandas(),
+        tables["losses"].to_pandas(),
+        intervals.to_pandas(),
+        own["near_rtt_min_ms"].to_pandas(),
+    )
     field = pa.field("diagnosis", pa.string(), metadata={"meaning": DIAGNOSIS})
     return connections.append_column(field, pa.array(sentences, pa.string()))
 

@@ -6,7 +6,7 @@ limits of the rate. A rule uses the tables only, and claims nothing that they do
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where
 #: Columns of intervals that the rules use.
 INTERVAL_COLUMNS = [
     *("file", "connection", "up", "t_s", "bytes", "in_flight_max", "window_min", "rtt_min_ms"),
-    *("acked_bytes", "retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms"),
+    *("acked_bytes", "retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms", "held_s", "paused_s"),
 ]
 
 #: Beginning of the sentence about a transfer in whose queue ACKs may wait.
@@ -52,19 +52,28 @@ _MIN_OUTAGE_S = 0.5
 _MAX_WAITS_SHARE = 0.5
 
 
-def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.DataFrame) -> list[str]:
-    """Returns the sentence of each connection; empty for a connection without a finding."""
+def diagnoses(
+    connections: pd.DataFrame,
+    losses: pd.DataFrame,
+    intervals: pd.DataFrame,
+    own_near_rtts_ms: Iterable[float],
+) -> list[str]:
+    """Returns the sentence of each connection; empty for a connection without a finding.
+
+    `own_near_rtts_ms` are the lowest RTTs to its sender that each connection has itself.
+    """
     loss_indices, interval_indices = (
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
     sentences = []
-    for row in records(connections):
+    for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
         key = (row["file"], row["connection"])
         evidence = Evidence(
             row,
             losses.iloc[loss_indices.get(key, [])],
             intervals.iloc[interval_indices.get(key, [])],
             queue_filler(connections, row) if row["stalled_s"] else None,
+            own_near_rtt_ms=own_near_rtt_ms,
         )
         if row["far_rtt_p95_ms"] + row["near_rtt_p95_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
             opposite = opposite_transfer(connections, row, evidence.sender_intervals)

@@ -78,6 +78,8 @@ class Evidence:
     queue_filler: dict[Hashable, Any] | None = None
     #: Row of the transfer in the other direction behind whose data its ACKs may wait; None without one.
     opposite: dict[Hashable, Any] | None = None
+    #: Lowest RTT to the sender of the connection itself, ms, if others of its hosts have a lower one.
+    own_near_rtt_ms: float | None = None
 
     @property
     def sender(self) -> str:

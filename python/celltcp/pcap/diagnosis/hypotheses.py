@@ -89,6 +89,11 @@ def _rtt_ms(evidence: Evidence, episode: Episode, quantile: str) -> float:
     return float(evidence.row[f"{side}_rtt_{quantile}_ms"])
 
 
+def high_rtt_ms(evidence: Evidence, episode: Episode) -> float:
+    """Returns the 95th percentile of the RTTs on the side of an episode, ms; NaN without samples."""
+    return _rtt_ms(evidence, episode, "p95")
+
+
 def binomial_tail(hits: int, count: int, one_in: int) -> float:
     """Returns the probability of `hits` or more of `count`, each with the probability 1/`one_in`."""
     outcomes: int = sum(comb(count, k) * (one_in - 1) ** (count - k) for k in range(hits, count + 1))

@@ -6,9 +6,16 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.loss_windows import with_window
-from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
+from celltcp.pcap.diagnosis.losses import (
+    FULL_QUEUE,
+    loss_limit,
+    one_a_round_trip,
+    overshoot,
+    unclear_losses,
+)
+from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import requests_of, requests_text, single_requests
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.thin_streams import thin_stream
@@ -94,6 +101,18 @@ def _with_losses(evidence: Evidence, text: str) -> str:
     """Returns a sentence with that about the losses in the rest of the time."""
     losses_text = loss_limit(evidence)
     return text + (f"{IN_THE_REST}{losses_text}" if losses_text else "")
+
+
+def _messages(evidence: Evidence) -> str:
+    """The application: messages at regular times, with pauses between them."""
+    messages = messages_of(evidence.row)
+    if messages is None or evidence.row["losses_outage"]:
+        return ""
+    text = f"the application of the {evidence.sender} limits the rate: {messages}"
+    losses_text = loss_limit(evidence)
+    if losses_text.startswith(FULL_QUEUE):
+        losses_text = f"{segments_were(evidence.row['losses'])} lost in a queue that its bursts filled"
+    return f"{text}; beside that, {losses_text}" if losses_text else text
 
 
 def _window_and_losses(evidence: Evidence) -> str:
@@ -384,7 +403,9 @@ def _queue_of_acks(evidence: Evidence) -> str:
     # Delays of ACKs and data before the capture, and of both directions beyond it.
     late_ms, data_ms = row[columns[evidence.receiver]], row[columns[evidence.sender]]
     far_ms = row["far_rtt_p50_ms"] - row["far_rtt_min_ms"]
-    near_ms = _median_near_rtt_ms(evidence) - row["near_rtt_min_ms"]
+    # Lateness counts from the earliest packet of the connection, which may have queued.
+    lowest_ms = evidence.own_near_rtt_ms or row["near_rtt_min_ms"]
+    near_ms = _median_near_rtt_ms(evidence) - lowest_ms
     # An application that pauses answers later, too: by less than an RTT, or its pauses show.
     waited_s = evidence.pauses_s(evidence.sender) + evidence.turns_s(evidence.sender)
     has_pauses = waited_s > _MAX_OTHER_SHARE * row["download_s"]
@@ -459,6 +480,7 @@ LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _for_transfers(one_a_round_trip),
     _for_transfers(_queue_of_acks),
     _for_transfers(_window_and_losses),
+    _for_transfers(_messages),
     _for_transfers(_idle_application),
     _for_transfers(_paused_application),
     _for_transfers(_marks),

@@ -19,6 +19,7 @@ from celltcp.pcap.diagnosis.full_buffers import (
 from celltcp.pcap.diagnosis.hypotheses import (
     are_below_rate,
     has_queue,
+    high_rtt_ms,
     p_value_of_high_rtts,
     shortest_queue_ms,
 )
@@ -32,12 +33,17 @@ FULL_QUEUE = "a full queue on the path"
 SHALLOW_BUFFER = "a shallow buffer on the path"
 #: Words of sentences that have such a buffer among other causes.
 OVERFLOW = "a buffer that overflowed"
+#: Words of sentences about losses at the lowest RTT.
+_WITHOUT_QUEUE = " at random, by a policer, or in a very short buffer"
 #: Range of the time between two repairs without SACK, RTTs, and minimum share of the time in such
 #: steps.
 _REPAIR_RTTS = (0.7, 2.0)
 _MIN_RECOVERY_SHARE = 0.3
 #: Minimum difference of delays of queues, or delay of one, that no jitter makes, ms.
 _MIN_CLEAR_MS = 8.0
+#: Losses at the top: minimum delay as a share of the 95th percentile, and minimum share of such losses.
+_MIN_TOP_SHARE = 0.85
+_MIN_TOP_COUNT_SHARE = 0.8
 #: Overshoot of slow start: minimum losses, maximum share of the time until its end, and minimum length,
 #: RTTs. Part of what is sent until the sender hears of the first loss is lost.
 _MIN_OVERSHOOT = 10
@@ -204,8 +210,9 @@ def unclear_losses(evidence: Evidence) -> str:
     if not known:
         return f"{_lost_text(episodes)}; no RTT beside them shows why"
     # Many losses at once are no accident but of one event, whichever it was.
-    if sum(episode.count for episode in episodes) >= _MIN_OVERSHOOT:
-        return _unclear_text(episodes)
+    is_one_event = sum(episode.count for episode in episodes) >= _MIN_OVERSHOOT
+    if is_one_event or _are_at_top(evidence, known):
+        return _unclear_text(evidence, episodes)
     return (
         f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few to tell why: "
         f"{_rtt_text(known)}"
@@ -240,7 +247,7 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> str:
             return text
         if evidence.is_at_sender:
             return f"{text}; {full_count} others while the queue was longer"
-    return _unclear_text(episodes)
+    return _unclear_text(evidence, episodes)
 
 
 def _are_high(evidence: Evidence, episodes: list[Episode]) -> bool:
@@ -268,7 +275,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
     row = evidence.row
     lost_text = _lost_text(full)
     if not evidence.is_at_sender and (len(full) < _MIN_FULL_EPISODES or not _are_long_queues(full)):
-        return _unclear_text(full)
+        return _unclear_text(evidence, full)
     rtts_ms = pd.Series([episode.rtt_ms for episode in full])
     max_rtt_ms = (1 + _MAX_SHALLOW_SHARE) * row["far_rtt_min_ms"]
     is_shallow = row["far_rtt_p95_ms"] <= max_rtt_ms and rtts_ms.quantile(0.9) <= max_rtt_ms
@@ -284,13 +291,13 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         is_queue = has_queue(evidence, pd.Series([episode.delay_ms for episode in full]))
         are_enough = has_overshoot or len(full) >= _MIN_EPISODES
         if not (is_queue and are_enough and _are_high(evidence, full)):
-            return _unclear_text(full)
+            return _unclear_text(evidence, full)
         return (
             f"{SHALLOW_BUFFER} limits the rate: {lost_text} in a queue that was full "
             f"at an RTT of {ms_text(rtts_ms.median())}, {ms_text(row['far_rtt_min_ms'])} at least"
         )
     if _may_be_aqm(evidence, full):
-        return _unclear_text(full)
+        return _unclear_text(evidence, full)
     end_s = max(episode.start_s + episode.span_s for episode in full)
     if _is_empty_after(evidence, end_s):
         later_text = growth_text(evidence, end_s) or "no queue stands"
@@ -357,7 +364,7 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     with an RTT, including those in a full queue.
     """
     if short[-1].start_s - short[0].start_s < _MIN_SPREAD_SHARE * evidence.row["download_s"]:
-        return _unclear_text(short)
+        return _unclear_text(evidence, short)
     if sum(_is_above_lowest(episode) for episode in short) <= len(short) / 2:
         if _are_bursts(short):
             return _burst_text(evidence, short)
@@ -365,7 +372,7 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
         low = [each for each in known if each in short or not _is_above_lowest(each)]
         return _random_text(evidence, low)
     if not _has_constant_rate(evidence):
-        return _unclear_text(short)
+        return _unclear_text(evidence, short)
     is_high = p_value_of_high_rtts(evidence, short) <= _MAX_AQM_P_VALUE
     # Away from the sender, a policer that drops behind bursts in a short queue is possible as well.
     if evidence.is_at_sender and is_high and _median_delay_ms(short) >= _MIN_AQM_MS:
@@ -376,7 +383,7 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     longest_ms = max(episode.delay_ms for episode in known)
     low_count = sum(episode.delay_ms <= _MAX_LOW_QUEUE * longest_ms for episode in short)
     if low_count < max(1, _MIN_LOW_EPISODES * len(short)):
-        return _unclear_text(short)
+        return _unclear_text(evidence, short)
     if _are_bursts(short):
         return _burst_text(evidence, short)
     if are_below_rate(evidence, short):
@@ -394,7 +401,7 @@ def _random_text(evidence: Evidence, episodes: list[Episode]) -> str:
     """
     if are_below_rate(evidence, episodes):
         return f"{_lost_text(episodes)} at random, while the queue was short"
-    return f"{_lost_text(episodes)} at random, by a policer, or in a very short buffer"
+    return f"{_lost_text(episodes)}{_WITHOUT_QUEUE}"
 
 
 def _burst_text(evidence: Evidence, episodes: list[Episode]) -> str:
@@ -402,21 +409,43 @@ def _burst_text(evidence: Evidence, episodes: list[Episode]) -> str:
     min_excess_ms = max(_MIN_CLEAR_MS, _MAX_SHALLOW_SHARE * evidence.row["far_rtt_min_ms"])
     median_ms = pd.Series([episode.rtt_ms for episode in episodes]).median()
     if not evidence.is_at_sender or median_ms + min_excess_ms > evidence.row["far_rtt_p95_ms"]:
-        return _unclear_text(episodes)
+        return _unclear_text(evidence, episodes)
     return (
         f"{_lost_text(episodes)} in bursts, beside a queue that was not full: either "
         f"{_aqm_text(episodes)}a policer, or errors of the path"
     )
 
 
-def _unclear_text(episodes: list[Episode]) -> str:
-    """Returns the sentence about losses that look alike whatever their cause."""
+def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
+    """Returns the sentence about losses that may look alike, unless the RTT decides their cause."""
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
     burst_text = " in bursts" if _are_bursts(episodes) else ""
+    if _are_at_top(evidence, known):
+        return (
+            f"{_lost_text(episodes)}{burst_text}, most likely in a full queue: {_rtt_text(known)}, "
+            "near its highest"
+        )
+    if known and not any(map(_is_above_lowest, known)):
+        return f"{_lost_text(episodes)}{burst_text}{_WITHOUT_QUEUE}; {_rtt_text(known)}"
     return (
         f"{_lost_text(episodes)}{burst_text}: either {OVERFLOW}, {_aqm_text(known)}a "
         f"policer, or errors of the path; {_rtt_text(known)}"
     )
+
+
+def _are_at_top(evidence: Evidence, episodes: list[Episode]) -> bool:
+    """Returns whether nearly all losses were at the longest queues of the path.
+
+    Queue disciplines drop before, and policers and errors of the path whatever the queue is.
+    """
+    count = sum(episode.count for episode in episodes)
+    top_count = sum(
+        episode.count
+        for episode in episodes
+        if episode.delay_ms >= _MIN_TOP_SHARE * (high_rtt_ms(evidence, episode) - episode.lowest_ms)
+    )
+    is_top = count > 0 and top_count >= _MIN_TOP_COUNT_SHARE * count
+    return is_top and _median_delay_ms(episodes) > _MAX_AQM_MS and _are_long_queues(episodes)
 
 
 def _aqm_text(episodes: list[Episode]) -> str:

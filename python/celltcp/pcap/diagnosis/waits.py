@@ -15,6 +15,7 @@ from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
     Evidence,
     plural,
+    records,
     segments_were,
     times_text,
 )
@@ -61,6 +62,10 @@ _MADE_UP = 10
 _USUAL = 200
 _MAX_EVEN_RANGE = 0.6
 _MIN_MADE_UP_SHARE = 0.5
+#: Causes of gaps, as text.
+_MADE_UP_FOR = "its application did not pause, as the data of that time came after it"
+_SENT_BEFORE = "what came after it had been sent before it"
+_PAUSED = "its application paused, as it had every ACK"
 #: Minimum share of a gap of the data in an outage behind the capture that is part of that outage.
 _MIN_COMMON_SHARE = 0.5
 
@@ -172,43 +177,60 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
         bool(lost.between(end - INTERVAL_S, end + gap).any())
         for end, gap in zip(ends, gaps, strict=True)
     ]
-    outages, pauses = gaps[is_outage], gaps[~np.array(is_outage, bool)]
+    outages, others = gaps[is_outage], gaps[~np.array(is_outage, bool)]
     if len(outages):
-        total_s = float(outages.sum())
-        starts_text = times_text((ends[outages.index] - outages).tolist())
-        text = (
-            f"waited {time_text(total_s)} for an outage of the path before the capture{starts_text}, "
-            f"in which {segments_were(len(lost))} lost"
-        )
-        yield Wait(total_s, text, is_outage=True)
-    are_held = [
-        _is_made_up_for(evidence, end - gap, end)
-        for end, gap in zip(ends[pauses.index], pauses, strict=True)
-    ]
-    held, pauses = pauses[are_held], pauses[~np.array(are_held, bool)]
-    if len(held):
-        total_s = float(held.sum())
-        starts_text = times_text((ends[held.index] - held).tolist())
-        text = (
-            f"waited {time_text(total_s)} for an outage of the path before the capture{starts_text}: "
-            "its application did not pause, as the data of that time came after it"
-        )
-        yield Wait(total_s, text, is_outage=True)
-    if len(pauses):
-        total_s = float(pauses.sum())
-        # Without RTTs to the sender, nothing shows a queue of ACKs.
-        queue_text = "" if evidence.has_near_rtts else "its ACKs waited in a queue, "
-        cause_text = (
-            f"its application paused, {queue_text}or the path between it and the capture stood still"
-        )
-        other = evidence.opposite
-        if other is not None and pauses.max() <= _MAX_FILLER_RTTS * longest_rtt_ms(other) / 1e3:
-            cause_text = f"its ACKs waited in {filled_text(other)}"
-        text = (
-            f"waited {time_text(total_s)} for data of the {evidence.sender}, of which none came: "
-            f"{cause_text}"
-        )
-        yield Wait(total_s, text)
+        lost_text = f", in which {segments_were(len(lost))} lost"
+        yield _outage_before(outages, ends, lost_text)
+    causes = np.array(
+        [
+            _cause(evidence, end, gap, interval)
+            for end, gap, interval in zip(
+                ends[others.index], others, records(own.loc[others.index]), strict=True
+            )
+        ]
+    )
+    by_cause = {cause: others[causes == cause] for cause in set(causes)}
+    for cause in (_MADE_UP_FOR, _SENT_BEFORE):
+        if cause in by_cause:
+            yield _outage_before(by_cause[cause], ends, f": {cause}")
+    for cause in (_PAUSED, ""):
+        if cause in by_cause:
+            total_s = float(by_cause[cause].sum())
+            reason = cause or _unknown_cause(evidence, by_cause[cause])
+            text = (
+                f"waited {time_text(total_s)} for data of the {evidence.sender}, of which none came: "
+                f"{reason}"
+            )
+            yield Wait(total_s, text)
+
+
+def _outage_before(gaps: pd.Series, ends: pd.Series, reason: str) -> Wait:
+    """Returns the wait for outages before the capture, of their lengths and ends, s."""
+    total_s = float(gaps.sum())
+    starts_text = times_text((ends[gaps.index] - gaps).tolist())
+    text = (
+        f"waited {time_text(total_s)} for an outage of the path before the capture{starts_text}{reason}"
+    )
+    return Wait(total_s, text, is_outage=True)
+
+
+def _cause(evidence: Evidence, end_s: float, gap_s: float, interval: Mapping[Hashable, Any]) -> str:
+    """Returns the cause of a gap that ended in an interval, as text; empty where none shows."""
+    if _is_made_up_for(evidence, end_s - gap_s, end_s):
+        return _MADE_UP_FOR
+    if interval["held_s"] >= _MIN_COMMON_SHARE * gap_s:
+        return _SENT_BEFORE
+    return _PAUSED if interval["paused_s"] >= _MIN_COMMON_SHARE * gap_s else ""
+
+
+def _unknown_cause(evidence: Evidence, gaps: pd.Series) -> str:
+    """Returns the possible causes of gaps whose timestamps show none, as text."""
+    other = evidence.opposite
+    if other is not None and gaps.max() <= _MAX_FILLER_RTTS * longest_rtt_ms(other) / 1e3:
+        return f"its ACKs waited in {filled_text(other)}"
+    # Without RTTs to the sender, nothing shows a queue of ACKs.
+    queue_text = "" if evidence.has_near_rtts else "its ACKs waited in a queue, "
+    return f"its application paused, {queue_text}or the path between it and the capture stood still"
 
 
 def _is_made_up_for(evidence: Evidence, start_s: float, end_s: float) -> bool:

@@ -19,6 +19,7 @@ use super::interval::Interval;
 use super::lateness::Lateness;
 use super::limits::{Limit, LimitTimes};
 use super::loss::{Loss, Repair};
+use super::messages::Messages;
 use super::queue_delay::QueueDelays;
 use super::rtt::{Rtts, Sample};
 use super::sender_clock::SenderClock;
@@ -37,6 +38,8 @@ const MAX_OPEN_LOSSES: usize = 1 << 16;
 const DEFAULT_RTT_NS: u64 = 100_000_000;
 /// Maximum length of the options of a segment, which take some of the announced size, bytes.
 const MAX_OPTIONS: u64 = 40;
+/// Minimum silence of a sender whose reason is sought, ns: the shortest retransmission time-out of Linux.
+const MIN_SILENCE_NS: u64 = 200_000_000;
 /// Maximum number of segments per overtaken one at which SACK blocks report reordering rather than losses.
 const MAX_SEGMENTS_PER_REORDERED: u64 = 100;
 
@@ -122,6 +125,7 @@ pub(super) struct Direction {
     pub(super) stalls: Stalls,
     /// First and last time of payload.
     pub(super) payload_ns: Option<(u64, u64)>,
+    pub(super) messages: Messages,
     /// Payload of its last segment with any, bytes.
     pub(super) last_len: u32,
     last_ack: Option<u64>,
@@ -195,12 +199,36 @@ impl Direction {
     pub(super) fn was_application_limited(&self, at_ns: u64, receiver: &Self) -> bool {
         let last_ns = |side: &Self| side.payload_ns.map_or(0, |(_, last)| last);
         let rtt_ns = self.near.min_ns().unwrap_or(0);
-        let full = receiver.mss.map_or(self.full_segment(), |mss| {
-            u64::from(mss).saturating_sub(MAX_OPTIONS)
-        });
-        u64::from(self.last_len) < full
+        u64::from(self.last_len) < self.min_full_segment(receiver)
             && last_ns(receiver) < last_ns(self)
             && at_ns.saturating_sub(last_ns(self)) > rtt_ns + rtt_ns / 4
+    }
+
+    /// Returns the length from which a segment is full: the size that the receiver announced, without options.
+    pub(super) fn min_full_segment(&self, receiver: &Self) -> u64 {
+        receiver.mss.map_or(self.full_segment(), |mss| {
+            u64::from(mss).saturating_sub(MAX_OPTIONS)
+        })
+    }
+
+    /// Processes the timestamp of a segment with payload, before it counts: what ended the silence before it.
+    /// `has_all_acks`: it echoes the latest timestamp of the other side.
+    pub(super) fn on_silence(&mut self, value: u32, at_ns: u64, has_all_acks: bool) {
+        let Some((_, last_ns)) = self.payload_ns else {
+            return;
+        };
+        let silence_ns = at_ns.saturating_sub(last_ns);
+        if silence_ns < MIN_SILENCE_NS {
+            return;
+        }
+        let Some(held_ns) = self.clock.surplus_ns(value, at_ns) else {
+            return;
+        };
+        if 2 * held_ns >= silence_ns {
+            self.interval.held_ns += silence_ns;
+        } else if has_all_acks && 4 * held_ns < silence_ns {
+            self.interval.paused_ns += silence_ns;
+        }
     }
 
     /// Adds an RTT sample of the handshake, whose ACKs are never delayed.

@@ -44,6 +44,10 @@ pub(super) struct Interval {
     rtt_max_ns: Option<u64>,
     rtt_min_ns: Option<u64>,
     near: RunningMean,
+    /// Silences of the sender that ended in the interval: those in which the path held data, and those in which the sender
+    /// had all ACKs and sent nothing, ns.
+    pub(super) held_ns: u64,
+    pub(super) paused_ns: u64,
     /// Whether nothing was in flight, or the window was full, at some moment.
     pub(super) is_limited: bool,
 }
@@ -83,6 +87,8 @@ impl Interval {
             rtt_max_ms: self.rtt_max_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6),
             rtt_min_ms: self.rtt_min_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6),
             near_rtt_mean_ms: self.near.ms(),
+            held_s: self.held_ns as f64 / 1e9,
+            paused_s: self.paused_ns as f64 / 1e9,
             is_limited: u32::from(self.is_limited),
         })
     }

@@ -18,6 +18,7 @@ mod interval;
 mod lateness;
 mod limits;
 mod loss;
+mod messages;
 mod output;
 mod pause;
 mod queue_delay;
@@ -247,6 +248,9 @@ impl Connection {
         let is_window_same = from.on_window(segment, at_ns);
         let closure = closed_since.filter(|_| from.closed_since.is_none());
         if let Some((value, echo)) = segment.timestamps {
+            if segment.len > 0 {
+                from.on_silence(value, at_ns, to.clock.last_value() == echo);
+            }
             let bytes = to.counts.passed_bytes();
             from.timestamp_rtt.on_timestamp(value, at_ns, bytes);
             from.clock.on_timestamp(value, at_ns);
@@ -343,6 +347,10 @@ impl Connection {
             rtt_ns: seen.near_ns,
         });
         let kind = from.on_data(&seen, is_closed);
+        if segment.len > 0 && kind == SegmentKind::New {
+            let is_full = u64::from(segment.len) >= from.min_full_segment(to);
+            from.messages.on_new_data(at_ns, segment.len, is_full);
+        }
         if segment.len > 0 && kind != SegmentKind::Probe {
             if let Some(data) = new_data.filter(|_| kind == SegmentKind::New) {
                 self.turns.on_new_data(side, &data);

@@ -10,7 +10,7 @@ use super::direction::{Direction, SegmentKind};
 use super::limits::LimitShares;
 use super::loss::Kind;
 use super::rtt::Rtts;
-use super::{Connection, capture_point};
+use super::{Connection, capture_point, messages};
 use crate::sequence;
 
 /// Number of samples by ACKs with which those by timestamp echoes are not needed.
@@ -74,6 +74,8 @@ impl Connection {
             }
         };
         let reset = self.reset_origin.first();
+        let messages = sender.messages.summary();
+        let message = |of: fn(&messages::Summary) -> f64| messages.as_ref().map_or(f64::NAN, of);
         let [waits_up, waits_down] = self.turns.waits();
         let both = |what: fn(&Direction) -> bool| what(up) && what(down);
         ConnectionRow {
@@ -180,6 +182,11 @@ impl Connection {
             turns_down_s: seconds(waits_down.turns_ns),
             pauses_up_s: seconds(waits_up.pauses_ns),
             pauses_down_s: seconds(waits_down.pauses_ns),
+            messages: sender.messages.count,
+            message_bytes: message(|summary| summary.bytes),
+            message_interval_ms: message(|summary| summary.interval_ns / 1e6),
+            message_interval_range: message(|summary| summary.interval_range),
+            message_span_ms: message(|summary| summary.span_ns / 1e6),
             unanswered_s: seconds(self.unanswered_ns),
             unanswered_retransmissions: up.counts.unanswered.max(down.counts.unanswered),
             longest_idle_s: seconds(self.pause.longest_ns),

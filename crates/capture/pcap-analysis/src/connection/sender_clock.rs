@@ -35,6 +35,11 @@ impl SenderClock {
         self.first.get_or_insert(self.last);
     }
 
+    /// Returns the latest timestamp.
+    pub(super) fn last_value(&self) -> u32 {
+        self.last.value
+    }
+
     /// Returns by how much more the capture's clock advanced than the sender's, from its last timestamp to `value` at
     /// `at_ns`.
     pub(super) fn surplus_ns(&self, value: u32, at_ns: u64) -> Option<u64> {

@@ -1,0 +1,79 @@
+"""Messages at regular times: those of an application that waits for nothing, and limits the rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
+
+#: Minimum number of messages, and their minimum share of the payload.
+_MIN_MESSAGES, _MIN_PAYLOAD_SHARE = 10, 0.8
+#: Maximum range of the times between messages, over their median: jitter of the application and path.
+_MAX_RANGE = 0.5
+#: Range of such times, RTTs, in which a window that is sent at once in each RTT looks alike.
+_MIN_WINDOW_RTTS, _MAX_WINDOW_RTTS = 0.9, 1.2
+#: Maximum number of single segments in flight that are messages: full ones of a path with a small MTU
+#: look alike.
+_MAX_SINGLE = 4
+#: Maximum size of a message that fills no segment, as a share of the longest one.
+_MAX_SHORT_SHARE = 0.9
+#: Minimum time without data between messages, over the time from segment to segment within one.
+_MIN_PAUSE_RATIO = 2
+#: Maximum number of segments of the receiver for each message: answers to requests are none.
+_MAX_REQUEST_SHARE = 0.5
+
+
+class Messages(NamedTuple):
+    """Messages of a sender at regular times."""
+
+    number: int
+    #: Mean payload, bytes, and median time from the start of one to that of the next, ms.
+    size: float
+    interval_ms: float
+
+    @property
+    def mbps(self) -> float:
+        """Rate of the application, Mbit/s."""
+        return 8e-3 * self.size / self.interval_ms
+
+    def __str__(self) -> str:
+        return (
+            f"it sends messages of {size_text(self.size)} every {ms_text(self.interval_ms)}, "
+            f"{three_digits(self.mbps)} Mbit/s"
+        )
+
+
+def messages_of(row: Mapping[Hashable, Any]) -> Messages | None:
+    """Returns the messages of the sender of a connection; None if they come at no regular times.
+
+    Data that wait for the path, or for ACKs, come as a queue or a window lets them pass.
+    """
+    number, size = int(row["messages"]), float(row["message_bytes"])
+    interval_ms, span_ms = float(row["message_interval_ms"]), float(row["message_span_ms"])
+    payload = row[f"bytes_{row['direction']}"]
+    if number < _MIN_MESSAGES or not interval_ms > 0 or number * size < _MIN_PAYLOAD_SHARE * payload:
+        return None
+    rtt_ms = _median_rtt_ms(row)
+    segments = math.ceil(size / max(row["segment_max"], 1))
+    pause_ms = rtt_ms / _MAX_SINGLE
+    if segments > 1:
+        pause_ms = _MIN_PAUSE_RATIO * span_ms / (segments - 1)
+    elif size < _MAX_SHORT_SHARE * row["segment_max"]:
+        # Data that wait would fill such segments.
+        pause_ms = 0.0
+    other = "up" if row["direction"] == "down" else "down"
+    is_window = _MIN_WINDOW_RTTS * rtt_ms <= interval_ms <= _MAX_WINDOW_RTTS * rtt_ms
+    is_regular = row["message_interval_range"] <= _MAX_RANGE and interval_ms - span_ms >= pause_ms
+    if is_window or not is_regular or row[f"segments_{other}"] > _MAX_REQUEST_SHARE * number:
+        return None
+    return Messages(number, size, interval_ms)
+
+
+def _median_rtt_ms(row: Mapping[Hashable, Any]) -> float:
+    """Returns the median RTT of the path, ms; 0 without samples."""
+    rtts_ms = (float(row[f"{side}_rtt_p50_ms"]) for side in ("far", "near"))
+    # At the sender, echoes come with the next message.
+    known = [rtt for rtt in rtts_ms if rtt > 0][: 1 if row["place"] == "sender" else 2]
+    return sum(known)

@@ -1,0 +1,104 @@
+"""Messages at regular times in captures, and what keeps data of a sender from coming."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.pcap import analyse
+from drawn_causes import interrupted
+
+
+def _row(folder: Path, place: str, seconds: int, **changes: Any) -> dict[str, Any]:
+    """Returns the row of a capture of one connection."""
+    run: dict[str, Any] = {"set": changes, "samples": "off", "pcap_at": place}
+    ct.run("steady-20-68", "cubic", 1, f"{seconds}s", pcap=folder / "x.pcap", **run)
+    (row,) = analyse(folder / "x.pcap").connections.to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(5))
+def test_messages_at_regular_times_are_those_of_the_application(
+    seed: int, place: str, tmp_path: Path
+) -> None:
+    """Neither a send buffer nor a CCA that keeps its window sends them."""
+    draw = random.Random(f"messages {seed}")
+    rate, kbytes, share = draw.choice([5, 10, 20]), draw.choice([1, 2, 5, 20]), draw.uniform(0.1, 0.6)
+    rtt_ms, interval_ms = draw.choice([30, 60, 100]), kbytes * 8 / (rate * share)
+    row = _row(
+        tmp_path,
+        place,
+        20,
+        **{
+            "path.rtt": f"{rtt_ms}ms",
+            "path.down.rate": f"{rate}Mbit/s",
+            "path.buffer": "3bdp",
+            "flows.0.workload": {
+                "kind": "frames",
+                "size": f"{kbytes}kB",
+                "interval": f"{interval_ms:.3f}ms",
+            },
+        },
+    )
+    text = row["diagnosis"]
+    assert text.startswith("the application of the server limits the rate: it sends messages"), text
+    ((size, every),) = re.findall(r"messages of ([\d.]+) kB every ([\d.]+) ms", text)
+    # Some of two messages come in one segment.
+    assert float(size) == pytest.approx(kbytes, rel=0.1)
+    assert float(every) == pytest.approx(interval_ms, rel=0.1)
+
+
+@pytest.mark.parametrize("changes", [{}, {"tcp.receive_window_max": "40kB"}])
+@pytest.mark.parametrize("place", ["server", "phone"])
+def test_a_queue_and_a_window_send_no_messages(
+    changes: dict[str, Any], place: str, tmp_path: Path
+) -> None:
+    text = _row(tmp_path, place, 15, **{"path.rtt": "60ms", "path.buffer": "2bdp", **changes})[
+        "diagnosis"
+    ]
+    assert text.startswith(("a full queue", "the receive window")), text
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("stands_still", [True, False])
+def test_timestamps_tell_a_path_that_stood_still_from_a_pause(
+    stands_still: bool, seed: int, tmp_path: Path
+) -> None:
+    """What the path held had been sent before; after a pause of the application, data are fresh."""
+    draw = random.Random(f"gap {seed}")
+    changes: dict[str, Any] = {"path.rtt": f"{draw.choice([30, 60, 100])}ms"}
+    if stands_still:
+        gaps = [(at + draw.uniform(0, 1), draw.uniform(1.2, 2)) for at in (4, 9)]
+        changes["path.down"] = {"steps": interrupted("20Mbit/s", gaps)}
+    else:
+        pause = f"{draw.uniform(1.2, 2):.2f}s"
+        changes["flows.0.workload"] = {"kind": "on-off", "on": "2s", "off": pause}
+    text = _row(tmp_path, "phone", 15, **changes)["diagnosis"]
+    assert ("for an outage of the path" in text) == stands_still, text
+    assert ("its application paused, as it had every ACK" in text) != stands_still, text
+    assert "or the path" not in text
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_lowest_rtt_of_hosts_is_that_of_the_connection_before_the_queue(
+    seed: int, place: str, tmp_path: Path
+) -> None:
+    """The second transfer begins while the first one fills a buffer of three BDPs."""
+    draw = random.Random(f"hosts {seed}")
+    rtt_ms = draw.choice([30, 60, 100])
+    run: dict[str, Any] = {"samples": "off", "pcap_at": place}
+    flows = [{"name": "first"}, {"name": "second", "start": f"{draw.uniform(6, 9):.1f}s"}]
+    changes = {"path.rtt": f"{rtt_ms}ms", "path.buffer": "3bdp", "flows": flows}
+    ct.run("steady-20-68", "cubic", 1, "20s", pcap=tmp_path / "x.pcap", set=changes, **run)
+    rows = analyse(tmp_path / "x.pcap").connections
+    assert len(rows) == 2
+    assert rows["rtt_min_ms"].to_list() == pytest.approx([rtt_ms, rtt_ms], rel=0.02)
+    # Timestamps of the second one show no delay of its ACKs.
+    assert not rows["diagnosis"].str.contains("path of the ACKs").any()
