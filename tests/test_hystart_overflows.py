@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
 
-def _overshoot(rtt_ms: int, mbps: float, buffer: str, cca: str = "cubic") -> str:
+def _overshoot(rtt_ms: int, mbps: float, buffer: str, cca: str = "cubic", **path: Any) -> str:
     """Returns the sentences on an overflow of slow start; empty without one."""
     changes: dict[str, Any] = {
         "path.rtt": f"{rtt_ms}ms",
@@ -20,6 +20,7 @@ def _overshoot(rtt_ms: int, mbps: float, buffer: str, cca: str = "cubic") -> str
         "path.buffer": buffer,
         "tcp.send_buffer_max": "64MB",
         "tcp.receive_buffer_max": "64MB",
+        **{f"path.{name}": value for name, value in path.items()},
     }
     result = ct.compare("steady-20-68", cca, 1, duration="2s", set=changes)
     return ExplainedComparison(result).ccas[0].cause_text("overshoot")
@@ -64,3 +65,16 @@ def test_hystart_that_acts_after_the_first_drop_is_too_late(seed: int) -> None:
     (late_ms,) = re.findall(r"HyStart ended it at a window of [\d ]+ segments, ([\d.]+) ms after", text)
     # The drop itself shows an RTT later.
     assert 0 < float(late_ms) < 1.5 * rtt_ms
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_jitter_breaks_the_trains_of_acks_that_end_slow_start_without_it(seed: int) -> None:
+    draw = random.Random(f"jitter {seed}")
+    path = (draw.randint(90, 120), draw.randint(40, 60), "1bdp")
+    jitter = {"distribution": "exponential", "mean": f"{draw.uniform(1, 3):.1f}ms"}
+    assert not _overshoot(*path)
+    assert "jitter leaves gaps between ACKs" in _overshoot(*path, jitter=jitter)
+    # Without the search for trains, slow start is as long without jitter.
+    by_delay = _overshoot(*path, cca="cubic:hystart_detect=delay")
+    assert "HyStart ended it" in by_delay
+    assert "ACKs" not in by_delay

@@ -44,13 +44,14 @@ def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
     if exit_s > row["t_s"] + _TIME_RESOLUTION_S:
         # Slow start after a time-out.
         return ""
-    segments = number_text(window)
+    segments, train_text = number_text(window), _train_text(evidence, parameters)
     if exit_s < row["t_s"] - _TIME_RESOLUTION_S:
         since_drop_s = exit_s - row["dropped_s"]
         order = "after" if since_drop_s >= 0 else "before"
         return (
             f" HyStart ended it at a window of {segments} segments, {ms_text(1e3 * abs(since_drop_s))} "
-            f"{order} the first drop: slow start sends twice what the link carries in a round trip."
+            f"{order} the first drop: slow start sends twice what the link carries in a round trip"
+            f"{f', and {train_text}' if train_text else ''}."
         )
     return f" HyStart did not end it: {_obstacle_text(evidence, parameters, window)}."
 
@@ -60,8 +61,8 @@ def _obstacle_text(evidence: Evidence, parameters: Mapping[str, str], window: fl
     low_window = float(parameters["hystart_low_window"])
     if window < low_window:
         return f"it waits for a window of {number_text(low_window)} segments, and had {window:.0f}"
-    parts, detect = [], parameters["hystart_detect"]
-    if detect != "train":
+    parts = []
+    if parameters["hystart_detect"] != "train":
         min_rtt_ms = evidence.seen_min_rtt_ms
         rise_ms = min(max(min_rtt_ms / _RTT_DIVISOR, _MIN_RISE_MS), _MAX_RISE_MS)
         buffer_ms = 1e3 * buffer_bytes(evidence) / evidence.link_bytes_per_s
@@ -77,16 +78,24 @@ def _obstacle_text(evidence: Evidence, parameters: Mapping[str, str], window: fl
                 f"at {window * evidence.mss / evidence.bdp:.2f} bandwidth-delay products, the lowest "
                 f"RTT of the round trip was not yet {ms_text(rise_ms)} above that of the path"
             )
-    gap_ms = 2 * PACKET_BYTES / evidence.link_bytes_per_s * 1e3
+    parts += filter(None, [_train_text(evidence, parameters)])
+    return ", and ".join(parts or ["no train of ACKs was as long as half of the RTT"])
+
+
+def _train_text(evidence: Evidence, parameters: Mapping[str, str]) -> str:
+    """Returns why ACKs form no train, whose gaps are short, as a clause; empty where they may."""
     delta_ms = in_unit(parameters["hystart_ack_delta"], "ms") or math.inf
-    if detect != "delay" and gap_ms > delta_ms:
-        parts.append(
+    gap_ms = 2 * PACKET_BYTES / evidence.link_bytes_per_s * 1e3
+    if parameters["hystart_detect"] == "delay":
+        return ""
+    if evidence.jitter_ms >= delta_ms:
+        return f"jitter leaves gaps between ACKs that end a train of them ({ms_text(delta_ms)})"
+    if gap_ms > delta_ms:
+        return (
             f"ACKs of two segments come {ms_text(gap_ms)} apart, which is too far for a train of them "
             f"({ms_text(delta_ms)})"
         )
-    elif not parts:
-        parts.append("no train of ACKs was as long as half of the RTT")
-    return ", and ".join(parts)
+    return ""
 
 
 def _parameters(evidence: Evidence) -> dict[str, str]:
