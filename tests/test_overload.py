@@ -279,3 +279,16 @@ def test_a_deadline_that_no_repair_can_keep_is_said() -> None:
             comparison.try_remedies(TrialBudget())
             (lower,) = (each for each in comparison.remedies if "tcp.min_rto" in each.options)
             assert lower.gain > 0.05
+
+
+def test_trials_report_the_share_of_their_budget_before_each() -> None:
+    game = {"kind": "request-response", "response": "200B", "gap": "150ms"}
+    flows = [{"name": "download"}, {"name": "game", "cca": "cubic", "workload": game}]
+    changes = {"path.buffer": "4bdp", "flows": flows}
+    result = ct.compare("steady-20-68", "cubic,bbr", 2, duration="10s", set=changes)
+    shares: list[float] = []
+    ct.explain(result, progress=shares.append)
+    assert len(shares) > 1
+    assert shares[0] == 0
+    assert shares == sorted(shares)
+    assert shares[-1] < 1

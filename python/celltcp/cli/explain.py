@@ -9,6 +9,7 @@ import click
 
 from celltcp.cli.options import option
 from celltcp.cli.output import check_json, print_result
+from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def explain(folder: str, json_file: str | None) -> None:
     from celltcp.selection.explained_results import explain as explain_results
 
     check_json(json_file)
-    explained = explain_results(folder)
+    with progress_bar("trying remedies") as progress:
+        explained = explain_results(folder, progress=progress)
 
     def show() -> None:
         if explained.unfinished:

@@ -26,6 +26,7 @@ from celltcp.video.load_results import load
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.campaign.run import Progress
     from celltcp.selection.outcomes.explained_folder import ExplainedFolder, ExplainedFolders
     from celltcp.video.comparison import VideoComparison
 
@@ -57,9 +58,12 @@ class Explanations:
         """Whether there is a single comparison or run."""
         return "" in self.comparisons
 
-    def try_remedies(self) -> None:
-        """Tries the remedies in short runs, and drops those that do not help."""
-        budget = TrialBudget()
+    def try_remedies(self, progress: Progress | None = None) -> None:
+        """Tries the remedies in short runs, and drops those that do not help.
+
+        `progress` is called with the share of the budget that is spent.
+        """
+        budget = TrialBudget(progress)
         for name in self._advised:
             self.comparisons[name].try_remedies(budget)
         if self.is_single:
@@ -189,7 +193,7 @@ class Explanations:
         }
 
 
-def explain(result: Explainable | str | Path) -> Explanations:
+def explain(result: Explainable | str | Path, *, progress: Progress | None = None) -> Explanations:
     """Explains results: the causes of each congestion control's rank.
 
     Remedies are tried in short runs if these are cheap.
@@ -197,12 +201,13 @@ def explain(result: Explainable | str | Path) -> Explanations:
     Args:
         result: results of `compare`, `run`, `sweep`, `compare_all`, `compare_video` or `load`; or a
             folder that `--out` or `save` wrote.
+        progress: called with the share that is done of the most runs with remedies.
 
     Raises:
         CelltcpError: if it is something else, or a file is missing or damaged.
     """
     if isinstance(result, str | Path):
-        explained = explain(load(result))
+        explained = explain(load(result), progress=progress)
         completeness = completeness_in(Path(result))
         explained.unfinished = completeness.text(of_several=not explained.is_single)
         return explained
@@ -223,5 +228,5 @@ def explain(result: Explainable | str | Path) -> Explanations:
             f"explain: {type(result).__name__} is no result of runs; allowed: what compare, run, "
             "sweep, compare_all, compare_video or load returns, or a folder"
         )
-    explained.try_remedies()
+    explained.try_remedies(progress)
     return explained

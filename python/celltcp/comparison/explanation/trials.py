@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from celltcp._core import Scenario
+    from celltcp.campaign.run import Progress
     from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
@@ -203,13 +204,18 @@ class Trial(NamedTuple):
 class TrialBudget:
     """Budget of the trials of an explanation, in segments: the same on every machine."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
+        """Prepares a whole budget; `progress` is called with the share that is spent."""
         self._remaining = _BUDGET_SEGMENTS
+        self._progress = progress
 
     def spend(self, segments: float) -> bool:
         """Takes the segments of a trial from the budget; returns False if too few are left."""
         if segments > self._remaining:
             return False
+        if self._progress is not None:
+            # The trial is still to run.
+            self._progress(1.0 - self._remaining / _BUDGET_SEGMENTS)
         self._remaining -= segments
         return True
 
