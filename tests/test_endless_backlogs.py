@@ -95,3 +95,45 @@ def test_sessions_of_requests_follow_the_response_time_law(seed: int) -> None:
     assert 0.85 * least_s < times_s[times_s.index > 2 * count].mean() < 1.6 * least_s
     assert not _overload(20 * mbps, flow)[0]
     assert not _overload(mbps / count, {"workload": workload})[0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_requests_of_sessions_overload_their_own_link_and_hold_up_acks_there(seed: int) -> None:
+    draw = random.Random(f"up {seed}")
+    count, size, up_kbps = draw.randint(8, 14), draw.randint(20, 40), draw.randint(400, 700)
+    workload = {
+        "kind": "request-response",
+        "request": f"{size}kB",
+        "response": "10kB",
+        "gap": {"kind": "constant", "value": "1s"},
+        "think": "0s",
+    }
+    flow = {"count": count, "start_spread": "1s", "workload": workload}
+    changes = {"path.up": f"{up_kbps}kbit/s", "path.uplink_buffer": "300packets", "path.rtt": "40ms"}
+    flows = [{"name": "own", **flow}]
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set={**changes, "flows": flows})
+    explained = ExplainedComparison(result)
+    (each,) = explained.ccas
+    text = each.cause_text("overload")
+    assert text.startswith(f"{count} sessions have requests of ")
+    (least,) = re.findall(r"responses take ([\d.]+) s or more", text)
+    assert float(least) == pytest.approx(8 * count * size * 1500 / 1448 / up_kbps - 1, rel=0.05)
+    times_s = result.units.loc[result.units["unit"] == "response", "duration_s"]
+    assert times_s[times_s.index > 2 * count].mean() > 0.85 * float(least)
+    # The receiver delays no ACK for seconds: requests are before them in the queue.
+    assert each.cause_text("uplink").startswith("The uplink held up ACKs")
+    assert "delayed ACKs" not in explained.blocks[0][0]
+
+
+def test_a_few_large_responses_take_the_time_of_their_bytes() -> None:
+    workload = {"kind": "request-response", "request": "200B", "response": "400kB", "gap": "1s"}
+    result = ct.compare(
+        "steady-20-68",
+        "cubic",
+        1,
+        duration="24s",
+        set={"path.down": "1Mbit/s", "path.rtt": "10ms", "flows.0.workload": workload},
+    )
+    text = ExplainedComparison(result).ccas[0].cause_text("transfer_time")
+    (time_s,) = re.findall(r"The link needs ([\d.]+) s for the 400 kB of a response", text)
+    assert float(time_s) == pytest.approx(0.4 * 8 * 1500 / 1448, rel=0.02)

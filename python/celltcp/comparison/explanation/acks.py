@@ -18,6 +18,7 @@ from celltcp.comparison.explanation.queue_owners import (
     ack_queue_owner,
     ack_queue_owner_text,
 )
+from celltcp.scenarios.requests import request_and_response
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -271,6 +272,8 @@ def _holds_acks(evidence: Evidence) -> bool:
     hops = path.get("wired", ())
     link = path.get("down" if evidence.is_upload else "up", {})
     rate_mbps = (in_unit(link.get("rate"), "Mbit/s") if isinstance(link, dict) else None) or 0.0
+    # Requests of the flow wait in the queue of its ACKs.
+    request, response = request_and_response(evidence.workload) or (0.0, 1.0)
     return bool(
         evidence.scenario.get("radio")
         or evidence.has_middleboxes
@@ -278,7 +281,7 @@ def _holds_acks(evidence: Evidence) -> bool:
         or evidence.ack_outages
         or _has_jitter(evidence)
         or any(hop.get("cross_traffic") for hop in hops)
-        or rate_mbps < _MIN_ACK_RATE_RATIO * ACK_SHARE * evidence.goodput_mbps
+        or rate_mbps < _MIN_ACK_RATE_RATIO * (ACK_SHARE + request / response) * evidence.goodput_mbps
     )
 
 

@@ -53,17 +53,25 @@ def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
             f"{order} the first drop: slow start sends twice what the link carries in a round trip"
             f"{f', and {train_text}' if train_text else ''}."
         )
-    return f" HyStart did not end it: {_obstacle_text(evidence, parameters, window)}."
+    everyone = evidence.all_connections
+    is_own = (everyone["run"] == row["run"]) & (everyone["flow"] == row["flow"])
+    seen_ms = float(everyone.loc[is_own, "rtt_min_ms"].iloc[0])
+    obstacle_text = _obstacle_text(evidence, parameters, window, seen_ms)
+    return f" HyStart did not end it: {obstacle_text}."
 
 
-def _obstacle_text(evidence: Evidence, parameters: Mapping[str, str], window: float) -> str:
-    """Returns why HyStart did not act before an overflow at a window, segments."""
+def _obstacle_text(
+    evidence: Evidence, parameters: Mapping[str, str], window: float, min_rtt_ms: float
+) -> str:
+    """Returns why HyStart did not act before an overflow at a window, segments.
+
+    `min_rtt_ms` is the lowest RTT that the connection saw.
+    """
     low_window = float(parameters["hystart_low_window"])
     if window < low_window:
         return f"it waits for a window of {number_text(low_window)} segments, and had {window:.0f}"
     parts = []
     if parameters["hystart_detect"] != "train":
-        min_rtt_ms = evidence.seen_min_rtt_ms
         rise_ms = min(max(min_rtt_ms / _RTT_DIVISOR, _MIN_RISE_MS), _MAX_RISE_MS)
         buffer_ms = 1e3 * buffer_bytes(evidence) / evidence.link_bytes_per_s
         if buffer_ms < rise_ms:
@@ -72,7 +80,7 @@ def _obstacle_text(evidence: Evidence, parameters: Mapping[str, str], window: fl
                 f"{ms_text(rise_ms)} for which it waits"
             )
         elif min_rtt_ms >= MIN_LATER_RTT * evidence.min_rtt_ms:
-            parts.append(f"the lowest RTT that it saw, {ms_text(min_rtt_ms)}, has a queue of others")
+            parts.append(f"the lowest RTT that it saw, {ms_text(min_rtt_ms)}, has a queue in it")
         else:
             parts.append(
                 f"at {window * evidence.mss / evidence.bdp:.2f} bandwidth-delay products, the lowest "

@@ -21,6 +21,8 @@ _BBR_GAIN = 1.25
 _MIN_BBR_LOSS_SHARE = 0.9
 #: Minimum number of recoveries from random losses for a loss rate without one in the scenario.
 _MIN_RECOVERIES = 20
+#: Applications that send data again and again on a connection.
+_PERSISTENT = ("frames", "video", "on-off", "chunked")
 #: Minimum share of the time beside pauses that a window holds an application back, for the law of bulk
 #: flows.
 _MIN_BACKLOG_SHARE = 0.7
@@ -98,11 +100,11 @@ def _is_above_bbr_limit(evidence: Evidence, loss: float) -> bool:
 def _has_backlog(evidence: Evidence) -> bool:
     """Returns whether a flow always has data to send: bulk, or what its window holds back.
 
-    That is so for frames and segments of a video, on connections that last, beside their pauses.
+    That is so for applications with connections that last, beside their pauses.
     """
     held_share = evidence.time_share("congestion_window", "recovery")
     is_held = held_share >= _MIN_BACKLOG_SHARE * (1 - evidence.time_share("idle"))
-    return evidence.is_bulk or (evidence.workload.get("kind") in ("frames", "video") and is_held)
+    return evidence.is_bulk or (evidence.workload.get("kind") in _PERSISTENT and is_held)
 
 
 def _parallel(evidence: Evidence) -> float:

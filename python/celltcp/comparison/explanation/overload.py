@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.frame_load import load_of
+from celltcp.comparison.explanation.requests import request_link_rate
 from celltcp.scenarios.demand import SUSTAINED_VERBS, mean_of
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, growth_text
 from celltcp.scenarios.quantity_texts import rate_text, time_text
@@ -58,29 +59,31 @@ def _waiting_sessions(evidence: Evidence) -> Cause | None:
     """Returns the overload by sessions whose requests wait for the response before; None without it.
 
     Each has one response under way, so that the response time law of closed systems holds: N sessions
-    with a pause Z, and responses that take the path a time D, have responses of at least N D - Z.
+    with a pause Z, and bytes that take a link the time D, have responses of at least N D - Z.
     """
     workload, count = evidence.workload, evidence.sessions
-    size, *times_s = (
-        mean_of(workload.get(name), unit)
-        for name, unit in (("response", "B"), ("think", "s"), ("gap", "s"))
-    )
-    is_alone = all(map(evidence.is_thin_flow, evidence.competing_mbps))
-    if workload.get("kind") != "request-response" or count < 2 or not size or not is_alone:
+    is_alone = all(map(evidence.is_thin_flow, {**evidence.competing_mbps, **evidence.reverse_mbps}))
+    if workload.get("kind") != "request-response" or count < 2 or not is_alone:
         return None
-    pause_s = sum(time_s or 0.0 for time_s in times_s)
-    asked_mbps = 8e-6 * count * size / (pause_s + evidence.base_rtt_ms / 1e3)
-    carried_mbps = evidence.capacity_mbps
-    if not 0 < carried_mbps < asked_mbps / MAX_FRAME_SHARE:
+    pause_s = sum(mean_of(workload.get(name), "s") or 0.0 for name in ("think", "gap"))
+    rates_mbps = {"response": evidence.capacity_mbps, "request": 1e-6 * request_link_rate(evidence)}
+    sizes = {name: mean_of(workload.get(name), "B") or 0.0 for name in rates_mbps}
+    times_s = {name: 8e-6 * sizes[name] / rate for name, rate in rates_mbps.items() if rate > 0}
+    if not times_s:
         return None
-    path_s = 8e-6 * size / carried_mbps
+    slower = max(times_s, key=times_s.__getitem__)
+    path_s, carried_mbps = times_s[slower], rates_mbps[slower]
+    asked_mbps = 8e-6 * count * sizes[slower] / (pause_s + evidence.base_rtt_ms / 1e3)
+    if carried_mbps >= asked_mbps / MAX_FRAME_SHARE:
+        return None
     least_s = count * path_s - pause_s
     if least_s < _MIN_SLOWDOWN * (path_s + evidence.base_rtt_ms / 1e3):
         return None
     return Cause(
         "overload",
-        f"{count} sessions ask for {rate_text(asked_mbps)} if each request is answered at once, "
-        f"{asked_mbps / carried_mbps:.1f} times what the path carries ({rate_text(carried_mbps)}): "
+        f"{count} sessions have {slower}s of {rate_text(asked_mbps)} if each request is answered at "
+        f"once, {asked_mbps / carried_mbps:.1f} times what their link carries "
+        f"({rate_text(carried_mbps)}): "
         f"with pauses of {time_text(pause_s)}, responses take {time_text(least_s)} or more on average, "
         "under every CCA.",
         1.0,

@@ -72,7 +72,7 @@ def limit_of_requests(evidence: Evidence) -> RequestLimit | None:
     if evidence.units is None or sizes is None or rate is None or evidence.has_middleboxes:
         return None
     rtt_s = evidence.min_rtt_s
-    rates = {"link": rate / 8 / _HEADERS_RATIO}
+    rates = {"link": request_link_rate(evidence) / 8}
     for kind, field, ratio in (
         ("receive_window", "receive_window_max", 1.0),
         ("send_buffer", "send_buffer_max", _SEND_MEMORY_RATIO),
@@ -91,6 +91,11 @@ def opposite_rate(evidence: Evidence) -> float | None:
     path = evidence.scenario.get("path", {})
     link = path.get("down" if evidence.is_upload else "up")
     return None if evidence.scenario.get("radio") else steady_rate(link)
+
+
+def request_link_rate(evidence: Evidence) -> float:
+    """Returns the payload that the link of the requests carries, bit/s; 0 if that varies."""
+    return (opposite_rate(evidence) or 0.0) / _HEADERS_RATIO
 
 
 def request_limit(evidence: Evidence) -> Cause | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
+from celltcp.scenarios.requests import request_and_response
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -51,7 +52,9 @@ def transfer_time(evidence: Evidence) -> Cause | None:
 
 def _mean_size(evidence: Evidence, kind: str, count: int) -> float:
     """Returns the mean payload of pages or responses, bytes; NaN for too few responses."""
-    application = evidence.application
+    application, sizes = evidence.application, request_and_response(evidence.workload)
+    if kind == "response" and sizes is not None:
+        return sizes[1]
     if kind == "page_load" and application is not None and "page_bytes" in application.names:
         return estimate(application.values("page_bytes")[evidence.cca]).mean
     if count < _MIN_RESPONSES * len(evidence.runs):

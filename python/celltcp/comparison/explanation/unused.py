@@ -75,9 +75,10 @@ def probe_rtt(evidence: Evidence) -> Cause | None:
     is_v1 = not evidence.is_bbr3
     window_text = f"{PROBE_RTT_SEGMENTS} segments" if is_v1 else "half a bandwidth-delay product"
     count = evidence.mean_count_text(len(probes))
+    often_text = "once" if count == "1" else f"{count} times"
     return Cause(
         "probe_rtt",
-        f"PROBE_RTT left {percent_text(share)} of the capacity unused: {count} times"
+        f"PROBE_RTT left {percent_text(share)} of the capacity unused: {often_text}"
         f"{evidence.per_run_text}, BBR cut its window to {window_text} to measure the RTT of an empty "
         "path, and then filled the path again. Each costs 200 ms and a round trip, so that a shorter "
         "RTT costs less.",

@@ -43,6 +43,7 @@ def video(evidence: Evidence) -> Cause | None:
     if not is_slow and not abandoned.segments:
         return None
     stalls_text = f"{three_digits(stalls)} {'stall' if stalls == 1 else 'stalls'}"
+    changes = "change" if switches == 1 else "changes"
     slow_text = ""
     if is_slow:
         slow_text = f"; the link carried less than that rate for {percent_text(slow_share)} of the time"
@@ -51,8 +52,9 @@ def video(evidence: Evidence) -> Cause | None:
     )
     return Cause(
         "video",
-        f"The video played {rate_mbps:.2f} Mbit/s on average, with {three_digits(switches)} changes of "
-        f"the representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of {startup_s:.2f} s"
+        f"The video played {rate_mbps:.2f} Mbit/s on average, with {three_digits(switches)} "
+        f"{changes} of the representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of "
+        f"{startup_s:.2f} s"
         f"{slow_text}.{_abandoned_text(evidence, abandoned, wasted_share)}",
         max(slow_share if is_slow else 0.0, min(wasted_share, 1.0)),
     )
