@@ -41,11 +41,18 @@ def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
         return ""
     window = float(own["slow_start_exit_cwnd"].iloc[0])
     exit_s = float(own["first_data_s"].iloc[0] + own["slow_start_exit_s"].iloc[0])
-    if exit_s > row["t_s"] + _TIME_RESOLUTION_S:
-        # Slow start after a time-out.
+    recoveries = evidence.recoveries
+    is_own = (recoveries["run"] == row["run"]) & (recoveries["flow"] == row["flow"])
+    starts_s = recoveries.loc[is_own, "t_s"]
+    is_at_recovery = ((starts_s - exit_s).abs() <= _TIME_RESOLUTION_S).any()
+    if exit_s > row["t_s"] + _TIME_RESOLUTION_S or (
+        is_at_recovery and exit_s < row["t_s"] - _TIME_RESOLUTION_S
+    ):
+        # Another recovery ended slow start, which began anew after a time-out.
         return ""
     segments, train_text = number_text(window), _train_text(evidence, parameters)
-    if exit_s < row["t_s"] - _TIME_RESOLUTION_S:
+    is_early = exit_s < row["t_s"] - _TIME_RESOLUTION_S
+    if is_early and window >= float(parameters["hystart_low_window"]):
         since_drop_s = exit_s - row["dropped_s"]
         order = "after" if since_drop_s >= 0 else "before"
         return (

@@ -79,6 +79,10 @@ def _waiting_sessions(evidence: Evidence) -> Cause | None:
     least_s = count * path_s - pause_s
     if least_s < _MIN_SLOWDOWN * (path_s + evidence.base_rtt_ms / 1e3):
         return None
+    units = evidence.units
+    mean_s = (
+        0.0 if units is None else float(units.loc[units["unit"] == "response", "duration_s"].mean())
+    )
     return Cause(
         "overload",
         f"{count} sessions have {slower}s of {rate_text(asked_mbps)} if each request is answered at "
@@ -86,5 +90,5 @@ def _waiting_sessions(evidence: Evidence) -> Cause | None:
         f"({rate_text(carried_mbps)}): "
         f"with pauses of {time_text(pause_s)}, responses take {time_text(least_s)} or more on average, "
         "under every CCA.",
-        1.0,
+        min(least_s / mean_s, 1.0) if mean_s > 0 else 1.0,
     )

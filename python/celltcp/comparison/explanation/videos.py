@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
@@ -47,15 +48,19 @@ def video(evidence: Evidence) -> Cause | None:
     slow_text = ""
     if is_slow:
         slow_text = f"; the link carried less than that rate for {percent_text(slow_share)} of the time"
+    played_text = (
+        f"The video played {rate_mbps:.2f} Mbit/s on average, with {three_digits(switches)} "
+        f"{changes} of the representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of "
+        f"{startup_s:.2f} s"
+    )
+    if math.isnan(rate_mbps):
+        played_text = "No segment of the video arrived as a whole"
     wasted_share = abandoned.wasted / max(
         evidence.total("bytes") + evidence.total("discarded_bytes"), 1.0
     )
     return Cause(
         "video",
-        f"The video played {rate_mbps:.2f} Mbit/s on average, with {three_digits(switches)} "
-        f"{changes} of the representation, {stalls_text} ({stalled_s:.1f} s) and a start-up of "
-        f"{startup_s:.2f} s"
-        f"{slow_text}.{_abandoned_text(evidence, abandoned, wasted_share)}",
+        f"{played_text}{slow_text}.{_abandoned_text(evidence, abandoned, wasted_share)}",
         max(slow_share if is_slow else 0.0, min(wasted_share, 1.0)),
     )
 
