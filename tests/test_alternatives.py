@@ -173,6 +173,61 @@ def test_an_aqm_of_the_downlink_leaves_the_queue_of_the_uplink() -> None:
     assert len(linux_lines(aqm.changes, evidence.scenario, "down")) == 1
 
 
+def test_alternatives_of_long_runs_have_more_of_these_than_the_first_trials() -> None:
+    """A trial of all CCAs has one run where these are long; those shown are then repeated, singly."""
+    changes: Changes = {
+        "path.rtt": "20ms", "path.down": "150Mbit/s", "path.buffer": "8bdp", "flows": _FLOWS,
+    }  # fmt: skip
+    ccas = ["cubic", "reno", "bic", "htcp"]
+    result = ct.compare("steady-20-68", ccas, 3, duration="60s", set=changes)
+    explained = ExplainedComparison(result)
+    budget = TrialBudget()
+    explained.try_remedies(budget)
+    explained.try_together(budget)
+    table = explained.conclusion.alternatives
+    assert table is not None
+    assert "in 1 of 3 runs" in explained.remedies[0].trial
+    assert table.run_count == 3
+    assert "; in 3 runs, against cubic alone" in table.table.title.replace("place; in", "; in")
+
+
+def test_game_commands_with_rare_losses_are_judged_by_their_tail() -> None:
+    """With one loss in a hundred, a lower minimum RTO shortens the slowest hundredth only."""
+    game = {"kind": "request-response", "request": "20B", "response": "120B", "gap": "200ms"}
+    changes: Changes = {
+        "path.rtt": "100ms", "path.down": "5Mbit/s", "path.loss": 0.01, "path.uplink_loss": 0.01,
+        "flows.0.workload": game,
+    }  # fmt: skip
+    conclusion = _explained(changes, ["cubic", "reno"], "300s").conclusion
+    assert conclusion.alternatives is not None
+    (row,) = [each for each in conclusion.alternatives.to_json() if each["recommended"]]
+    assert next(iter(row["metrics"])).startswith("response_p99_s:")
+    assert any("tcp.min_rto=20ms" in each for each in row["options"].split())
+    assert conclusion.best is not None
+    assert conclusion.best.metric == "response_p99_s"
+
+
+def test_a_split_proxy_with_bbr_keeps_the_queue_of_a_cell_short_for_others() -> None:
+    """The data of the download wait in the proxy, and not before the pings of the same phone."""
+    result = ct.compare(
+        "steady-20-68",
+        ["cubic", "reno"],
+        _RUNS,
+        duration="20s",
+        set={**_bloated(random.Random(11)), "path.wired": [{"delay": "5ms"}, {}]},
+    )
+    explained = ExplainedComparison(result)
+    budget = TrialBudget()
+    explained.try_remedies(budget)
+    explained.try_together(budget)
+    table = explained.conclusion.alternatives
+    assert table is not None
+    (proxy,) = [each for each in table.shown if each.places == ("split proxy",)]
+    assert proxy.cca == "cubic@split:at=node-1,cca=bbr"
+    assert proxy.gain > 1
+    assert not proxy.losses
+
+
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
     """Frames of a third are in time, and carry a third."""
     workload = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}

@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import celltcp as ct
 from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.report.comparison import picture_sections
@@ -426,3 +427,20 @@ def test_throughput_comes_first_where_the_best_balance_leaves_the_path_to_others
     assert [*ccas_to_set(shallow)] == ["bbr"]
     # Without Vegas, the best balance has more than half of the best goodput.
     assert choices_of(shallow.only(["bbr", "cubic"]))[0].metric == "pm_balanced"
+
+
+def test_a_mix_with_unequal_shares_has_an_aqm_with_queues_of_flows_as_advice() -> None:
+    """The flow under test loses what it took of the other one."""
+    changes = {
+        "path.rtt": "50ms",
+        "path.down": "30Mbit/s",
+        "path.buffer": "0.5bdp",
+        "flows": [{"name": "a"}, {"name": "b"}],
+    }
+    mixes = ["bbr+cubic", "cubic+cubic"]
+    result = ct.compare("steady-20-68", mixes, 2, duration="30s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    (aqm,) = [each for each in explained.remedies if each.remedy.changes == ("path.queue=fq-codel",)]
+    assert "bbr+cubic" in aqm.ccas
+    assert re.search(r"bbr\+cubic a goodput .* \(-\d+ %\), .*b goodput .* \(\+\d+ %\)", aqm.trial)

@@ -147,6 +147,28 @@ def test_times_of_cut_transfers_are_said_to_be_lower_bounds(seed: int) -> None:
     assert "at least" not in bbr.standing.metric_text
 
 
+def test_bursts_that_count_packets_have_a_warning_for_slow_senders() -> None:
+    """CUBIC that no burst stops for long sends at a part of the rate, and meets that part of bursts."""
+    changes: Changes = {
+        "path.rtt": "300ms",
+        "path.down.rate": "20Mbit/s",
+        "path.loss": {"kind": "gilbert-elliott", "to_bad": 0.002, "to_good": 0.5},
+    }
+    slow = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="60s", set=changes)
+    (warning,) = (each for each in slow.warnings if "bursts of path.loss count packets" in each)
+    goodput = estimate(slow.values("cubic", "goodput_mbps")).mean
+    share = re.match(r"cubic: sent at (\d+) % of the rate of the link, and ", warning)
+    assert share is not None
+    # Headers have some 4 % of the link.
+    assert int(share[1]) == pytest.approx(100 * goodput / 19.3, abs=3)
+    assert 'good="300ms", bad="1.2ms"' in warning
+    over_time = {"kind": "gilbert-elliott-time", "good": "300ms", "bad": "1.2ms"}
+    same = ct.compare(
+        "steady-20-68", "cubic", 1, duration="10s", set={**changes, "path.loss": over_time}
+    )
+    assert not any("count packets" in each for each in same.warnings)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_bursts_that_last_for_packets_have_a_warning_where_time_outs_meet_them(seed: int) -> None:
     draw = random.Random(seed)

@@ -159,7 +159,7 @@ def test_a_shaper_before_a_constant_link_is_tried_where_a_hop_can_have_it(seed: 
     }
     explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 2, duration="20s", set=changes))
     explained.try_remedies(TrialBudget())
-    (shaper,) = [each for each in explained.remedies if "path.wired.0.rate=" in each.options]
+    (shaper,) = [each for each in explained._with_trials if "path.wired.0.rate=" in each.options]
     assert f"path.wired.0.rate={0.9 * rate:g}Mbit/s" in shaper.options
     assert f"cake bandwidth {900 * rate}kbit" in shaper.text
     assert shaper.gain > 0

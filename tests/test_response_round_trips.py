@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from typing import Any
@@ -159,3 +160,23 @@ def test_responses_of_a_link_that_varies_have_no_least_time() -> None:
     }
     explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="9s", set=changes))
     assert not any("needs at least" in each for each in explained.notes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_responses_larger_than_the_window_after_a_pause_take_a_further_round_trip(seed: int) -> None:
+    """Of 14 to 25 segments, 10 go at once; the window shrinks to that in pauses longer than an RTO."""
+    draw = random.Random(seed)
+    rtt = draw.choice([60, 80, 120])
+    size = draw.randint(20, 36)
+    settings: dict[str, Any] = {"rtt": f"{rtt}ms", "sessions": 1, "think": "10ms", "gap": "3s"}
+    explained = _explained("cubic", **settings, response=f"{size}kB")
+    (cause,) = [each for each in explained.ccas[0].causes if each.name == "window_round_trips"]
+    segments = math.ceil(1000 * size / explained.ccas[0].mss)
+    assert f"its {segments} segments are more than the window with which it begins" in cause.text
+    assert cause.text.endswith(f"the rest takes a further round trip of {rtt} ms.")
+    explained.try_remedies(TrialBudget())
+    changes = {each.remedy.changes for each in explained.remedies}
+    assert {("tcp.slow_start_after_idle=false",), (f"tcp.initial_window={segments}",)} & changes
+    # One that the window holds has no such cause.
+    small = _explained("cubic", **settings, response="12kB")
+    assert not any(each.name == "window_round_trips" for each in small.ccas[0].causes)

@@ -47,6 +47,8 @@ WINDOWS = {
 TIME_DIGITS, MAX_SHORT_S = 3, 0.01
 #: Rates below which texts have kbit/s, Mbit/s, and delays from which on they have s, ms.
 _MIN_MBPS, _MIN_LONG_MS = 0.1, 1e4
+#: Time from which a decimal of a second has a digit, ms.
+_MIN_WHOLE_MS = 1000.0
 
 
 def short_digits(smallest_s: float) -> int:
@@ -82,7 +84,8 @@ class MetricText(NamedTuple):
         if self.unit == "Mbit/s" and 0 < largest < _MIN_MBPS:
             return self._replace(unit="kbit/s", factor=1e3)
         if self.unit == "ms" and largest >= _MIN_LONG_MS:
-            return self._replace(unit="s", factor=1e-3)
+            # Of short times beside long ones, a decimal of a second would show hardly a digit.
+            return self._replace(unit="s", factor=1e-3, is_short=smallest < _MIN_WHOLE_MS)
         return self
 
     def with_unit(self, number: str) -> str:

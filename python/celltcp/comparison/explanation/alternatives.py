@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.choices import Choice, cca_to_set, choices_of
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, MetricChange, values_of
-from celltcp.comparison.metrics import GOODPUT
+from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.comparison.stakes import mix_stakes
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.ccas import DEFAULT_CCA
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Ends of the fields that change the capacity, by which performance metrics weigh goodput.
 _CAPACITY_FIELDS = (".rate", ".down", ".up")
+#: Ends of the fields that change what there is to send, which no metric of others shows.
+_CONTENT_FIELDS = (".objects",)
 #: Minimum logarithm of the ratio of performance metrics: within 1 % they are ties.
 _MIN_PERFORMANCE_LOG = 0.01
 #: Weight of a loss against a gain, as logarithms of ratios: a loss of half the goodput has to bring a
@@ -100,6 +102,16 @@ class Need:
         """Minimum logarithm of the ratio of metrics that sets two alternatives apart."""
         return MIN_HELP_LOG if self.flows else _MIN_PERFORMANCE_LOG
 
+    def for_tail(self) -> list[Need]:
+        """Returns the need by the highest percentile, and by the maximum, of its ranking metric."""
+        metrics = [re.sub(r"_p\d+(?=_)", name, self.metric) for name in ("_p99", "_max")]
+        return [
+            Need(self.comparison, self._choice._replace(metric=each, need=name), self.chosen)
+            for each in dict.fromkeys(metrics)
+            if each != self.metric and self.flows
+            for name in [f"{self.name.partition(' (')[0]} ({words_of(each).name})"]
+        ]
+
     def alone(self, scenario: Mapping[str, Any]) -> list[Alternative]:
         """Returns the compared congestion controls without a remedy."""
         ccas = [each for each in self.comparison.ccas if self.values(self.comparison, each)]
@@ -109,6 +121,8 @@ class Need:
         """Returns a remedy under each congestion control of its trial; none without the metric."""
         after = remedy.after
         fields = [change.partition("=")[0] for change in remedy.remedy.changes]
+        if any(each.endswith(_CONTENT_FIELDS) for each in fields):
+            return []
         is_comparable = self.flows or not any(each.endswith(_CAPACITY_FIELDS) for each in fields)
         if after is None or not is_comparable:
             return []
@@ -175,7 +189,7 @@ class Need:
         scenario: Mapping[str, Any],
     ) -> Alternative:
         values = self.values(comparison, cca)
-        sets_cca = cca != self.reference
+        sets_cca = cca.partition("@")[0] != self.reference.partition("@")[0]
         places = places_of(None if remedy is None else remedy.remedy, scenario, sets_cca=sets_cca)
         gain = self.gain(self.values(self.comparison, self.reference), values)
         losses = self.losses(comparison, cca, self.reference)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, MetricChange
-from celltcp.comparison.linux_lines import cca_line
+from celltcp.comparison.linux_lines import cca_line, with_node
 from celltcp.comparison.metrics import GOODPUT, LAST_COMPLETION, words_of
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
@@ -15,13 +15,19 @@ from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from celltcp.comparison.explanation.alternatives import Alternative, Need
     from celltcp.comparison.explanation.outcome import AlternativeRow
 
-#: Further metrics beside ranking metrics, which the user of the application asks for, too.
-_SHOWN_WITH = {"late_share": ["frame_delay_p95_ms"], "qoe": ["stalled_s"]}
+#: Further metrics beside ranking metrics, and those ranking metrics of which all are shown that change
+#: more; of others it is the first one that changes.
+_FURTHER = {
+    "late_share": ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
+    "qoe": ["stalled_s"],
+    "response_p95_s": ["response_p50_s", "response_p99_s"],
+}
+_ALL_THAT_CHANGE_MORE = ("response_p95_s",)
 #: Maximum number of metrics of others in a table.
 _MAX_OTHERS = 4
 
@@ -95,7 +101,8 @@ class AlternativesTable:
         is_usual = remedy is not None and alternative.cca == self._need.reference
         if not is_usual and not has_several_flows(alternative.cca):
             scenario = {} if remedy is None else remedy.scenario
-            lines = [*lines, cca_line(alternative.cca, scenario)]
+            none = f"{with_node('sender', scenario)}: {alternative.cca}, which no line of Linux sets"
+            lines = [*lines, cca_line(alternative.cca, scenario) or none]
         return list(dict.fromkeys(filter(None, lines)))
 
     def to_json(self) -> list[AlternativeRow]:
@@ -119,19 +126,31 @@ class AlternativesTable:
     def _metrics(self) -> list[tuple[str, str]]:
         """Returns the flow and metric of each column; the flow is empty for the network."""
         need = self._need
-        own = (
-            [("", GOODPUT), ("", need.comparison.delay_metric)]
-            if not need.flows
-            else [
-                (need.flows[0], metric)
-                for metric in (need.metric, *_SHOWN_WITH.get(need.metric, ()))
-                if all(self._values(each, need.flows[0], metric) for each in self.shown)
-            ]
-        )
+        own = [("", GOODPUT), ("", need.comparison.delay_metric)]
+        if need.flows:
+            names = dict.fromkeys((need.metric, *self._further_metrics()))
+            own = [(need.flows[0], name) for name in names]
         changes = {each: self._largest_change(*each) for each in need.price_metrics()}
         changed = [each for each, change in changes.items() if change >= MIN_HELP_LOG]
         kept = sorted(changed, key=lambda each: -changes[each])[:_MAX_OTHERS]
         return [*own, *(each for each in changed if each in kept and each not in own)]
+
+    def _further_metrics(self) -> Iterator[str]:
+        """Yields metrics of the need beside its ranking metric: those of which the user asks, too.
+
+        Of frames that is the lowest percentile of the delay that changes, and of responses the
+        percentiles that change more than the ranking one.
+        """
+        flow, ranking = self._need.flows[0], self._need.metric
+        changes = {
+            metric: self._largest_change(flow, metric)
+            for metric in (ranking, *_FURTHER.get(ranking, ()))
+            if all(self._values(each, flow, metric) for each in self.shown)
+        }
+        least = changes.pop(ranking) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
+        changes.pop(ranking, None)
+        changing = [each for each, change in changes.items() if change >= least + MIN_HELP_LOG]
+        yield from changing if ranking in _ALL_THAT_CHANGE_MORE else (changing or [*changes])[:1]
 
     def _largest_change(self, flow: str, metric: str) -> float:
         """Returns the largest absolute logarithm of the ratios of a metric to that of the reference."""

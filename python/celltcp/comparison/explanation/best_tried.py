@@ -63,34 +63,62 @@ def conclusion_of(
 ) -> Conclusion:
     """Returns the conclusion for the first need, from all remedies that were tried.
 
+    If none of them helps by its ranking metric, but by its tail, it is for that.
+    """
+    first = first_need(comparison)
+    tried = [each for each in remedies if each.after is not None]
+    if first is None or not tried:
+        return Conclusion(None, None)
+    for need in (first, *first.for_tail()):
+        alternatives = need.alone(tried[0].scenario)
+        if not any(each.cca == need.reference for each in alternatives):
+            continue
+        with_remedy = [each for remedy in tried for each in need.with_remedy(remedy)]
+        if any(each.gain >= need.min_gain for each in with_remedy):
+            return _conclusion(trials, need, [*alternatives, *with_remedy])
+    return Conclusion(None, None)
+
+
+def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> Conclusion:
+    """Returns the conclusion for a need, from its alternatives.
+
     Where the congestion control to set was not tried with the best remedy, it is, and is the best if
     that is as good.
     """
-    need = first_need(comparison)
-    tried = [each for each in remedies if each.after is not None]
-    if need is None or not tried:
-        return Conclusion(None, None)
-    scenario = tried[0].scenario
-    alternatives = [
-        *need.alone(scenario),
-        *(each for remedy in tried for each in need.with_remedy(remedy)),
-    ]
-    if not any(each.remedy is None and each.cca == need.reference for each in alternatives):
-        return Conclusion(None, None)
     alternatives += _not_tried(trials, need, alternatives)
-    shown = best_by_place(need, alternatives)
+    shown = _repeated(trials, need, best_by_place(need, alternatives))
     advised = recommended(need, shown)
     table = None
     if any(each.remedy is not None for each in shown):
         table = AlternativesTable(need, shown, advised)
-    best = _best_of(need, alternatives)
+    best = _best_of(need, shown)
     if best is None or best.remedy is None:
         return Conclusion(None, table)
-    own = (each for each in alternatives if each.cca == need.chosen and each.changes == best.changes)
-    worse = None if need.chosen in (None, best.cca) or not best.changes else next(own, None)
+    remedy = best.remedy
+    same = [each for each in alternatives if each.remedy is not None and each.changes == best.changes]
+    first = next((each for each in same if each.cca == best.cca), best)
+    worse = next((each for each in same if each.cca == need.chosen != best.cca and best.changes), None)
+    if worse is not None and first.net_gain - worse.net_gain < need.min_gain:
+        best, remedy, worse = worse, worse.remedy or remedy, None
     text = _text(need, best, worse, alternatives)
-    found = BestTried(need.name, need.metric, best.cca, best.remedy, worse is not None, text)
+    found = BestTried(need.name, need.metric, best.cca, remedy, worse is not None, text)
     return Conclusion(found, table)
+
+
+def _repeated(trials: Trials, need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
+    """Returns the alternatives with more runs than in their trials, where these are cheap."""
+    with_remedy = [(each, each.remedy) for each in shown if each.remedy is not None]
+    proposed = []
+    for each, remedy in with_remedy:
+        pairs = zip(remedy.ccas, remedy.replacement_ccas, strict=True)
+        ccas = tuple(cca for cca, replacement in pairs if replacement == each.cca)[:1]
+        proposed.append(remedy._replace(ccas=ccas))
+    count = min((len(each.values) for each, _ in with_remedy), default=0)
+    repeated = trials.repeated(proposed, count)
+    if not repeated:
+        return list(shown)
+    alone = need.alone(repeated[0].scenario)
+    return best_by_place(need, [*alone, *(new for each in repeated for new in need.with_remedy(each))])
 
 
 def with_new_leaders(
@@ -122,12 +150,16 @@ def _not_tried(trials: Trials, need: Need, alternatives: Sequence[Alternative]) 
     best = _best_of(need, alternatives)
     tried = {(each.cca, each.changes) for each in alternatives}
     wanted = [(need.reference, each) for each in recommended(need, shown)]
-    wanted += [(need.chosen, best)] if need.chosen and best is not None else []
+    if need.chosen is not None:
+        wanted += [(need.chosen, each) for each in ([best] if best is not None else [])]
+        wanted += [(need.chosen, each) for _, each in wanted]
     found = []
     for cca, each in wanted:
         if each.remedy is not None and each.changes and (cca, each.changes) not in tried:
             tried.add((cca, each.changes))
-            own = each.remedy._replace(ccas=(cca,))
+            # A congestion control of the remedy is replaced, too.
+            changes = each.remedy.remedy._replace(cca="", parameter="")
+            own = each.remedy._replace(ccas=(cca,), remedy=changes)
             found += need.with_remedy(own._replace(after=trials.after(own)))
     return found
 
@@ -167,13 +199,14 @@ def _text(
     shown = [each for each in (best, worse) if each is not None]
     texts = _metric_texts(need, shown, len(best.values))
     names = labels([*need.comparison.ccas, *(each.cca for each in (*shown, *alternatives))])
+    same = [each for each in alternatives if each.changes == best.changes and each.remedy is not None]
+    # The others were tried in as many runs as the best at first.
+    first = next((each for each in same if each.cca == best.cca), best)
     alike = [
         names[each.cca]
-        for each in alternatives
-        if each.changes == best.changes
-        and each.remedy is not None
-        and each.cca != best.cca
-        and max(abs(each.gain - best.gain), abs(each.loss - best.loss)) < need.min_gain
+        for each in same
+        if each.cca != best.cca
+        and max(abs(each.gain - first.gain), abs(each.loss - first.loss)) < need.min_gain
     ]
     alike_text = f" ({', '.join(dict.fromkeys(alike))} alike)" if alike else ""
     it = " without it" if best.changes else ""
@@ -181,9 +214,11 @@ def _text(
     losses = need.losses(best.comparison, best.cca, need.best_cca)
     losses_text = best._replace(losses=losses).losses_text
     by = f"{names[best.cca]}{alike_text}{best.changes_text}{losses_text}"
+    has_better = any(each.gain - first.gain >= need.min_gain for each in alternatives)
+    price = ", for its price," if losses or has_better else ""
     return (
-        f"Best of all that was tried{', for its price,' if losses else ''} for {need.name}: {texts[0]} "
-        f"by {by}. {names[need.best_cca]} has {texts[-1]}{it}{with_it}."
+        f"Best of all that was tried{price} for {need.name}: {texts[0]} by {by}. "
+        f"{names[need.best_cca]} has {texts[-1]}{it}{with_it}."
     )
 
 

@@ -191,8 +191,9 @@ class ExplainedComparison:
         )
         #: Remedies to try next, the most promising first.
         self.remedies = best_first(self._all_remedies)
-        #: Remedies with their trials, whether they helped or not.
+        #: All remedies with their trials, and those without the ones that did not help.
         self._tried: list[ProposedRemedy] = []
+        self._with_trials: list[ProposedRemedy] = []
         #: The best of all that was compared or tried, and the alternatives; none without trials.
         self.conclusion = Conclusion(None, None)
 
@@ -213,7 +214,8 @@ class ExplainedComparison:
             are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
-        self.remedies = best_first(with_new_leaders(self.comparison, remedies))
+        self._with_trials = with_new_leaders(self.comparison, remedies)
+        self.remedies = best_first(self._with_trials)
 
     def try_together(self, budget: TrialBudget) -> None:
         """Tries two of the remedies together, after each alone; adds them if that gains more.
@@ -222,9 +224,11 @@ class ExplainedComparison:
         """
         trials = Trials(self.comparison, budget)
         pair = best_pair(trials, self.remedies)
-        self.remedies += [pair] if pair else []
-        tried = [*self._tried, *([pair] if pair else [])]
-        self.conclusion = conclusion_of(trials, self.comparison, tried)
+        pairs = [pair] if pair else []
+        self.conclusion = conclusion_of(trials, self.comparison, [*self._tried, *pairs])
+        if table := self.conclusion.alternatives:
+            self.remedies = best_first(self._with_trials, [each.changes for each in table.recommended])
+        self.remedies += pairs
 
     @property
     def notes(self) -> list[str]:

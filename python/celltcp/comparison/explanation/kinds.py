@@ -144,6 +144,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(tail.round_trips, remedies.round_trips, Trait.BESIDE_CWND),
         Kind(transfer.transfer_time, application_remedies.transfer_time, Trait.BESIDE_CWND),
         Kind(responses.response_round_trips, response_remedies.response_round_trips, Trait.BESIDE_CWND),
+        Kind(responses.window_round_trips, remedies.window_round_trips, Trait.BESIDE_CWND),
         Kind(responses.paced_responses, traits=Trait.BESIDE_CWND),
         Kind(unused.slow_growth, remedies.slow_growth, Trait.LAST),
         Kind(queues.held_queue, traits=_QUEUE | Trait.LAST, plot="window"),

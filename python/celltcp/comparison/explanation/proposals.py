@@ -17,7 +17,7 @@ from celltcp.scenarios.cca_mix import has_several_flows, parse_mix
 from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from celltcp._core import Scenario
     from celltcp.comparison.comparison import Comparison
@@ -214,19 +214,23 @@ def remedies_of(
     return [each.proposed() for each in sorted(candidates.values(), key=lambda each: each.rank)]
 
 
-def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
+def best_first(
+    remedies: Sequence[ProposedRemedy], advised: Collection[tuple[str, ...]] = ()
+) -> list[ProposedRemedy]:
     """Returns `MAX_REMEDIES` remedies, sorted by gain.
 
-    For each set of changed fields there is the remedy with the largest gain. The best remedy of a cause
+    For each set of changed fields there is the remedy with `advised` changes, or else with the largest
+    gain. The best remedy of a cause
     replaces others with up to `_FIRST_FACTOR` times its gain. Remedies that help a leading CCA come
     first. Remedies without a trial keep their positions. Variants without a trial are left out.
     """
     best: dict[tuple[object, ...], ProposedRemedy] = {}
     other_values: dict[tuple[object, ...], list[str]] = {}
 
-    def rank(proposed: ProposedRemedy) -> tuple[bool, float, int]:
-        gains = list(proposed.net_gains.values()) or [proposed.gain]
-        return not proposed.trial, -sum(gains) / len(gains), proposed.remedy.variant
+    def rank(proposed: ProposedRemedy) -> tuple[bool, bool, float, int]:
+        gains, remedy = list(proposed.net_gains.values()) or [proposed.gain], proposed.remedy
+        is_advised = remedy.changes in advised
+        return not proposed.trial, not is_advised, -sum(gains) / len(gains), remedy.variant
 
     for proposed in sorted(remedies, key=rank):
         if proposed.trial or not (proposed.remedy.variant or proposed.remedy.fallback):

@@ -23,7 +23,9 @@ from celltcp.comparison.explanation.window_remedies import (
     rounded_size,
 )
 from celltcp.comparison.linux_lines import cca_line
-from celltcp.scenarios.cca_mix import with_flow_cca
+from celltcp.results.warnings.split_delay import dividing_node
+from celltcp.scenarios.cca_mix import has_several_flows, parse_flow_cca, with_flow_cca
+from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
 
@@ -140,6 +142,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     yield from _bbr_for(evidence, owner)
     yield from capped_owner(evidence, owner)
     yield from shaper(evidence)
+    yield from _split_for(evidence, owner)
 
 
 def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[Remedy]:
@@ -187,7 +190,7 @@ def _with_times(kind: str, rtt_ms: float, target_share: float, packet_ms: float 
 def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     """Yields a window of two BDPs against a queue of many; nothing for a shorter queue.
 
-    A window of one BDP is tried where the first one leaves late frames.
+    A window of one BDP leaves less of both, delay and goodput.
     """
     rivals = competitors(evidence)
     is_short = evidence.queue_wait_ms < _MIN_WINDOW_QUEUE_RTTS * evidence.min_rtt_ms
@@ -196,14 +199,16 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     indices = [evidence.index_of(name) for name in rivals]
     workloads = [evidence.scenario["flows"][i].get("workload", {}) for i in indices if i is not None]
     has_frames = any(map(_has_frames, [evidence.workload, *workloads]))
-    for bdps in (WINDOW_BDPS, *([SMALL_WINDOW_BDPS] if has_frames else [])):
+    for bdps in (WINDOW_BDPS, SMALL_WINDOW_BDPS):
         left = "leaves one of a BDP at most" if bdps > 1 else "leaves none at a steady rate"
         yield Remedy(
             f"a standing queue (a window of {bdps} BDP for each connection {left})",
             (f"tcp.receive_window_max={rounded_size(bdps * evidence.bdp)}",),
             linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
             price="goodput where rate or RTT grow",
-            fallback=int(bdps != WINDOW_BDPS),
+            variant=int(bdps != WINDOW_BDPS),
+            # The smaller one is tried for frames where the larger one leaves late ones.
+            fallback=int(has_frames and bdps != WINDOW_BDPS),
         )
 
 
@@ -225,6 +230,24 @@ def _bbr_for(evidence: Evidence, owner: str | None) -> Iterator[Remedy]:
         yield Remedy(against, cca="bbr", is_for_first_flow=True)
     else:
         yield Remedy(against, (f"flows.{index}.cca=bbr",))
+
+
+def _split_for(evidence: Evidence, owner: str) -> Iterator[Remedy]:
+    """Yields a split proxy with BBR towards the phone for the first flow, if that fills the queue.
+
+    Its data then wait in the proxy, and not in the queue that others share.
+    """
+    node = dividing_node(evidence.scenario)
+    is_loss_based = family_of(parse_flow_cca(evidence.cca).name) in ("loss", "hybrid")
+    if evidence.is_upload or node is None or "@" in evidence.cca or evidence.index_of(owner) != 0:
+        return
+    if is_loss_based and not evidence.has_middleboxes and not has_several_flows(evidence.cca):
+        at = "" if node == "gateway" else f"at={node},"
+        yield Remedy(
+            f"the queue that {owner} fills",
+            middlebox=f"split:{at}cca=bbr",
+            network=f"a split proxy at {node} with BBR towards the phone",
+        )
 
 
 def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:

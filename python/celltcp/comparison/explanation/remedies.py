@@ -75,6 +75,8 @@ _LOWEST_RTO_MAX_S = 1
 _RETRIES_AT_RTO_MAX = 11
 #: Minimum wait after an outage for which a shorter RTO is a remedy, RTTs.
 _MIN_OUTAGE_WAIT_RTTS = 2
+#: Minimum RTT of a path over a satellite, ms.
+_MIN_SATELLITE_RTT_MS = 300
 #: Number of time-outs in a row from which on an RTO is far above its minimum.
 _MIN_DOUBLED = 3
 #: Number of time-outs of a thin stream that do not double (`TCP_THIN_LINEAR_RETRIES` of Linux).
@@ -230,11 +232,16 @@ def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """BBR, parallel connections, or a split host before the lossy link, for flows that send much."""
+    """BBR, parallel connections, or a split host before the lossy link, for flows that send much.
+
+    On paths of satellites Hybla, too, whose window grows as if the RTT was short.
+    """
     if evidence.is_thin and not _is_window_limited(evidence):
         return
     against = "a window that random losses keep small"
     yield Remedy(against, cca="bbr")
+    if evidence.min_rtt_ms >= _MIN_SATELLITE_RTT_MS:
+        yield Remedy(against, cca="hybla")
     yield from parallel_connections(evidence, against)
     loss = evidence.scenario.get("path", {}).get("loss")
     node = dividing_node(evidence.scenario)
@@ -328,6 +335,13 @@ def request_limit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def slow_start(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window."""
     yield _initial_window(evidence, "a long slow start")
+
+
+def window_round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """An initial window that holds a response, or no slow start after idle."""
+    against = "a window that is smaller than a response"
+    yield _initial_window(evidence, against)
+    yield Remedy(against, ("tcp.slow_start_after_idle=false",))
 
 
 def reordering(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

@@ -10,6 +10,7 @@ from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.explanation.unit_reasons import MAJORITY, MIN_QUEUED_RTTS
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 from celltcp.scenarios.requests import request_and_response, think_s
 
@@ -26,6 +27,9 @@ _MAX_IDLE_SHARE, _MIN_UNUSED_SHARE = 0.05, 0.5
 _MIN_STEADY_SHARE = 0.95
 #: Minimum share of the least time of a response at which a part of it is named.
 _MIN_PART = 0.005
+#: Minimum time beyond the least one of a response whose window is too small, RTTs, limits by that
+#: window, and their minimum share of the time without pauses.
+_MIN_FURTHER_RTTS, _WINDOW_LIMITS, _MIN_WINDOW_SHARE = 0.7, ("startup", "congestion_window"), 0.2
 #: Minimum ratio of the median to that under another CCA, and share of the time under BBR's pacing.
 _MIN_SLOWER_RATIO, _MIN_PACED_SHARE = 1.1, 0.2
 
@@ -94,6 +98,35 @@ def paced_responses(evidence: Evidence) -> Cause | None:
         f"The median response takes {time_text(own_s)}, {best_text}: BBR paces each at the rate of "
         "earlier ones, which the application limited, not the link.",
         1.0 - best_s / own_s,
+    )
+
+
+def window_round_trips(evidence: Evidence) -> Cause | None:
+    """Responses are larger than the window with which each begins, and take further round trips.
+
+    The median takes at least {_MIN_FURTHER_RTTS} RTTs more than the least time of a response, while at
+    least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused. The window limits the flow for at least
+    {_MIN_WINDOW_SHARE:.0%} of the time without pauses, and does not follow from losses or a queue.
+    """
+    responses, least_s = _idle_link_responses(evidence), least_response_s(evidence)
+    sizes = request_and_response(evidence.workload)
+    if responses is None or least_s is None or sizes is None or not evidence.mss > 0:
+        return None
+    segments, own_s = math.ceil(sizes[1] / evidence.mss), median_of_runs(responses)
+    window = initial_window(evidence.scenario.get("tcp", {}))
+    share, active_share = evidence.time_share(*_WINDOW_LIMITS), 1.0 - evidence.time_share("idle")
+    further = (own_s - least_s) / evidence.min_rtt_s
+    is_limited = share >= _MIN_WINDOW_SHARE * active_share
+    if evidence.is_bbr or segments <= window or not further >= _MIN_FURTHER_RTTS or not is_limited:
+        return None
+    trips = "a further round trip" if round(further) == 1 else f"{round(further)} further round trips"
+    return Cause(
+        "window_round_trips",
+        f"The median response takes {time_text(own_s)}, and the path alone {time_text(least_s)}: its "
+        f"{number_text(segments)} segments are more than the window with which it begins (initially "
+        f"{number_text(window)}, and no more after a pause), so that the rest takes {trips} of "
+        f"{1e3 * evidence.min_rtt_s:.0f} ms.",
+        1.0 - least_s / own_s,
     )
 
 

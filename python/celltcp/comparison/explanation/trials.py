@@ -56,6 +56,8 @@ _MAX_SEGMENTS_OF_ALL, _MAX_SEGMENTS_OF_RUNS = 1e6, {2: 2.5e6, 1: 8e6}
 #: Budget of the trials of an explanation, segments (about ten seconds on a computer), and the segments
 #: that a simulated second of a radio costs.
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 2e7, 1e4
+#: Budget of the trials that are repeated with more runs, segments.
+_REPEATED_SEGMENTS = 2.4e7
 #: Minimum absolute logarithms of the ratio of a metric for a help, and for a price in retransmissions.
 MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 #: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time: an AQM
@@ -77,6 +79,8 @@ _TAIL_CAUSES = names_with(Trait.TAIL)
 _RATE_CAUSE = "response_round_trips"
 #: Causes by which flows of a CCA mix may share the path, whoever gains by it.
 _SHARING_CAUSES = names_with(Trait.WINDOW)
+#: Cause by which flows share a path unequally.
+_COMPETITION_CAUSE = "competition"
 #: Causes whose remedies avoid drops.
 _DROP_CAUSES = names_with(Trait.DROPS)
 #: Cause by drops that may cost a flow little itself, and the share of its retransmissions that a remedy
@@ -263,6 +267,7 @@ class Trials:
                 metric.gain for metric in app_metrics or changed if metric.metric != _RETRANSMISSIONS
             ]
             is_help = max(gains, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
+            is_mix = has_several_flows(cca)
             is_shown = (
                 (proposed.cause == "queue" and self._shortens_queue(changed))
                 or (
@@ -270,13 +275,12 @@ class Trials:
                     and min(gains, default=0.0) > -MIN_HELP_LOG
                     and _ends_drops(changed)
                 )
-                or (
-                    proposed.cause in _SHARING_CAUSES
-                    and has_several_flows(cca)
-                    and _moves_shares(changed)
-                )
+                or (proposed.cause in _SHARING_CAUSES and is_mix and _moves_shares(changed))
             )
-            if not (is_help or is_shown) or self._costs_too_much(proposed, metrics):
+            # Of a mix each flow is one of those that compete, and what one loses the other gains.
+            is_shared = proposed.cause == _COMPETITION_CAUSE and is_mix and _moves_shares(changed)
+            is_too_dear = not is_shared and self._costs_too_much(proposed, metrics)
+            if not (is_help or is_shown or is_shared) or is_too_dear:
                 continue
             total_gains.append(sum(gains))
             goodputs = [metric for metric in changed if metric.metric == GOODPUT]
@@ -358,22 +362,43 @@ class Trials:
             and any(each.gain >= _MIN_DELAY_LOG for each in delays)
         )
 
+    def repeated(self, proposed: Sequence[ProposedRemedy], count: int) -> list[ProposedRemedy]:
+        """Repeats trials of `count` runs, with all runs or as many as a budget of their own allows.
+
+        Returns none if there are no more, or if one fails.
+        """
+        segments = sum(map(self._segments_of_run, proposed))
+        all_runs = int(self._comparison.results.about["runs"])
+        more = min(all_runs, int(_REPEATED_SEGMENTS // segments)) if segments > 0 else 0
+        if more <= count:
+            return []
+        try:
+            return [each._replace(after=self._compare(each, more)) for each in proposed]
+        except CelltcpError:
+            return []
+
+    def _segments_of_run(self, proposed: ProposedRemedy) -> float:
+        """Returns about how many segments a run under each congestion control of a trial has."""
+        about = self._comparison.results.about
+        total = float(np.nansum(numbers(self._comparison.results.tables["flows"]["segments"])))
+        segments = total / max(len(self._comparison.runs), 1)
+        if "radio" in proposed.scenario:
+            segments += _SEGMENTS_PER_RADIO_S * float(about["duration_s"])
+        return len(set(proposed.replacement_ccas)) * segments
+
     def _affordable_runs(self, proposed: ProposedRemedy) -> int:
         """Returns the number of runs of a trial, and takes them from the budget; 0 for none."""
         about = self._comparison.results.about
         # A kernel takes long to start.
         if about.get("engine") != NATIVE:
             return 0
-        total = float(np.nansum(numbers(self._comparison.results.tables["flows"]["segments"])))
-        segments_of_run = total / max(len(self._comparison.runs), 1)
-        if "radio" in proposed.scenario:
-            segments_of_run += _SEGMENTS_PER_RADIO_S * float(about["duration_s"])
+        segments_of_run = self._segments_of_run(proposed)
         all_runs = int(about["runs"])
         for run_count, max_segments in {
             all_runs: _MAX_SEGMENTS_OF_ALL,
             **_MAX_SEGMENTS_OF_RUNS,
         }.items():
-            segments = len(set(proposed.replacement_ccas)) * run_count * segments_of_run
+            segments = run_count * segments_of_run
             is_possible = run_count <= all_runs and segments <= max_segments
             if is_possible and self._budget.spend(segments):
                 return run_count

@@ -22,17 +22,25 @@ PACKET_BURSTS = "gilbert-elliott"
 _DEFAULTS = {"loss_good": 0.0, "loss_bad": 1.0}
 #: Minimum number of time-outs in one recovery that show such a burst.
 _MIN_TIMEOUTS = 3
+#: Share of the rate of the link below which a sender meets notably fewer bursts a second.
+_MAX_SLOW_SHARE = 0.7
 
 
 def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
-    """Returns a warning if senders met several time-outs in one burst, with the bursts over time.
+    """Returns a warning if senders met several time-outs in one burst, or send slowly.
 
-    A sender that waits for time-outs sends few packets, so that the burst does not end. With bursts
-    over time it would. Those advised are as long at the full rate of the link.
+    A sender that waits for time-outs sends few packets, so that the burst does not end. A slow sender
+    meets fewer bursts a second than of those over time, which the warning has: they are as long and as
+    frequent at the full rate of the link.
     """
     models = list(_models(scenario.get("path", {})))
     if not models or "recoveries" not in results.tables:
         return []
+    return _stuck_senders(results, models[0]) or _slow_senders(results, models[0])
+
+
+def _stuck_senders(results: Results, model: tuple[str, Mapping[str, Any], float]) -> list[str]:
+    """Returns the warning about senders with several time-outs in one burst."""
     # Maximum number of time-outs in a recovery by run.
     timeouts: dict[int, int] = {}
     for run, count in rows_of(results.tables["recoveries"], "run", "timeouts"):
@@ -46,8 +54,33 @@ def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     tried = [run for run, lineup in lineups.items() if lineup in {lineups[run] for run in stuck}]
     return [
         f"{ccas}: in {len(stuck)} of {len(tried)} runs up to {max(timeouts[run] for run in stuck)} "
-        f"time-outs in a row decide the result: bursts of {models[0][0]} last for packets, as "
-        f"measured at a full rate, so that none ends while a sender waits{_over_time_text(*models[0])}"
+        f"time-outs in a row decide the result: bursts of {model[0]} last for packets, as "
+        f"measured at a full rate, so that none ends while a sender waits{_over_time_text(*model)}"
+    ]
+
+
+def _slow_senders(results: Results, model: tuple[str, Mapping[str, Any], float]) -> list[str]:
+    """Returns the warning about senders that the bursts keep far below the rate of the link."""
+    field, _, packets_per_s = model
+    over_time = _over_time_text(*model)
+    shares: dict[str, list[float]] = {}
+    columns = ("run", "ue", "segments", "duration_s")
+    # Those of the uplink count ACKs, unless data are sent there.
+    is_uplink = field.endswith("uplink_loss")
+    for run, receiver, segments, duration_s in rows_of(results.tables["flows"], *columns):
+        if run in results.lineups and duration_s > 0 and (receiver == "server") == is_uplink:
+            shares.setdefault(results.lineups[run], []).append(segments / duration_s / packets_per_s)
+    means = {lineup: sum(each) / len(each) for lineup, each in shares.items()}
+    slow = [lineup for lineup, share in means.items() if share < _MAX_SLOW_SHARE]
+    if not slow or not over_time:
+        return []
+    names = labels(results.lineups.values())
+    ccas = ", ".join(names[lineup] for lineup in slow)
+    share_text = f"{100 * min(means[lineup] for lineup in slow):.0f} %"
+    more = " or more" if len(slow) > 1 else ""
+    return [
+        f"{ccas}: sent at {share_text} of the rate of the link{more}, and bursts of {field} count "
+        f"packets, so that a slow sender meets fewer a second{over_time}"
     ]
 
 
@@ -81,5 +114,5 @@ def _over_time_text(field: str, model: Mapping[str, Any], packets_per_s: float) 
     table = f'{{kind="{PACKET_BURSTS}-time", good="{good}", bad="{bad}"{rest}}}'
     return (
         f"; fades last for a time: --set {shlex.quote(f'{field}={table}')} has those, and another "
-        "answer, as a slow sender meets as many a second"
+        "answer, as any sender meets as many a second"
     )
