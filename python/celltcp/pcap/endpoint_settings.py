@@ -10,6 +10,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
+from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import Requests
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
@@ -30,8 +31,12 @@ _HEADERS = 40
 _TIMESTAMPS_OPTION, _DEFAULT_MSS = 12, 1_460
 #: Minimum share of the time in pauses or turns of an application, and minimum number of them, at which
 #: the scenario has them.
-_MIN_PAUSED_SHARE = 0.3
+_MIN_PAUSED_SHARE = 0.1
 _MIN_PAUSES = 3
+#: Minimum number of requests, and minimum share of them with a wait of an application.
+_MIN_REQUESTS, _MIN_TURNS_SHARE = 20, 0.5
+#: Range of intervals from the 10th to the 90th percentile, over the share of their jitter.
+_RANGE_OF_JITTER = 1.6
 #: Minimum time between intervals with data for a pause, intervals.
 _MIN_PAUSE_INTERVALS = 1.5
 #: Defaults of the MTU, bytes, and of the rate of the wired hop, Mbit/s.
@@ -162,18 +167,38 @@ def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame, requests: Re
             f'response = "{round(requests.answer_bytes)}B", think = "{requests.think_ms:.3f}ms", '
             f'gap = "{requests.gap_ms:.3f}ms" }} # {requests.number} requests, one at a time'
         )
-    if row["direction"] == "down" and asked_s + answered_s >= min_pauses_s:
-        turns = max(row["turns_up"], row["turns_down"])
-        if turns >= _MIN_PAUSES:
-            request, response = (int(row[name]) // turns or 1 for name in ("bytes_up", "bytes_down"))
-            return (
-                f'workload = {{ kind = "request-response", request = "{request}B", '
-                f'response = "{response}B", think = "{answered_s / turns:.3f}s", '
-                f'gap = "{asked_s / turns:.3f}s" }} # {turns} turns'
-            )
+    if (messages := messages_of(row)) is not None:
+        jitter = min(row["message_interval_range"] / _RANGE_OF_JITTER, 1.0)
+        return (
+            f'workload = {{ kind = "frames", size = "{round(messages.size)}B", '
+            f'interval = "{messages.interval_ms:.3f}ms", jitter = {jitter:.2f} }} '
+            f"# {messages.number} messages; the capture shows no deadline"
+        )
+    turns, count = max(row["turns_up"], row["turns_down"]), row["segments_up"]
+    # Where a segment of the client is a request, some waits are too short to show.
+    are_all = count >= _MIN_REQUESTS and turns >= _MIN_TURNS_SHARE * count
+    is_waiting = asked_s + answered_s >= min_pauses_s and turns >= _MIN_PAUSES
+    if row["direction"] == "down" and (are_all or is_waiting):
+        number = count if are_all else turns
+        if row["place"] == "sender":
+            # The time since its last data has that in which an answer passes.
+            asked_s = max(row["limit_idle"] * row["download_s"] - answered_s, 0.0)
+        request, response = (int(row[name]) // number or 1 for name in ("bytes_up", "bytes_down"))
+        return (
+            f'workload = {{ kind = "request-response", request = "{request}B", '
+            f'response = "{response}B", think = "{answered_s / number:.3f}s", '
+            f'gap = "{asked_s / number:.3f}s" }} # {number} turns'
+        )
     if row[f"pauses_{row['direction']}_s"] >= min_pauses_s:
         times = intervals.loc[intervals["bytes"] > 0, "t_s"].sort_values()
         starts = times[times.diff().fillna(math.inf) > _MIN_PAUSE_INTERVALS * INTERVAL_S]
+        if 1 < len(starts) <= _MIN_PAUSES:
+            off_s = float(row[f"pauses_{row['direction']}_s"]) / (len(starts) - 1)
+            on_s = (float(row["download_s"]) - off_s * (len(starts) - 1)) / len(starts)
+            return (
+                f'workload = {{ kind = "on-off", on = "{on_s:.3f}s", off = "{off_s:.3f}s", '
+                f"jitter = 0 }} # {len(starts)} times"
+            )
         if len(starts) > _MIN_PAUSES:
             # Pieces, not frames: a capture shows no deadline.
             period_s = float(starts.iloc[-1] - starts.iloc[0]) / (len(starts) - 1)

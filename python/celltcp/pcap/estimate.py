@@ -18,9 +18,12 @@ from celltcp.pcap.blackouts import Blackout, blackouts_of
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
+from celltcp.pcap.diagnosis.losses import are_at_top
+from celltcp.pcap.diagnosis.messages import messages_of, passing_mbps
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
-from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
+from celltcp.pcap.diagnosis.requests import cycle_mbps, one_request, waiting_requests
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
+from celltcp.pcap.diagnosis.thin_streams import is_thin
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
@@ -31,6 +34,9 @@ from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
 _HEADERS = 52
+
+#: MTU of Ethernet, bytes: no buffer is smaller.
+_MTU = 1_500
 
 #: Bytes on the path over payload, for segments of 1460 bytes with timestamps, and minimum burst of a
 #: policer: two packets.
@@ -142,7 +148,7 @@ class PathEstimate:
         The longest queue of a sender that never filled the buffer would make it a shallow one.
         """
         bdp = self.mean_mbps * 1e6 / 8 * self.rtt_ms / 1e3
-        return self.buffer_bytes if self.has_overflow else max(self.buffer_bytes, bdp)
+        return max(self.buffer_bytes, _MTU if self.has_overflow else bdp)
 
     @property
     def buffer_note(self) -> str:
@@ -254,9 +260,11 @@ def estimate_path(
     up = int(row["direction"] == "up")
     name = f"{row['file']}: connection {row['connection']}"
     payload = row["bytes_up"] if up else row["bytes_down"]
-    if payload < MIN_TRANSFER_BYTES:
+    messages = messages_of(row)
+    if payload < MIN_TRANSFER_BYTES and messages is None:
         raise CelltcpError(
-            f"{name}: {payload} bytes are too few for an estimate; allowed: 100 kB or more"
+            f"{name}: {payload} bytes are too few for an estimate; allowed: 100 kB or more, or "
+            "messages at regular times"
         )
     if np.isnan(row["rtt_min_ms"]) and np.isnan(row["far_rtt_min_ms"]):
         raise CelltcpError(f"{name}: has no RTT sample; allowed: captures with both directions")
@@ -284,6 +292,9 @@ def estimate_path(
         capacity_mbps = np.full(len(capacity_mbps), passed_mbps)
     if requests is not None and not is_measured.any():
         capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * requests.answer_mbps)
+    elif not is_measured.any():
+        passed_mbps = cycle_mbps(evidence) if messages is None else passing_mbps(row, messages)
+        capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * passed_mbps)
     buffer_bytes, has_overflow, has_queue, policed = 0.0, False, True, policing(evidence)
     if other is None:
         # What a policer dropped did not fill the buffer.
@@ -307,8 +318,14 @@ def estimate_path(
     blackouts, other_outages = blackouts_of(evidence, capacity_mbps)
     segments = int(row["segments_up"] if up else row["segments_down"])
     # Leftovers of full queues, and what a policer dropped, were not lost at random.
-    is_random = losses["kind"].isin(["random"] if has_queue else ["random", "congestion"])
-    random = losses[is_random & (policed is None) & (not (has_queue and are_leftovers(episodes)))]
+    kinds = ["random"] if has_queue else ["random", "congestion"]
+    if is_thin(evidence):
+        # Messages that are far apart are ends of flights, and fill no queue.
+        kinds = ["random", "congestion", "tail"]
+    is_random = losses["kind"].isin(kinds)
+    known = [episode for episode in episodes if not np.isnan(episode.rtt_ms)]
+    are_queued = has_queue and (are_leftovers(episodes) or are_at_top(evidence, known))
+    random = losses[is_random & (policed is None) & (not are_queued)]
     bursts = _bursts(random, evidence.segment_bytes)
     return PathEstimate(
         str(row["file"]),

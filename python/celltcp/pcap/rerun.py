@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import tomllib
 from collections.abc import Hashable, Sequence
@@ -12,7 +13,8 @@ import pandas as pd
 
 from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, path_rtts_ms
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, path_rtts_ms
+from celltcp.pcap.diagnosis.requests import cycle_of
 from celltcp.pcap.endpoint_settings import likely_cca
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
@@ -24,7 +26,7 @@ _MAX_S = 60.0
 _MAX_MBIT = 8_000.0
 #: Seeds of the simulations of a path with random losses, whose draws decide the goodput of each.
 _SEEDS = range(1, 6)
-#: Maximum ratio of goodputs, and of mean RTTs, of the capture and the nearest simulation.
+#: Maximum ratio of goodputs, mean RTTs and times of requests: the capture and the nearest simulation.
 _MAX_RATIO = 1.25
 #: Maximum ratio of the shares of lost segments, and share below which they are too few.
 _MAX_LOSS_RATIO, _MIN_LOST = 3, 0.01
@@ -38,10 +40,13 @@ class Passage(NamedTuple):
     rtt_ms: float
     #: Share of the segments that were lost.
     lost: float
+    #: Mean time of a request until its answer is there; NaN without requests.
+    answer_ms: float = math.nan
 
     def __str__(self) -> str:
         rtt = "" if pd.isna(self.rtt_ms) else f", mean RTT {ms_text(self.rtt_ms)}"
-        return f"{three_digits(self.goodput_mbps)} Mbit/s{rtt}, {100 * self.lost:.2g} % lost"
+        answer = "" if pd.isna(self.answer_ms) else f", {ms_text(self.answer_ms)} a request"
+        return f"{three_digits(self.goodput_mbps)} Mbit/s{rtt}{answer}, {100 * self.lost:.2g} % lost"
 
 
 class Rerun(NamedTuple):
@@ -52,6 +57,13 @@ class Rerun(NamedTuple):
     captured: Passage
     #: A passage for each seed: one, or several on a path with random losses.
     runs: tuple[Passage, ...]
+    #: Time that was compared where it is not all of the capture, s; 0 for all.
+    first_s: float = 0.0
+
+    @property
+    def span_text(self) -> str:
+        """The time that was compared, as text; empty for all of the capture."""
+        return f" in the first {three_digits(self.first_s)} s" if self.first_s else ""
 
     @property
     def simulated(self) -> Passage:
@@ -75,12 +87,13 @@ class Rerun(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether goodput, mean RTT or losses of the capture are beyond those of all simulations."""
-        rates, rtts, losses = (sorted(values) for values in zip(*self.runs, strict=True))
+        """Whether goodput, RTT, time of requests or losses are beyond those of all simulations."""
+        rates, rtts, losses, answers = (sorted(values) for values in zip(*self.runs, strict=True))
         captured = self.captured
         return (
             _is_beyond(captured.goodput_mbps, rates, _MAX_RATIO)
             or _is_beyond(captured.rtt_ms, rtts, _MAX_RATIO)
+            or _is_beyond(captured.answer_ms, answers, _MAX_RATIO)
             or (
                 _is_beyond(captured.lost, losses, _MAX_LOSS_RATIO)
                 and max(captured.lost, losses[-1]) > _MIN_LOST
@@ -119,7 +132,7 @@ def rerun(
     place = "phone" if row["place"] == "receiver" else "server"
     name = cca or _DEFAULT_CCA
     options: dict[str, Any] = {"duration": f"{until_s:.1f}s", "samples": "off", "pcap_at": place}
-    passages = []
+    captured, passages = _passage(analyses, row, until_s), []
     with tempfile.TemporaryDirectory(prefix="celltcp-rerun-") as folder:
         for seed in seeds:
             file = Path(folder) / f"{seed}.pcap"
@@ -127,8 +140,13 @@ def rerun(
             again = analyse(file)
             file.unlink()
             (own,) = again.connections.to_dict("records")
-            passages.append(_passage(again, own, until_s))
-    return Rerun(name, cca is not None, _passage(analyses, row, until_s), tuple(passages))
+            passage = _passage(again, own, until_s)
+            if math.isnan(captured.answer_ms):
+                # The scenario asks for pieces where an application pauses.
+                passage = passage._replace(answer_ms=math.nan)
+            passages.append(passage)
+    first_s = until_s if until_s < row["duration_s"] - INTERVAL_S else 0.0
+    return Rerun(name, cca is not None, captured, tuple(passages), first_s)
 
 
 def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float) -> Passage:
@@ -136,14 +154,26 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
     up = int(row["direction"] == "up")
     rows = connection_rows(analyses.intervals, row, up)
     rows = rows[rows["t_s"] < until_s]
-    acked = rows["acked_bytes"]
-    # Nothing may arrive in a simulation: that is a goodput of zero, which differs from the capture.
-    end_s = float(rows.loc[acked > 0, "t_s"].max()) + INTERVAL_S if acked.any() else until_s
+    acked = float(rows["acked_bytes"].sum())
     losses = connection_rows(analyses.losses, row, up)
     is_lost = ~losses["kind"].isin(["spurious", "reordering"]) & (losses["t_s"] < until_s)
     sent = float((rows["bytes"] + rows["retransmitted_bytes"]).sum())
     lost = float(losses.loc[is_lost, "len"].sum()) / max(sent, 1.0)
-    return Passage(8e-6 * float(acked.sum()) / end_s, _mean_rtt_ms(rows, row), lost)
+    # The span of the rates of `analyze`. Nothing may arrive in a simulation.
+    end_s = min(until_s, max(float(row["duration_s"]), INTERVAL_S))
+    return Passage(8e-6 * acked / end_s, _mean_rtt_ms(rows, row), lost, _answer_ms(row))
+
+
+def _answer_ms(row: dict[Hashable, Any]) -> float:
+    """Returns the mean time of a request without waits of its application, ms; NaN without requests."""
+    empty = pd.DataFrame()
+    cycle, receiver = (
+        cycle_of(Evidence(row, empty, empty)),
+        "up" if row["direction"] == "down" else "down",
+    )
+    return (
+        math.nan if cycle is None else cycle.time_ms - 1e3 * row[f"turns_{receiver}_s"] / cycle.number
+    )
 
 
 def _mean_rtt_ms(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> float:

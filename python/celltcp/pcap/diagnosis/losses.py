@@ -211,7 +211,7 @@ def unclear_losses(evidence: Evidence) -> str:
         return f"{_lost_text(episodes)}; no RTT beside them shows why"
     # Many losses at once are no accident but of one event, whichever it was.
     is_one_event = sum(episode.count for episode in episodes) >= _MIN_OVERSHOOT
-    if is_one_event or _are_at_top(evidence, known):
+    if is_one_event or are_at_top(evidence, known):
         return _unclear_text(evidence, episodes)
     return (
         f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few to tell why: "
@@ -420,7 +420,7 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
     """Returns the sentence about losses that may look alike, unless the RTT decides their cause."""
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
     burst_text = " in bursts" if _are_bursts(episodes) else ""
-    if _are_at_top(evidence, known):
+    if are_at_top(evidence, known):
         return (
             f"{_lost_text(episodes)}{burst_text}, most likely in a full queue: {_rtt_text(known)}, "
             "near its highest"
@@ -433,7 +433,7 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
     )
 
 
-def _are_at_top(evidence: Evidence, episodes: list[Episode]) -> bool:
+def are_at_top(evidence: Evidence, episodes: list[Episode]) -> bool:
     """Returns whether nearly all losses were at the longest queues of the path.
 
     Queue disciplines drop before, and policers and errors of the path whatever the queue is.

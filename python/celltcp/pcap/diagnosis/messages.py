@@ -19,6 +19,9 @@ _MIN_WINDOW_RTTS, _MAX_WINDOW_RTTS = 0.9, 1.2
 _MAX_SINGLE = 4
 #: Maximum size of a message that fills no segment, as a share of the longest one.
 _MAX_SHORT_SHARE = 0.9
+#: Time in which a message passes, over the median wait of its segments, and its minimum as a share of
+#: the RTT: the error of the RTT.
+_PASSING_RATIO, _MIN_PASSING_SHARE = 2, 0.05
 #: Minimum time without data between messages, over the time from segment to segment within one.
 _MIN_PAUSE_RATIO = 2
 #: Maximum number of segments of the receiver for each message: answers to requests are none.
@@ -69,6 +72,20 @@ def messages_of(row: Mapping[Hashable, Any]) -> Messages | None:
     if is_window or not is_regular or row[f"segments_{other}"] > _MAX_REQUEST_SHARE * number:
         return None
     return Messages(number, size, interval_ms)
+
+
+def passing_mbps(row: Mapping[Hashable, Any], messages: Messages) -> float:
+    """Returns the rate at which a message passes the path at least, Mbit/s of payload.
+
+    Beside the receiver, it is that of the segments behind the first one. Elsewhere, they wait for each
+    other by half of the time in the median.
+    """
+    behind = messages.size - row["segment_max"]
+    delay_ms = _PASSING_RATIO * float(row["far_rtt_p50_ms"] - row["far_rtt_min_ms"])
+    passed, time_ms = messages.size, max(delay_ms, _MIN_PASSING_SHARE * float(row["rtt_min_ms"]))
+    if row["place"] == "receiver" and behind > 0 and row["message_span_ms"] > 0:
+        passed, time_ms = behind, float(row["message_span_ms"])
+    return 8e-3 * passed / time_ms
 
 
 def _median_rtt_ms(row: Mapping[Hashable, Any]) -> float:

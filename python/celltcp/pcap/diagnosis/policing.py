@@ -54,6 +54,8 @@ _MIN_LENGTH_RATIO = 1.3
 _MAX_ABOVE_SHARE = 0.15
 #: Minimum number of steps within episodes that show a policer, however short the time of its drops.
 _MIN_EPISODE_STEPS = 16
+#: Maximum share of the time in waits for applications beside the receiver.
+_MAX_WAITED_SHARE = 0.1
 #: Maximum median step, RTTs, where few are within episodes: a window that grows to the rate again. In
 #: draws, policers had at most 13, and bursts of errors under a constant rate of the sender 20 or more.
 _MAX_CYCLE_RTTS = 15
@@ -93,7 +95,8 @@ def policing(evidence: Evidence) -> Policing | None:
     """
     row = evidence.row
     is_near = row["place"] == "receiver" and evidence.has_near_rtts
-    if not (evidence.is_at_sender or is_near):
+    # Requests and pauses at regular times have one rate between bursts, too.
+    if not (evidence.is_at_sender or (is_near and not _waits_for_applications(evidence))):
         return None
     usual_rtt_ms, lowest_ms = row["far_rtt_p50_ms"], row["far_rtt_min_ms"]
     if is_near:
@@ -144,6 +147,12 @@ def policing(evidence: Evidence) -> Policing | None:
     if not rate:
         return None
     return Policing(rate, float(times[0]), len(lost), int(is_low.sum()))
+
+
+def _waits_for_applications(evidence: Evidence) -> bool:
+    """Returns whether applications let much of the time pass."""
+    waited_s = sum(evidence.turns_s(side) + evidence.pauses_s(side) for side in ("client", "server"))
+    return waited_s > _MAX_WAITED_SHARE * float(evidence.row["download_s"])
 
 
 def burst_before(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
@@ -193,6 +195,21 @@ def cycle_of(evidence: Evidence) -> Cycle | None:
         evidence.receiver: 1e3 * evidence.turns_s(evidence.receiver) / count,
     }
     return Cycle(int(count), 1e3 * row["download_s"] / count, parts_ms)
+
+
+def cycle_mbps(evidence: Evidence) -> float:
+    """Returns the rate at which answers pass at least, Mbit/s of payload; 0 without requests.
+
+    Beside RTT, ACKs and applications, the rest of the time is what path and hosts take.
+    """
+    cycle = cycle_of(evidence)
+    if cycle is None:
+        return 0.0
+    row, answer = evidence.row, evidence.payload_bytes / cycle.number
+    # At the sender, an answer on its way counts as a wait of the receiver.
+    queued_ms = _PASSING_RATIO * float(row["far_rtt_p50_ms"] - row["far_rtt_min_ms"])
+    least_ms = max(_MIN_PASSING_SHARE * evidence.rtt_or_zero_ms, 1e-3)
+    return 8e-3 * answer / float(np.nanmax([cycle.rest_ms, queued_ms, least_ms]))
 
 
 def cycle_text(evidence: Evidence) -> str:

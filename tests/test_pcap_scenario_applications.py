@@ -1,0 +1,106 @@
+"""Applications in scenarios of captures: messages, requests, pauses, and the check of them."""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp.cli import celltcp as commands
+from celltcp.pcap import analyse
+from celltcp.pcap.rerun import Passage, Rerun
+from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
+
+
+def _to_scenario(
+    folder: Path, place: str, seconds: int, **changes: Any
+) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Returns path and workload of the scenario of a captured run, and what the command prints."""
+    capture, scenario = folder / "x.pcap", folder / "path.toml"
+    run: dict[str, Any] = {"duration": f"{seconds}s", "set": changes, "samples": "off"}
+    ct.run("steady-20-68", "cubic", 1, pcap=capture, pcap_at=place, **run)
+    done = CliRunner().invoke(commands, ["pcap", "to-scenario", str(capture), "--out", str(scenario)])
+    assert done.exit_code == 0, done.output
+    written = tomllib.loads(scenario.read_text())
+    return written["path"], written["flows"][0]["workload"], done.output
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(4))
+def test_messages_at_regular_times_are_frames(tmp_path: Path, seed: int, place: str) -> None:
+    """Commands of a game, and pictures: bulk data would fill the path."""
+    draw = random.Random(f"frames {seed}")
+    size, interval_ms = [(draw.randint(20, 120), 125), (draw.choice([2000, 5000]), 20)][seed % 2]
+    frames = {"kind": "frames", "size": f"{size}B", "interval": f"{interval_ms}ms"}
+    _, workload, printed = _to_scenario(
+        tmp_path, place, 20, **{"path.rtt": "60ms", "flows.0.workload": frames}
+    )
+    assert workload["kind"] == "frames"
+    assert float(workload["size"].removesuffix("B")) == pytest.approx(size, rel=0.05)
+    assert float(workload["interval"].removesuffix("ms")) == pytest.approx(interval_ms, rel=0.05)
+    # Intervals are uniform within a tenth by default.
+    assert workload["jitter"] == pytest.approx(0.1, abs=0.05)
+    assert OTHER_THAN_CAPTURED not in printed
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_losses_of_commands_of_a_game_are_random(tmp_path: Path, seed: int) -> None:
+    frames = {"kind": "frames", "size": f"{40 + seed}B", "interval": "250ms"}
+    changes = {"path.rtt": "100ms", "path.loss": "3%", "flows.0.workload": frames}
+    path, _, _ = _to_scenario(tmp_path, "server", 60, **changes)
+    assert 0.01 < path["loss"] < 0.06
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(2))
+def test_requests_with_short_waits_are_no_bulk_transfer(tmp_path: Path, seed: int, place: str) -> None:
+    """Most of the time, their answers pass."""
+    draw = random.Random(f"requests {seed}")
+    requests = {
+        "kind": "request-response",
+        "request": "400B",
+        "response": f"{draw.choice([100, 200])}kB",
+        "think": f"{draw.choice([10, 20])}ms",
+        "gap": "90ms",
+        "jitter": 0,
+    }
+    changes = {"path.rtt": "40ms", "path.down.rate": "5Mbit/s", "flows.0.workload": requests}
+    _, workload, printed = _to_scenario(tmp_path, place, 20, **changes)
+    assert workload["kind"] == "request-response"
+    assert "a request" in printed
+    assert OTHER_THAN_CAPTURED not in printed
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+def test_an_application_that_is_idle_now_and_then_is_no_bulk_transfer(
+    tmp_path: Path, place: str
+) -> None:
+    idle = {"kind": "on-off", "on": "5s", "off": "6s", "jitter": 0}
+    _, workload, printed = _to_scenario(tmp_path, place, 25, **{"flows.0.workload": idle})
+    assert workload["kind"] == "on-off"
+    assert float(workload["on"].removesuffix("s")) == pytest.approx(5, rel=0.2)
+    assert float(workload["off"].removesuffix("s")) == pytest.approx(6, rel=0.2)
+    assert OTHER_THAN_CAPTURED not in printed
+
+
+def test_the_check_has_the_rate_of_the_analysis(tmp_path: Path) -> None:
+    _, _, printed = _to_scenario(
+        tmp_path, "server", 12, **{"flows.0.workload": {"kind": "on-off", "on": "2s", "off": "2s"}}
+    )
+    (rate,) = re.findall(r"capture +([\d.]+) Mbit/s", printed)
+    row = analyse(tmp_path / "x.pcap").connections.iloc[0]
+    assert float(rate) == pytest.approx(8e-6 * row["bytes_down"] / row["duration_s"], rel=0.02)
+
+
+@pytest.mark.parametrize(("answer_ms", "differs"), [(100.0, False), (160.0, True)])
+def test_a_time_of_requests_can_differ_where_waits_hide_it_from_the_goodput(
+    answer_ms: float, differs: bool
+) -> None:
+    captured, simulated = Passage(1.0, 50.0, 0.0, 100.0), Passage(1.0, 50.0, 0.0, answer_ms)
+    assert Rerun("cubic", True, captured, (simulated,)).differs == differs
