@@ -22,10 +22,11 @@ from celltcp.comparison.explanation.best_tried import conclusion_of
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import MetricChange, TrialBudget, Trials
+from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.linux_lines import linux_lines
 from celltcp.results.tested import FlowUnderTest
 from drawn_causes import Changes

@@ -7,8 +7,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import Choice, cca_to_set, choices_of
+from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
-from celltcp.comparison.explanation.trials import MIN_HELP_LOG, MetricChange, values_of
+from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.comparison.stakes import mix_stakes
 from celltcp.results.tested import FlowUnderTest, is_endless

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, MetricChange
+from celltcp.comparison.explanation.metric_changes import MetricChange
+from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.linux_lines import cca_line, with_node
 from celltcp.comparison.metrics import GOODPUT, LAST_COMPLETION, words_of
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text

@@ -22,6 +22,7 @@ from celltcp.comparison.explanation.later_responses import (
     is_slowest_unfinished,
     later_maxima,
 )
+from celltcp.comparison.explanation.metric_changes import RETRANSMISSIONS, MetricChange
 from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
@@ -30,16 +31,13 @@ from celltcp.comparison.metrics import (
     METRICS,
     MISSING_FRAMES,
     ONE_WAY_DELAY,
-    sign_of,
     words_of,
 )
-from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import runs_text
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows, labels
-from celltcp.scenarios.quantity_texts import three_digits
 from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
@@ -86,8 +84,8 @@ _DROP_CAUSES = names_with(Trait.DROPS)
 #: Cause by drops that may cost a flow little itself, and the share of its retransmissions that a remedy
 #: leaves at most.
 _POLICER_CAUSE, _MAX_LEFT_DROPS = "policer", 0.1
-#: Metric of retransmissions, and their minimum number per run for a price.
-_RETRANSMISSIONS, _MIN_PRICE_RETRANSMISSIONS = "retransmissions", 10.0
+#: Minimum number of retransmissions per run for a price.
+_MIN_PRICE_RETRANSMISSIONS = 10.0
 #: Metrics of frames: share after their deadline, mean and median delay.
 _LATE_SHARE, _MEAN_DELAY, _MEDIAN_DELAY = "late_share", "frame_delay_ms", "frame_delay_p50_ms"
 #: Mean size of frames of an encoder, as a share of the whole one.
@@ -96,94 +94,8 @@ _FRAME_SIZE = "frame_size_share"
 _MAX_FEW_LATE = 0.01
 #: Times of responses that rank by the share of late ones.
 _RESPONSE_P95 = "response_p95_s"
-#: Maximum ratio of two values of an application metric in a gain; larger ratios count as this one.
-_MAX_RATIO = 100.0
 #: Name of the slowest response without the first one of each connection.
 _LATER_RESPONSE_MAX = "response max after the first of each connection"
-#: Minimum ratio at which a text has a factor instead of a percentage, and minimum ratio of the largest
-#: to the smallest change in a run at which a text has both.
-_MIN_FACTOR, _MIN_RANGE = 10.0, 1.5
-
-
-class MetricChange(NamedTuple):
-    """Values of a metric of a flow before and after a remedy, one for each run."""
-
-    flow: str
-    metric: str
-    before: list[float]
-    after: list[float]
-    #: Name in texts, where that of the metric does not suit both; empty for that of the metric.
-    name: str = ""
-    #: Runs in which all transfers are complete before and after; None if none was cut off.
-    complete_runs: tuple[int, ...] | None = None
-
-    @property
-    def gain(self) -> float:
-        """Logarithm of the ratio by which the mean improved; 0 without one, or for too little."""
-        old, new = estimate(self.before).mean, estimate(self.after).mean
-        largest = max(abs(old), abs(new))
-        is_ratio = math.isfinite(old) and math.isfinite(new) and largest > 0
-        if not is_ratio or abs(new - old) < min_difference(self.metric):
-            return 0.0
-        # A ratio to a value near zero, such as a share of late frames, says nothing.
-        is_bounded = self.metric in APP_METRICS or min(old, new) <= 0
-        lower_bound = largest / _MAX_RATIO if is_bounded else 0.0
-        return sign_of(self.metric) * math.log(max(new, lower_bound) / max(old, lower_bound))
-
-    def text(self, *, names_flow: bool, has_range: bool) -> str:
-        """Returns the metric before and after as text.
-
-        `has_range` is whether changes of the mean that runs do not share have those of the runs beside
-        them.
-        """
-        words = words_of(self.metric)
-        old, new = estimate(self.before).mean, estimate(self.after).mean
-        name = f"{f'{self.flow} ' if names_flow else ''}{self.name or words.name}"
-        if self.metric.endswith("_share"):
-            return f"{name} {100 * old:.3g} to {100 * new:.3g} %"
-        ratio_text = ""
-        if old > 0 and math.isfinite(ratio := new / old) and self.metric != _RETRANSMISSIONS:
-            ratio_text = f" ({(self._range_text(ratio) if has_range else '') or _ratio_text(ratio)})"
-        return f"{name} {words.in_line(old, new)}{ratio_text}{self._complete_text}"
-
-    @property
-    def _complete_text(self) -> str:
-        """Means of the runs with complete transfers, where some transfers were cut off; or empty."""
-        if self.complete_runs is None:
-            return ""
-        text = " with cut ones until the end"
-        if not self.complete_runs:
-            return text
-        means = (
-            estimate([values[run] for run in self.complete_runs]).mean
-            for values in (self.before, self.after)
-        )
-        runs = f"{len(self.complete_runs)} of {runs_text(len(self.before))}"
-        return f"{text}, {words_of(self.metric).in_line(*means)} in the {runs} without"
-
-    def _range_text(self, mean: float) -> str:
-        """Returns the change of the mean with the range in the runs; empty for a narrow one."""
-        ratios = [new / old for old, new in zip(self.before, self.after, strict=True) if old > 0]
-        if not ratios or max(ratios) < _MIN_RANGE * min(ratios):
-            return ""
-        unit = " %" if max(ratios) < _MIN_FACTOR else " times"
-        ends = (_ratio_text(ratio, unit).removesuffix(unit) for ratio in (min(ratios), max(ratios)))
-        return f"{_ratio_text(mean, unit)}; {' to '.join(ends)}{unit} in single runs"
-
-    def after_text(self, *, names_flow: bool) -> str:
-        """Returns the metric after the remedy as text."""
-        words, new = words_of(self.metric), estimate(self.after).mean
-        value = f"{100 * new:.3g} %" if self.metric.endswith("_share") else words.value_text(new)
-        return f"{f'{self.flow} ' if names_flow else ''}{self.name or words.name} {value}"
-
-
-def _ratio_text(ratio: float, unit: str = "") -> str:
-    """Returns a ratio as a change in per cent, or as a factor if it is far from one; or with a unit."""
-    if unit == " times" or (not unit and ratio >= _MIN_FACTOR):
-        return f"{three_digits(ratio) if ratio < _MIN_FACTOR else f'{ratio:.0f}'} times"
-    if not unit and 0 < ratio <= 1 / _MIN_FACTOR:
-        return f"1/{1 / ratio:.0f}"
-    return f"{100 * (ratio - 1):+.0f} %"
 
 
 class Trial(NamedTuple):
@@ -264,7 +176,7 @@ class Trials:
             if proposed.cause == _RATE_CAUSE:
                 app_metrics = []
             gains = [
-                metric.gain for metric in app_metrics or changed if metric.metric != _RETRANSMISSIONS
+                metric.gain for metric in app_metrics or changed if metric.metric != RETRANSMISSIONS
             ]
             is_help = max(gains, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
             is_mix = has_several_flows(cca)
@@ -480,17 +392,17 @@ class Trials:
         if before.is_competing:
             # RTTs end at a middlebox that splits connections.
             delay = ONE_WAY_DELAY if after.split_ccas else before.delay_metric
-            for metric in (delay, _RETRANSMISSIONS):
+            for metric in (delay, RETRANSMISSIONS):
                 if metric in METRICS:
                     yield change(
                         flow, metric, before.values(cca, metric), after.values(replacement, metric)
                     )
-        elif _RETRANSMISSIONS in METRICS:
+        elif RETRANSMISSIONS in METRICS:
             sent_again = [
-                each.values(name, _RETRANSMISSIONS)
+                each.values(name, RETRANSMISSIONS)
                 for each, name in ((before, cca), (after, replacement))
             ]
-            yield change(flow, _RETRANSMISSIONS, *sent_again)
+            yield change(flow, RETRANSMISSIONS, *sent_again)
         for other_flow, workload in FlowUnderTest.each_with_workload(before.results.about)[1:]:
             if is_endless(workload) or other_flow.name in cut:
                 old = before.values_of(other_flow, cca, GOODPUT)
@@ -580,7 +492,7 @@ def _is_mentioned(change: MetricChange, cause: str) -> bool:
     words = words_of(change.metric)
     if words.number(estimate(change.before).mean) == words.number(estimate(change.after).mean):
         return False
-    if change.metric != _RETRANSMISSIONS:
+    if change.metric != RETRANSMISSIONS:
         return True
     larger = max(estimate(each).mean for each in (change.before, change.after))
     is_meant = change.gain < -_MIN_PRICE_LOG or cause in _DROP_CAUSES
@@ -598,5 +510,5 @@ def _ends_drops(changed: Sequence[MetricChange]) -> bool:
         estimate(each.before).mean >= _MIN_PRICE_RETRANSMISSIONS
         and estimate(each.after).mean <= _MAX_LEFT_DROPS * estimate(each.before).mean
         for each in changed
-        if each.metric == _RETRANSMISSIONS
+        if each.metric == RETRANSMISSIONS
     )
