@@ -234,11 +234,16 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
     )
     if lacks_percentile:
         title += "; - for a percentile of too few values"
-    has_bounds = any(
-        application.bounds(name)
-        for application in applications
-        for name in shown_metrics([application])
-    )
+    shown = [
+        (application, name) for application in applications for name in shown_metrics([application])
+    ]
+    if any(
+        APP_METRICS[name].percentile == 100
+        and any(len(values) > 1 for values in each.values(name).values())
+        for each, name in shown
+    ):
+        title += "; max: mean of the maxima of the runs"
+    has_bounds = any(each.bounds(name) for each, name in shown)
     return f"{title}; {AT_LEAST}at least, as some were not complete at the end" if has_bounds else title
 
 

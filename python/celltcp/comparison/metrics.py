@@ -25,7 +25,7 @@ METRICS = {
     "goodput_mbps": "Goodput, Mbit/s.",
     "rtt_mean_ms": "Mean RTT, ms.",
     "rtt_p95_ms": "95th percentile of the RTT, ms.",
-    "rtt_max_ms": "Highest RTT, ms.",
+    "rtt_max_ms": "Highest RTT of a run, ms.",
     "rtt_min_ms": "Lowest RTT, ms.",
     "induced_delay_ms": "Mean RTT less the lowest one of all connections of the flow, ms.",
     "owd_p95_ms": "95th percentile of the one-way delay, ms.",
@@ -38,8 +38,8 @@ METRICS = {
 CWND_MEAN, CWND_MAX = "cwnd_mean_segments", "cwnd_max_segments"
 WINDOWS = {
     CWND_MEAN: "Mean congestion window of a connection at the ends of slots, segments.",
-    CWND_MAX: "Largest congestion window at the ends of slots and of slow start, segments; at each ACK "
-    "of a run with samples.",
+    CWND_MAX: "Largest congestion window of a run at the ends of slots and of slow start, segments; at "
+    "each ACK with samples.",
 }
 
 
@@ -249,7 +249,7 @@ def _units(kind: str, unit: str, noun: str, first_byte: str, incomplete: str) ->
             )
             for percentile, short, long in _PERCENTILES
         },
-        f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"Longest {noun}, s.", kind, 100),
+        f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"In a run, the longest {noun}, s.", kind, 100),
         f"{stem}_sd_s": _spread(f"{unit}\nsd s", 3, f"{noun}, s", kind),
         f"{stem}s_missing": AppMetric(
             f"without\n{unit}",
@@ -315,7 +315,9 @@ TRANSFERS = {
         )
         for percentile, short, long in _PERCENTILES
     },
-    LAST_COMPLETION: AppMetric("completion\nmax s", 3, "Longest of the times of the percentiles, s."),
+    LAST_COMPLETION: AppMetric(
+        "completion\nmax s", 3, "In a run, the longest of the times of the percentiles, s."
+    ),
     "completion_sd_s": _spread("completion\nsd s", 3, "completion times, s"),
     LEAST_COMPLETION: AppMetric(
         "completion\nat least s",
@@ -387,7 +389,7 @@ _FRAMES = {
         for statistic, short, long, percentile in (
             ("", "mean", "Mean", None),
             *((f"_{_key(short)}", short, long, percentile) for percentile, short, long in _PERCENTILES),
-            ("_max", "max", "Highest", 100),
+            ("_max", "max", "In a run, the highest", 100),
         )
     },
     "frame_delay_sd_ms": _spread(
