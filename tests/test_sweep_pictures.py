@@ -37,7 +37,7 @@ def test_a_picture_has_the_figure_of_each_flow_or_the_one_asked_for(swept: Sweep
         [axes.get_ylabel() for axes in draw_sweep(swept, by).axes]
         for by in ((), ("response_p50_s:game",))
     )
-    assert usual == ["download goodput, Mbit/s", "game response max, s"]
+    assert usual == ["download goodput, Mbit/s", "game response mean, s"]
     assert asked == ["download goodput, Mbit/s", "game response p50, s"]
     lineups = ct.sweep("steady-20-68", "path.rtt=20ms,40ms", "cubic+bbr", 1, duration="1s")
     shown = [axes.get_ylabel() for axes in draw_sweep(lineups, ("rtt_mean_ms",)).axes]
@@ -114,3 +114,17 @@ def test_intervals_are_whole(swept: Sweep) -> None:
             for segment in line.get_segments():
                 assert low <= min(segment[:, 1])
                 assert max(segment[:, 1]) <= high
+
+
+@pytest.mark.parametrize("factor", [10, 100])
+def test_loss_rates_that_grow_by_factors_have_even_distances_also_beside_zero(factor: int) -> None:
+    rates = [f"{0.0001 * factor**power:g}" for power in range(3)]
+    assert is_to_scale(rates)
+    assert not is_to_scale(["0", *rates[:2]])
+    axes = figure(4, 3).subplots()
+    _set_ticks(axes, rates, 4.0)
+    assert axes.get_xscale() == "log"
+    axes = figure(4, 3).subplots()
+    assert _set_ticks(axes, ["0", *rates[:2]], 4.0) == [0.0, 1.0, 2.0]
+    # Near each other, they are to scale.
+    assert is_to_scale(["0", "0.001", "0.002"])

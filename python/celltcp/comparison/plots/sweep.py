@@ -176,10 +176,16 @@ def has_amounts(values: Sequence[str]) -> bool:
 def is_to_scale(values: Sequence[str]) -> bool:
     """Returns whether values are amounts whose distances an axis can show.
 
-    An amount far from all others, such as 1 Gbit/s for no shaper, would leave them little room.
+    An amount far from all others, such as 1 Gbit/s for no shaper, would leave them little room. So
+    would zero beside loss rates that grow by factors.
     """
     amounts = quantities(values)
-    if amounts is None or len(amounts) < _MIN_SPREAD_VALUES:
+    if amounts is None:
+        return True
+    positive = [amount for amount in amounts if amount > 0]
+    if 0 in amounts and positive and max(positive) >= _LOG_AXIS_RATIO * min(positive):
+        return False
+    if len(amounts) < _MIN_SPREAD_VALUES:
         return True
     low, high = min(amounts), max(amounts)
     are_far = low > 0 and high / low >= _LOG_AXIS_RATIO
