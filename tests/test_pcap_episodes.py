@@ -74,8 +74,9 @@ def test_the_episodes_of_a_connection_are_made_once(
 
     monkeypatch.setattr(evidence, "find_episodes", counted)
     rows = result.connections
-    (sentence,) = diagnoses(
+    (diagnosis,) = diagnoses(
         rows, result.losses, result.intervals[INTERVAL_COLUMNS], rows["near_rtt_min_ms"]
     )
+    sentence = diagnosis.text
     assert "lost" in sentence
     assert len(calls) == 1

@@ -292,14 +292,19 @@ def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
     own = tables["connections"]
     connections = with_host_rtts(own)
     intervals = tables["intervals"].select(INTERVAL_COLUMNS)
-    sentences = diagnoses(
+    results = diagnoses(
         connections.to_pandas(),
         tables["losses"].to_pandas(),
         intervals.to_pandas(),
         own["near_rtt_min_ms"].to_pandas(),
     )
+    for name in ("cca", "cca_confidence"):
+        index = connections.schema.get_field_index(name)
+        field = connections.schema.field(index)
+        column = pa.array([getattr(each, name) for each in results], field.type)
+        connections = connections.set_column(index, field, column)
     field = pa.field("diagnosis", pa.string(), metadata={"meaning": DIAGNOSIS})
-    return connections.append_column(field, pa.array(sentences, pa.string()))
+    return connections.append_column(field, pa.array([each.text for each in results], pa.string()))
 
 
 def _packets_without_times(summary: Mapping[str, Any]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -24,6 +24,7 @@ from celltcp.pcap.diagnosis.losses import (
 )
 from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
+from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import queue_filler, sharing_transfers
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
@@ -48,8 +49,18 @@ _MIN_QUEUED_RATIO = 2
 _MIN_WAIT_S = 0.1
 #: Minimum length of outages that are named whatever their share of the time, s.
 _MIN_OUTAGE_S = 0.5
+#: Confidence in a CCA by the growth of its window alone.
+_GROWTH_CONFIDENCE = 0.6
 #: Maximum share of the time in waits at which losses matter in the rest of it.
 _MAX_WAITS_SHARE = 0.5
+
+
+class Diagnosis(NamedTuple):
+    """Sentence about a connection, empty without a finding, and its CCA with the confidence in it."""
+
+    text: str
+    cca: str
+    cca_confidence: float
 
 
 def diagnoses(
@@ -57,15 +68,15 @@ def diagnoses(
     losses: pd.DataFrame,
     intervals: pd.DataFrame,
     own_near_rtts_ms: Iterable[float],
-) -> list[str]:
-    """Returns the sentence of each connection; empty for a connection without a finding.
+) -> list[Diagnosis]:
+    """Returns the sentence and the CCA of each connection.
 
     `own_near_rtts_ms` are the lowest RTTs to its sender that each connection has itself.
     """
     loss_indices, interval_indices = (
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
-    sentences = []
+    results = []
     for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
         key = (row["file"], row["connection"])
         evidence = Evidence(
@@ -78,10 +89,13 @@ def diagnoses(
         if row["far_rtt_p95_ms"] + row["near_rtt_p95_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
             opposite = opposite_transfer(connections, row, evidence.sender_intervals)
             evidence = replace(evidence, opposite=opposite)
+        cca, confidence = row["cca"], row["cca_confidence"]
+        if cca == "unknown" and grows_as_reno(evidence):
+            cca, confidence = "reno", _GROWTH_CONFIDENCE
         text = _diagnosis(evidence)
         texts = (text, _sharing_text(connections, row, text), _ack_queue_text(evidence, text))
-        sentences.append("; ".join(filter(None, texts)))
-    return sentences
+        results.append(Diagnosis("; ".join(filter(None, texts)), cca, confidence))
+    return results
 
 
 def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: str) -> str:

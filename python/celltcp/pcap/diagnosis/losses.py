@@ -122,11 +122,13 @@ def overshoot(evidence: Evidence) -> str:
         return ""
     if row["throughput_mbps"] > _MAX_REDUCED_SHARE * row["goodput_peak_mbps"]:
         return ""
-    return (
+    text = (
         f"slow start overshot the queue: {_lost_text(overshoots)} by {time_text(end_s)}, and the "
         f"congestion window has not grown back: {size_text(row['in_flight_mean'])} in flight on "
         f"average after {size_text(row['in_flight_max'])}"
     )
+    later_text = growth_text(evidence, end_s)
+    return f"{text}; later, {later_text}" if later_text else text
 
 
 def one_a_round_trip(evidence: Evidence) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,54 +16,106 @@ WINDOW_LIMIT = "the congestion window is the limit"
 _MIN_INTERVALS, _MIN_ROUND_TRIPS = 30, 10
 #: Range of the growth, segments a round trip: up to one by Reno with an ACK for each segment.
 _MIN_GROWTH, _MAX_GROWTH = 0.2, 2.0
+#: Range of the growth by Reno, segments a round trip. CUBIC's in its Reno-friendly region is 0.53.
+_MIN_RENO, _MAX_RENO = 0.8, 1.2
 #: Maximum data in flight after losses, as a share of those before, that is a reduction of the window.
 _MAX_REDUCED = 0.9
 #: Minimum coefficient of determination of a straight line through the data in flight.
 _MIN_DETERMINATION = 0.9
 
 
-def growth_text(evidence: Evidence, after_s: float) -> str:
-    """Returns a clause on the window that limits a sender after its losses; empty where none shows.
+class Growth(NamedTuple):
+    """Data in flight that grow evenly: bytes at the start and the end, and segments a round trip."""
 
-    The data in flight then grow evenly, by about a segment a round trip (RFC 5681, section 3.1), while
-    the RTT is at its lowest.
+    start: float
+    end: float
+    segments: float
+    #: Growth, bytes/s.
+    rate: float
+
+    @property
+    def is_reno(self) -> bool:
+        """Whether the growth is that of Reno, a segment a round trip (RFC 5681, section 3.1)."""
+        return _MIN_RENO <= self.segments <= _MAX_RENO
+
+
+def window_growth(evidence: Evidence, after_s: float) -> Growth | None:
+    """Returns the even growth of the data in flight after losses; None where none shows.
+
+    They grow by about a segment a round trip, while the RTT is at its lowest.
 
     Args:
         evidence: evidence of a connection whose capture is at the sender.
         after_s: end of the losses, after which no queue stands, s.
     """
-    # The first RTTs after the losses belong to their recovery.
+    # The first RTTs after the last repair belong to the recovery.
     rtt_s = evidence.rtt_or_zero_ms / 1e3
     later = evidence.steady
-    later = later[later["t_s"] > after_s + 2 * rtt_s].dropna(subset=["in_flight_max"])
+    begin_s = max(after_s, _repaired_s(evidence, after_s)) + 2 * rtt_s
+    later = later[later["t_s"] > begin_s].dropna(subset=["in_flight_max"])
     if len(later) < _MIN_INTERVALS or not rtt_s > 0:
-        return ""
+        return None
     times_s, flights = later["t_s"].to_numpy(float), later["in_flight_max"].to_numpy(float)
     if times_s[-1] - times_s[0] < _MIN_ROUND_TRIPS * rtt_s or not np.ptp(flights) > 0:
-        return ""
-    slope, start = np.polyfit(times_s - times_s[0], flights, 1)
+        return None
+    slope, start = (float(each) for each in np.polyfit(times_s - times_s[0], flights, 1))
     determination = float(np.corrcoef(times_s, flights)[0, 1] ** 2)
-    growth = slope * rtt_s / evidence.segment_bytes
-    if determination < _MIN_DETERMINATION or not _MIN_GROWTH <= growth <= _MAX_GROWTH:
+    segments = slope * rtt_s / evidence.segment_bytes
+    if determination < _MIN_DETERMINATION or not _MIN_GROWTH <= segments <= _MAX_GROWTH:
+        return None
+    return Growth(start, start + slope * float(times_s[-1] - times_s[0]), segments, slope)
+
+
+def grows_as_reno(evidence: Evidence) -> bool:
+    """Returns whether the window of a sender grows as Reno's after its only losses."""
+    losses = evidence.true_losses
+    if not evidence.is_at_sender or losses.empty or not evidence.row["download_s"] > 0:
+        return False
+    growth = window_growth(evidence, float(losses["t_s"].max()))
+    return growth is not None and growth.is_reno
+
+
+def growth_text(evidence: Evidence, after_s: float) -> str:
+    """Returns a clause on the window that limits a sender after its losses; empty where none shows.
+
+    The arguments are those of `window_growth`.
+    """
+    growth = window_growth(evidence, after_s)
+    if growth is None:
         return ""
-    end = start + slope * (times_s[-1] - times_s[0])
+    start, end, rtt_s = growth.start, growth.end, evidence.rtt_or_zero_ms / 1e3
     rates = [three_digits(8e-6 * flight / rtt_s) for flight in (start, end)]
     rates_text = rates[0] if rates[0] == rates[1] else f"{rates[0]} to {rates[1]}"
     text = (
         f"{WINDOW_LIMIT}: the data in flight grow from {size_text(start)} to "
-        f"{size_text(end)}, by {three_digits(growth)} segments a round trip, which gives {rates_text} "
+        f"{size_text(end)}, by {three_digits(growth.segments)} segments a round trip"
+        f"{', as those of Reno,' if growth.is_reno else ','} which gives {rates_text} "
         f"Mbit/s at the lowest RTT of {three_digits(1e3 * rtt_s)} ms"
     )
-    own = evidence.sender_intervals
+    own, losses = evidence.sender_intervals, evidence.true_losses
     early = own[own["t_s"] <= after_s]
     before = float(early["in_flight_max"].max())
     if not start <= _MAX_REDUCED * before:
         return text
-    repaired_s = float(evidence.true_losses["repaired_s"].max())
-    repaired_text = "" if math.isnan(repaired_s) else f", repaired by {time_text(repaired_s)},"
+    repaired_s = _repaired_s(evidence, after_s)
+    repaired_text = f", repaired by {time_text(repaired_s)}," if repaired_s > 0 else ""
     # They may have been more than path and buffer hold, so that none will be as many again.
     passed = three_digits(max_passed_mbps(early))
-    return (
+    text = (
         f"{text}; before the losses{repaired_text} they were {size_text(before)}, and up to {passed} "
         "Mbit/s passed"
     )
+    held = before - float(losses.loc[losses["t_s"] <= after_s, "len"].sum())
+    if held <= end:
+        return text
+    return (
+        f"{text}; at least {time_text((held - end) / growth.rate)} more until {size_text(held)} are in "
+        "flight again, which path and buffer held"
+    )
+
+
+def _repaired_s(evidence: Evidence, after_s: float) -> float:
+    """Returns the time of the last repair of losses up to a time, s; 0 without any."""
+    losses = evidence.true_losses
+    repaired_s = float(losses.loc[losses["t_s"] <= after_s, "repaired_s"].max())
+    return 0.0 if math.isnan(repaired_s) else repaired_s
