@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.results.steady_state import SteadyState, random_loss_rate, steady_state_of
 from drawn_causes import Changes
@@ -223,3 +225,26 @@ def test_what_bbr_leaves_unused_in_its_start_up_is_no_cost_of_losses(buffer: str
     assert all(each.weight < 0.8 * (1 - explained.used_share) for each in losses)
     assert not any("stayed unused." in each.text for each in losses)
     assert any("stayed unused after losses" in each.text for each in losses)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_sweep_of_loss_rates_has_the_goodput_by_the_law(seed: int) -> None:
+    """Reno: MSS/RTT times the square root of 3/2p (Mathis et al. 1997), up to the capacity."""
+    draw = random.Random(seed)
+    rtt_ms = draw.randint(40, 120)
+    losses = [0.0001, round(draw.uniform(0.001, 0.003), 4), 0.01, 0.05]
+    sweep = ct.sweep(
+        "steady-20-68",
+        {"path.loss": losses},
+        "reno,bbr",
+        2,
+        duration="20s",
+        set={"path.rtt": f"{rtt_ms}ms"},
+    )
+    (text,) = (each for each in best_values_texts(sweep) if "law" in each)
+    found = [(float(mbps), float(loss)) for mbps, loss in re.findall(r"([\d.]+) \(([\d.]+)\)", text)]
+    # Time-outs decide above 1 %.
+    assert [loss for _, loss in found] == losses[:3]
+    for mbps, loss in found:
+        by_law = 8e-3 * 1448 / rtt_ms * math.sqrt(1.5 / loss)
+        assert mbps == pytest.approx(min(by_law, 19.3), rel=0.03), text

@@ -34,7 +34,7 @@ from celltcp.scenarios.ccas import DEFAULT_CCA
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
-    from celltcp.results.limits import FlowLimits
+    from celltcp.results.tables import Results
 
 _BALANCED = "pm_balanced"
 #: Maximum relative difference of capacity and lowest RTT up to which PMs at different values of a field
@@ -178,13 +178,12 @@ class FieldRanking:
 
     def scenario_at(self, value: str) -> dict[str, Any]:
         """Returns the scenario, parsed, at the fixed coordinates and a value."""
-        text = self._points.comparisons[value].results.about["scenario"]
-        scenario: dict[str, Any] = tomllib.loads(text)
+        scenario: dict[str, Any] = tomllib.loads(self.results_at(value).about["scenario"])
         return scenario
 
-    def flow_limits(self, value: str) -> list[FlowLimits]:
-        """Returns the limits of each flow under each congestion control at a value."""
-        return self._points.comparisons[value].results.flow_limits
+    def results_at(self, value: str) -> Results:
+        """Returns the results at the fixed coordinates and a value."""
+        return self._points.comparisons[value].results
 
     def by_cca(self) -> list[FieldRanking]:
         """Returns the ranking under each congestion control alone, by the same metrics."""

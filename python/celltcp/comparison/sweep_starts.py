@@ -76,7 +76,7 @@ def _max_share(ranking: FieldRanking, index: int, value: str, limit: str) -> flo
         for choice in ranking.choices.values()
         if ranking.coordinates(choice)[index] == value
     }
-    shares = (each.shares for point in points for each in ranking.flow_limits(point))
+    shares = (each.shares for point in points for each in ranking.results_at(point).flow_limits)
     return max((share.get(limit, math.nan) for share in shares), default=math.nan)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.results.steady_state import random_loss_rate, steady_state_of
 from celltcp.results.tables import frame
@@ -12,6 +12,9 @@ from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from celltcp.results.steady_state import SteadyState
     from celltcp.results.tables import Results
 
 #: Expected losses of a run in steady state. Start-up raises the mean of Reno and CUBIC by up to 10 % of
@@ -30,13 +33,53 @@ def few_losses(results: Results) -> list[str]:
 
     The flow has a CCA with a law of its average window, whose rate the path carries.
     """
+    names = labels(results.about["cca"])
+    warnings = []
+    for rate in law_rates(results):
+        expected = rate.loss * rate.segments
+        if expected >= _STEADY_LOSSES or not rate.is_below_capacity:
+            continue
+        law, loss, rtt_s = rate.law, rate.loss, rate.rtt_s
+        seconds = _STEADY_LOSSES / (loss * law.window(loss, rtt_s)) * rtt_s
+        warnings.append(
+            f"{names.get(rate.cca, rate.cca)}, {rate.flow}: a run has about {expected:.2g} random "
+            f"losses (loss rate {loss:.3g}), so that its means depend on the start-up; the "
+            f"steady state needs about {_time_text(seconds)} ({_STEADY_LOSSES} losses), and by "
+            f"{law.name}'s law, {law.formula(loss, rtt_s)}, has about {rate_text(rate.mbps)}"
+            f"{law.independent_text(loss, rtt_s)}"
+        )
+    return warnings
+
+
+class LawRate(NamedTuple):
+    """Rate of the connections of a bulk flow by the law of its CCA, at the loss rate of the path."""
+
+    flow: str
+    cca: str
+    law: SteadyState
+    loss: float
+    rtt_s: float
+    #: Segments of a connection in a run.
+    segments: float
+    #: Rate of a connection, Mbit/s.
+    mbps: float
+    #: Number of connections in a run.
+    connections: float
+    capacity_mbps: float
+
+    @property
+    def is_below_capacity(self) -> bool:
+        """Whether losses are the limit, and not the path."""
+        return self.mbps * self.connections <= _MAX_CAPACITIES * self.capacity_mbps
+
+
+def law_rates(results: Results) -> Iterator[LawRate]:
+    """Yields the rates of bulk flows by the law of their CCA, where random losses have a rate."""
     scenario = tomllib.loads(results.about["scenario"])
     rates = {upload: random_loss_rate(scenario, is_upload=upload) for upload in (False, True)}
     if not any(0 < rate <= MAX_LOSS_RATE for rate in rates.values()):
-        return []
+        return
     flows, slots = frame(results.tables["flows"]), frame(results.tables["slots"])
-    names = labels(results.about["cca"])
-    warnings = []
     for flow, workload in FlowUnderTest.each_with_workload(results.about):
         if not is_endless(workload):
             continue
@@ -47,26 +90,14 @@ def few_losses(results: Results) -> list[str]:
             segments, rtt_s = float(rows["segments"].mean()), float(rows["rtt_min_ms"].mean()) / 1e3
             if law is None or not 0 < loss <= MAX_LOSS_RATE or not segments > 0 or not rtt_s > 0:
                 continue
-            expected = loss * segments
-            if expected >= _STEADY_LOSSES:
-                continue
-            window = law.window(loss, rtt_s)
             mss = float(rows["bytes"].sum() / (rows["segments"] - rows["retransmissions"]).sum())
-            rate_mbps = 8e-6 * window * mss / rtt_s
+            mbps = 8e-6 * law.window(loss, rtt_s) * mss / rtt_s
             own = slots[slots["run"].isin(rows["run"])]
             capacity_mbps = float(joined_slots(flow, flows, own)["capacity_mbps"].mean())
             parallel = len(rows) / rows["run"].nunique()
-            if not rate_mbps * parallel <= _MAX_CAPACITIES * capacity_mbps:
-                continue
-            seconds = _STEADY_LOSSES / (loss * window) * rtt_s
-            warnings.append(
-                f"{names.get(str(cca), cca)}, {flow.name}: a run has about {expected:.2g} random "
-                f"losses (loss rate {loss:.3g}), so that its means depend on the start-up; the "
-                f"steady state needs about {_time_text(seconds)} ({_STEADY_LOSSES} losses), and by "
-                f"{law.name}'s law, {law.formula(loss, rtt_s)}, has about {rate_text(rate_mbps)}"
-                f"{law.independent_text(loss, rtt_s)}"
+            yield LawRate(
+                *(flow.name, str(cca), law, loss, rtt_s, segments, mbps, parallel, capacity_mbps)
             )
-    return warnings
 
 
 def _time_text(seconds: float) -> str:
