@@ -226,3 +226,18 @@ def test_a_capture_beyond_all_draws_is_a_difference() -> None:
     assert not Rerun("cubic", True, Passage(4.1, 75.0, 0.001), runs).differs
     assert Rerun("cubic", True, Passage(12.0, 75.0, 0.001), runs).differs
     assert Rerun("cubic", True, Passage(3.9, 75.0, 0.001), runs).differs
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_capture_of_bbr_is_explained_by_bbr(tmp_path: Path, seed: int, place: str) -> None:
+    """The path is right, but CUBIC has a longer queue on it; neither loses much."""
+    draw = random.Random(f"bbr {seed}")
+    mbps, buffer = draw.choice([5, 10]), draw.choice(["3bdp", "4bdp"])
+    changes = {"path.rtt": "20ms", "path.down.rate": f"{mbps}Mbit/s", "path.buffer": buffer}
+    _, printed = _to_scenario(tmp_path, "bbr", place, **changes)
+    (capacity,) = re.findall(r"capacity +([\d.]+) Mbit/s", printed)
+    assert float(capacity) == pytest.approx(mbps, rel=0.05)
+    lines = {line.split()[0]: line for line in printed.splitlines()}
+    assert lines["simulated"].endswith("with bbr, which fits, as cubic does not")
+    assert OTHER_THAN_CAPTURED not in printed

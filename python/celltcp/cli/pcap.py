@@ -216,7 +216,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
         click.echo(f"left out     {'; '.join(path.left_out)}")
     click.echo(f"capture      {again.captured}{again.span_text}")
     of_runs = f", mean of {runs_text(len(again.runs))}" if len(again.runs) > 1 else ""
-    click.echo(f"simulated    {again.simulated}{again.span_text}, with {again.cca}{of_runs}")
+    click.echo(f"simulated    {again.simulated}{again.span_text}, with {again.cca_text}{of_runs}")
     if again.sentence:
         click.echo(f"warning: {again.sentence}", err=True)
     click.echo(f"{scenario} and {series}: celltcp compare {scenario}")

@@ -18,7 +18,7 @@ from celltcp.pcap.blackouts import Blackout, blackouts_of
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
-from celltcp.pcap.diagnosis.losses import are_at_top
+from celltcp.pcap.diagnosis.losses import is_full_queue
 from celltcp.pcap.diagnosis.messages import messages_of, passing_mbps
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
 from celltcp.pcap.diagnosis.requests import cycle_mbps, one_request, waiting_requests
@@ -324,7 +324,7 @@ def estimate_path(
         kinds = ["random", "congestion", "tail"]
     is_random = losses["kind"].isin(kinds)
     known = [episode for episode in episodes if not np.isnan(episode.rtt_ms)]
-    are_queued = has_queue and (are_leftovers(episodes) or are_at_top(evidence, known))
+    are_queued = has_queue and (are_leftovers(episodes) or is_full_queue(evidence, known))
     random = losses[is_random & (policed is None) & (not are_queued)]
     bursts = _bursts(random, evidence.segment_bytes)
     return PathEstimate(

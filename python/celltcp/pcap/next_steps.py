@@ -14,6 +14,7 @@ from celltcp.pcap.diagnosis import ACKS_BEHIND
 from celltcp.pcap.diagnosis.evidence import max_passed_mbps
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
+from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
@@ -35,8 +36,7 @@ _BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
 #: Beginning of diagnoses of a receive window that limits the rate.
 _RECEIVE_WINDOW = "the receive window of the "
 #: Words of diagnoses of a policer, or of bursts that one may have dropped.
-_POLICER = "a policer on the path"
-_BURSTS = (_POLICER, "lost in bursts")
+_BURSTS = (POLICER, "lost in bursts")
 
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
@@ -121,7 +121,7 @@ def _purpose(row: Mapping[Hashable, Any]) -> str:
         )
     if str(row["diagnosis"]).startswith((FULL_QUEUE, QUEUE)):
         return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
-    if _POLICER in str(row["diagnosis"]):
+    if POLICER in str(row["diagnosis"]):
         return (
             "whether another CCA loses less; one paced below its rate (SO_MAX_PACING_RATE) loses none"
         )

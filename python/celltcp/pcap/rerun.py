@@ -19,8 +19,8 @@ from celltcp.pcap.endpoint_settings import likely_cca
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
 
-#: CCA where the capture does not show one: the default of Linux.
-_DEFAULT_CCA = "cubic"
+#: CCAs where the capture does not show one: the default of Linux, and others, which may explain it.
+_CCAS = ("cubic", "bbr", "bbr3", "reno")
 #: Maximum simulated time, s, and data, Mbit: some seconds of computation.
 _MAX_S = 60.0
 _MAX_MBIT = 8_000.0
@@ -50,7 +50,7 @@ class Passage(NamedTuple):
 
 
 class Rerun(NamedTuple):
-    """A simulation with the CCA of the captured sender, or with the default one."""
+    """A simulation with the CCA of the captured sender, else with one that explains the capture."""
 
     cca: str
     is_cca_known: bool
@@ -64,6 +64,12 @@ class Rerun(NamedTuple):
     def span_text(self) -> str:
         """The time that was compared, as text; empty for all of the capture."""
         return f" in the first {three_digits(self.first_s)} s" if self.first_s else ""
+
+    @property
+    def cca_text(self) -> str:
+        """The CCA, and whether another one than the default fits a capture that shows none, as text."""
+        is_other = not self.is_cca_known and self.cca != _CCAS[0]
+        return f"{self.cca}, which fits, as {_CCAS[0]} does not" if is_other else self.cca
 
     @property
     def simulated(self) -> Passage:
@@ -125,28 +131,34 @@ def rerun(
     Raises:
         CelltcpError: if the scenario cannot run.
     """
-    cca = likely_cca(row)
     path = tomllib.loads(scenario.read_text("utf-8"))["path"]
     seeds = _SEEDS if path.get("loss") or path.get("uplink_loss") else _SEEDS[:1]
     until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps / len(seeds))
     place = "phone" if row["place"] == "receiver" else "server"
-    name = cca or _DEFAULT_CCA
-    options: dict[str, Any] = {"duration": f"{until_s:.1f}s", "samples": "off", "pcap_at": place}
-    captured, passages = _passage(analyses, row, until_s), []
-    with tempfile.TemporaryDirectory(prefix="celltcp-rerun-") as folder:
-        for seed in seeds:
-            file = Path(folder) / f"{seed}.pcap"
-            run(scenario, name, seed=seed, pcap=file, **options)
-            again = analyse(file)
-            file.unlink()
-            (own,) = again.connections.to_dict("records")
-            passage = _passage(again, own, until_s)
-            if math.isnan(captured.answer_ms):
-                # The scenario asks for pieces where an application pauses.
-                passage = passage._replace(answer_ms=math.nan)
-            passages.append(passage)
+    captured = _passage(analyses, row, until_s)
     first_s = until_s if until_s < row["duration_s"] - INTERVAL_S else 0.0
-    return Rerun(name, cca is not None, captured, tuple(passages), first_s)
+    cca, results = likely_cca(row), []
+    for name in _CCAS if cca is None else (cca,):
+        runs = tuple(_simulated(scenario, name, seed, place, until_s, captured) for seed in seeds)
+        results.append(Rerun(name, cca is not None, captured, runs, first_s))
+        if not results[-1].differs:
+            return results[-1]
+    return results[0]
+
+
+def _simulated(
+    scenario: Path, cca: str, seed: int, place: str, until_s: float, captured: Passage
+) -> Passage:
+    """Returns what passes in a simulation until a time, in a capture at a place."""
+    options: dict[str, Any] = {"duration": f"{until_s:.1f}s", "samples": "off", "pcap_at": place}
+    with tempfile.TemporaryDirectory(prefix="celltcp-rerun-") as folder:
+        file = Path(folder) / "run.pcap"
+        run(scenario, cca, seed=seed, pcap=file, **options)
+        again = analyse(file)
+    (own,) = again.connections.to_dict("records")
+    passage = _passage(again, own, until_s)
+    # The scenario asks for pieces where an application pauses.
+    return passage if captured.answer_ms > 0 else passage._replace(answer_ms=math.nan)
 
 
 def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float) -> Passage:

@@ -11,6 +11,8 @@ import click
 
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS, mean_mbps, waited_s
+from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, UNDECIDED
+from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns, whole_percents
@@ -38,11 +40,29 @@ def _retransmitted_percent(row: Row) -> str:
 
 
 def _losses(row: Row) -> str:
-    """Returns the losses by kind, such as `12c 3r 1t`."""
+    """Returns the losses by kind, such as `12c 3r 1t`, as the sentence on the connection has them."""
     kinds = ("congestion", "random", "outage", "tail")
-    counts = [(row[f"losses_{kind}"], kind[0]) for kind in kinds]
-    return " ".join(f"{count}{letter}" for count, letter in counts if count)
+    counts = {kind[0]: int(row[f"losses_{kind}"]) for kind in kinds}
+    # Kinds are those of single losses. The sentence weighs all of them.
+    text = row["diagnosis"]
+    if any(words in text for words in UNDECIDED):
+        counts = {"?": counts.pop("c") + counts.pop("r"), **counts}
+    elif IN_FULL_QUEUE in text:
+        counts = {"c": counts.pop("c") + counts.pop("r"), **counts}
+    elif POLICER in text:
+        counts = {"p": counts.pop("c") + counts.pop("r"), **counts}
+    return " ".join(f"{count}{letter}" for letter, count in counts.items() if count)
 
+
+#: Letters of losses, with their meanings.
+_LETTERS = {
+    "c": "c congestion",
+    "r": "r random",
+    "p": "p policer",
+    "?": "? one of the causes below",
+    "o": "o outage",
+    "t": "t tail",
+}
 
 #: For each column, by its heading: whether it has numbers, and a function for its text.
 _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
@@ -89,8 +109,9 @@ def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
         Terminal(_PIPE_WIDTH).print_table(limits)
     if len(shown) < len(rows):
         click.echo(f"{len(rows) - len(shown)} more connections: --rows 0")
-    if any(_losses(row) for row in shown):
-        click.echo("losses: c congestion, r random, o outage, t tail")
+    letters = {each[-1] for row in shown for each in _losses(row).split()}
+    if letters:
+        click.echo(f"losses: {', '.join(text for key, text in _LETTERS.items() if key in letters)}")
     for row in shown:
         if row["diagnosis"]:
             file = f"{row['file']} " if names_files else ""

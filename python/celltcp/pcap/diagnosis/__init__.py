@@ -17,8 +17,10 @@ from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import IN_THE_REST, LIMITS, receive_window
 from celltcp.pcap.diagnosis.losses import (
     FULL_QUEUE,
+    IN_FULL_QUEUE,
     OVERFLOW,
     SHALLOW_BUFFER,
+    SHALLOW_OR_POLICER,
     lost_in_outages,
     path_losses,
 )
@@ -101,7 +103,8 @@ def diagnoses(
 def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: str) -> str:
     """Returns the connections that share a queue with another one, as text; empty without any."""
     is_limit = text.startswith((FULL_QUEUE, SHALLOW_BUFFER))
-    if not (is_limit or OVERFLOW in text) or not (others := sharing_transfers(connections, row)):
+    is_possible = any(words in text for words in (OVERFLOW, SHALLOW_OR_POLICER, IN_FULL_QUEUE))
+    if not (is_limit or is_possible) or not (others := sharing_transfers(connections, row)):
         return ""
     total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *others))
     return (

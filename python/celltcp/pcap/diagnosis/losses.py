@@ -33,8 +33,12 @@ FULL_QUEUE = "a full queue on the path"
 SHALLOW_BUFFER = "a shallow buffer on the path"
 #: Words of sentences that have such a buffer among other causes.
 OVERFLOW = "a buffer that overflowed"
-#: Words of sentences about losses at the lowest RTT.
+#: Words of sentences about losses at the highest RTT, at the lowest one, and at a short queue.
+IN_FULL_QUEUE = ", most likely in a full queue"
 _WITHOUT_QUEUE = " at random, by a policer, or in a very short buffer"
+SHALLOW_OR_POLICER = "either in a shallow buffer or by a policer"
+#: Words of sentences that name several causes of losses.
+UNDECIDED = (_WITHOUT_QUEUE, SHALLOW_OR_POLICER, OVERFLOW, "either a queue discipline", "to tell why")
 #: Range of the time between two repairs without SACK, RTTs, and minimum share of the time in such
 #: steps.
 _REPAIR_RTTS = (0.7, 2.0)
@@ -213,7 +217,7 @@ def unclear_losses(evidence: Evidence) -> str:
         return f"{_lost_text(episodes)}; no RTT beside them shows why"
     # Many losses at once are no accident but of one event, whichever it was.
     is_one_event = sum(episode.count for episode in episodes) >= _MIN_OVERSHOOT
-    if is_one_event or are_at_top(evidence, known):
+    if is_one_event or is_full_queue(evidence, known):
         return _unclear_text(evidence, episodes)
     return (
         f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few to tell why: "
@@ -287,7 +291,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
             # Bursts above the rate of a policer make a short queue in the link behind it.
             later_text = growth_text(evidence, max(each.start_s + each.span_s for each in full))
             return (
-                f"{lost_text} at once in slow start: either in a shallow buffer or by a policer; "
+                f"{lost_text} at once in slow start: {SHALLOW_OR_POLICER}; "
                 f"{_rtt_text(full)}{f'; later, {later_text}' if later_text else ''}"
             )
         is_queue = has_queue(evidence, pd.Series([episode.delay_ms for episode in full]))
@@ -422,11 +426,14 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
     """Returns the sentence about losses that may look alike, unless the RTT decides their cause."""
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
     burst_text = " in bursts" if _are_bursts(episodes) else ""
-    if are_at_top(evidence, known):
+    if is_full_queue(evidence, known):
         return (
-            f"{_lost_text(episodes)}{burst_text}, most likely in a full queue: {_rtt_text(known)}, "
-            "near its highest"
+            f"{_lost_text(episodes)}{burst_text}{IN_FULL_QUEUE}: {_rtt_text(known)}, near its highest"
         )
+    # A queue discipline drops one after the other.
+    has_overshoot = max((each.count for each in known), default=0) >= _MIN_OVERSHOOT
+    if has_overshoot and any(map(_is_above_lowest, known)) and _are_at_top(evidence, known):
+        return f"{_lost_text(episodes)}{burst_text}: {SHALLOW_OR_POLICER}; {_rtt_text(known)}"
     if known and not any(map(_is_above_lowest, known)):
         return f"{_lost_text(episodes)}{burst_text}{_WITHOUT_QUEUE}; {_rtt_text(known)}"
     return (
@@ -435,19 +442,24 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
     )
 
 
-def are_at_top(evidence: Evidence, episodes: list[Episode]) -> bool:
-    """Returns whether nearly all losses were at the longest queues of the path.
+def is_full_queue(evidence: Evidence, episodes: list[Episode]) -> bool:
+    """Returns whether nearly all losses were at the longest queues of the path, and these are long.
 
     Queue disciplines drop before, and policers and errors of the path whatever the queue is.
     """
+    is_long = _median_delay_ms(episodes) > _MAX_AQM_MS and _are_long_queues(episodes)
+    return is_long and _are_at_top(evidence, episodes)
+
+
+def _are_at_top(evidence: Evidence, episodes: list[Episode]) -> bool:
+    """Returns whether nearly all losses were at the longest queues of the path."""
     count = sum(episode.count for episode in episodes)
     top_count = sum(
         episode.count
         for episode in episodes
         if episode.delay_ms >= _MIN_TOP_SHARE * (high_rtt_ms(evidence, episode) - episode.lowest_ms)
     )
-    is_top = count > 0 and top_count >= _MIN_TOP_COUNT_SHARE * count
-    return is_top and _median_delay_ms(episodes) > _MAX_AQM_MS and _are_long_queues(episodes)
+    return count > 0 and top_count >= _MIN_TOP_COUNT_SHARE * count
 
 
 def _aqm_text(episodes: list[Episode]) -> str:

@@ -18,6 +18,8 @@ from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 from celltcp.scenarios.quantity_texts import three_digits
 
+#: Beginning of the sentence about a policer.
+POLICER = "a policer on the path"
 #: Minimum number of losses without a queue, and of steps between them.
 _MIN_LOSSES = 20
 _MIN_STEPS = 8
@@ -80,9 +82,9 @@ def policer(evidence: Evidence) -> str:
         return ""
     mbps = three_digits(8e-6 * found.rate)
     # Beside the receiver, a queue before the policer may hide from the echoes of timestamps.
-    beginning = "a policer" if evidence.is_at_sender else "most likely a policer"
+    beginning = "" if evidence.is_at_sender else "most likely "
     return (
-        f"{beginning} on the path limits the rate to {mbps} Mbit/s of payload: {found.lost} segments "
+        f"{beginning}{POLICER} limits the rate to {mbps} Mbit/s of payload: {found.lost} segments "
         f"were lost, at least {found.low} of them without a queue, and between the losses this rate "
         "passed"
     )
