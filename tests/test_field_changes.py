@@ -493,3 +493,16 @@ def test_a_trade_off_of_ccas_changes_no_field_that_has_no_effect(seed: int) -> N
     assert f"; {start} with bbr: 0.090 s for " in texts[0]
     assert any(text.startswith(f"bbr instead of cubic (buffer={start}): ") for text in texts)
     assert not any(f"instead of {start}" in text for text in texts)
+
+
+def test_what_gains_nothing_significant_against_most_goodput_is_no_knee() -> None:
+    """The waits in the runs with a middle window may be those of the largest one."""
+    waits = {"64kB": _around(0.88), "200kB": [0.9, 0.95, 1.46], "1MB": [1.25, 1.29, 1.33]}
+    rates = {"64kB": 6.95, "200kB": 15.75, "1MB": 16.36}
+    web = _stake("web", "page_load_s", waits)
+    bulk = _stake("bulk", "goodput_mbps", {name: _around(of, 0.001) for name, of in rates.items()})
+    texts = _texts(["window"], ["cubic"], web, bulk, window="1MB")
+    assert texts[0].startswith("trade-off of window, no knee: 64kB: ")
+    sure = _stake("web", "page_load_s", {**waits, "200kB": _around(1.1)})
+    texts = _texts(["window"], ["cubic"], sure, bulk, window="1MB")
+    assert texts[0].startswith("trade-off of window: 200kB is the knee, ")

@@ -87,6 +87,7 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     further ranking metrics, as in `Comparison.best_by`.
     """
     texts = condition_texts(sweep, by)
+    has_ccas = len(sweep.ccas) > 1
     alike: dict[tuple[str, str], list[str]] = {}
     undecided: dict[tuple[str, str], list[str]] = {}
     for field, rows in _by_metric(sweep, by):
@@ -103,8 +104,9 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             by_field.setdefault((field, hint), []).append(ranking.question(stake))
         elif len(rows) == 1:
             best, mean, as_good, next_worse = _cells(stake)
+            under = f" under {labels(sweep.ccas)[ranking.cca]}" if ranking.cca and has_ccas else ""
             parts = [
-                f"Best value of {field} for {ranking.question(stake)}: {best}, {mean}",
+                f"Best value of {field}{under} for {ranking.question(stake)}: {best}, {mean}",
                 *([f"not significantly worse: {as_good}"] if as_good != "-" else []),
                 *([f"next: {next_worse}"] if next_worse != "-" else []),
                 best_reversal_text(ranking, stake),
@@ -197,7 +199,8 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
         words = stake.words._replace(limits=(-math.inf, math.inf))
         gap = words.mean_number([value - best for value, best in pairs])
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
-    cost = f" ({verdict.cost.short})" if verdict.cost else ""
+    # The cost is that of the leader alone.
+    cost = f" ({verdict.cost.short})" if verdict.cost and not alike else ""
     best = _range_text([leader, *alike], [*stake.values])
     return f"{best}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
 

@@ -33,7 +33,8 @@ def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, l
         # Of a choice that is best for another flow, goodput is no reason.
         needs.setdefault(_most_goodput(goodput, front), [goodput.flow if has_flows else "goodput"])
     elif knee not in needs:
-        needs[knee] = [f"a balance with {goodput.flow}" if has_flows else "a balance"]
+        word = "of" if other.flow == goodput.flow else "with"
+        needs[knee] = [f"a balance {word} {goodput.flow}" if has_flows else "a balance"]
     return needs
 
 

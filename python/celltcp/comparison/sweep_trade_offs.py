@@ -134,8 +134,10 @@ def _knee(ranking: FieldRanking, front: Sequence[str], stakes: Sequence[Stake]) 
     if knee is None:
         return None
     other = stakes[0]
-    # A choice that only more runs would separate from the best is not recommended.
+    # A choice that only more runs would separate from the best is not recommended, nor one that they
+    # do not separate from that with most goodput.
     is_decided = other.is_gain(front[0], knee) or other.is_tied(front[0], knee)
+    is_decided &= other.is_gain(knee, front[-1])
     return knee if heights[knee] >= _MIN_KNEE_HEIGHT and is_decided else None
 
 
