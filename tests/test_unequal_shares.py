@@ -53,14 +53,14 @@ def test_bbr_in_a_shallow_buffer_does_not_reduce_at_losses(seed: int) -> None:
     named = _reasons("cubic+bbr", _TWO, path__buffer=buffer, path__rtt=rtt)
     assert named["a"] <= {"losses", "reduction"}
     assert named["a"]
-    assert not named["b"]
+    assert named["b"] == named["a"]
 
 
 @pytest.mark.parametrize(("cca", "buffer"), [("bbr", "6bdp"), ("vegas", "2bdp"), ("ledbat", "2bdp")])
 def test_a_flow_that_yields_to_delay_has_that_reason(cca: str, buffer: str) -> None:
     named = _reasons(f"cubic+{cca}", _TWO, path__buffer=buffer)
     assert "queue" in named["b"]
-    assert not named["a"]
+    assert named["a"] <= named["b"]
 
 
 @pytest.mark.parametrize("buffer", ["4bdp", "8bdp"])
@@ -75,7 +75,8 @@ def test_bbr_beside_cubic_in_a_deep_buffer_is_bounded_by_its_window(buffer: str,
         for cause in each.causes
         if cause.name == "competition" and "two bandwidth-delay products of its own rate" in cause.text
     ]
-    assert len(texts) == (shares["cubic"] >= 1.5 * shares["bbr"])
+    # The reason is that of both flows.
+    assert len(texts) == 2 * (shares["cubic"] >= 1.5 * shares["bbr"])
 
 
 class Target(ct.CongestionControl):
