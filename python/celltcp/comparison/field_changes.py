@@ -42,14 +42,15 @@ def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str])
     """
     # Commands for shapers and buffers need hops, queues and RTT of the scenario at these conditions.
     scenario, stakes = ranking.scenario, ranking.deciding_stakes(by)
-    present = start_values(ranking, stakes, present)
-    sentences = Sentences(ranking, stakes, present, scenario)
+    starts = start_values(ranking, stakes, present)
+    is_own = starts.items() <= present.items()
+    sentences = Sentences(ranking, stakes, starts, scenario, is_own=is_own)
     is_network = all(map(_NETWORK.match, ranking.fields))
     if len(ranking.ccas) < 2 or not is_network or not sentences.has_front:
         return sentences.all()
     names = labels(ranking.ccas)
     each = {
-        names[of.ccas[0]]: Sentences(of, of.deciding_stakes(by), present, scenario)
+        names[of.ccas[0]]: Sentences(of, of.deciding_stakes(by), starts, scenario, is_own=is_own)
         for of in ranking.by_cca()
     }
     if not any(of.has_front for of in each.values()):

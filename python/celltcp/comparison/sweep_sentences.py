@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line, linux_lines, other_places
-from celltcp.comparison.metrics import APP_METRICS, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
 from celltcp.comparison.reversals import best_reversal_text, change_reversal_text
 from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
-from celltcp.comparison.sweep_trade_offs import TradeOff, trade_off_of
+from celltcp.comparison.sweep_trade_offs import MIN_GOODPUT_SHARE, TradeOff, trade_off_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
@@ -61,11 +61,15 @@ class Sentences:
         stakes: Sequence[Stake],
         present: Mapping[str, str],
         scenario: Mapping[str, Any],
+        *,
+        is_own: bool = True,
     ) -> None:
         """Prepares sentences on these stakes.
 
-        `present` are the values of the scenario itself by field; `scenario` is parsed from its file.
+        `present` are the values of the scenario itself by field, or those that stand for them, unless
+        `is_own`; `scenario` is parsed from its file.
         """
+        self._origin = "as in the scenario" if is_own else "closest to the scenario"
         self._ranking = ranking
         self._scenario = scenario
         self._stakes = [stake for stake in stakes if stake.verdict.leader is not None]
@@ -274,7 +278,15 @@ class Sentences:
     def _is_better(self, name: str) -> bool:
         """Returns whether a flow gains from a choice in place of the start."""
         start = self._names[self._start]
-        return name != start and any(stake.is_gain(name, start) for stake in self._stakes)
+        gains = [stake for stake in self._stakes if name != start and stake.is_gain(name, start)]
+        return any(stake.metric in APP_METRICS for stake in gains) or (
+            bool(gains) and not self._halves_goodput(name, start)
+        )
+
+    def _halves_goodput(self, name: str, start: str) -> bool:
+        """Returns whether a choice takes most of the first flow's goodput in place of the start."""
+        rates = [stake.means(name, start) for stake in self._stakes if stake.metric == GOODPUT]
+        return bool(rates) and rates[0][0] < MIN_GOODPUT_SHARE * rates[0][1]
 
     def _change_text(self, name: str, start: str = "") -> str:
         """Returns a choice in place of another one, with the metrics of the flows under both."""
@@ -386,7 +398,7 @@ class Sentences:
             for name in better
             if not any(
                 self._changed(other) < self._changed(name)
-                and all(stake.is_tied(other, name) for stake in self._stakes)
+                and not any(stake.is_gain(name, other) for stake in self._stakes)
                 for other in better
             )
         ][:_MAX_CHANGES]
@@ -545,7 +557,7 @@ class Sentences:
             if name not in worse and all(stake.is_tied(start, name) for stake in self._stakes)
         ]
         undecided = [name for name in others if name not in worse and name not in equal]
-        origin = "as in the scenario" if self._is_present else "the first one given"
+        origin = self._origin if self._is_present else "the first one given"
         start_text = f"{self._ranking.field}={start} ({origin})"
         hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
         if not worse and not undecided:

@@ -17,7 +17,7 @@ _MIN_KNEE_HEIGHT = 0.15
 #: Maximum tail of a knee, as a share of that of the choice with most goodput.
 _MAX_TAIL_SHARE = 0.7
 #: Minimum goodput in a trade-off with a delay of the network, as a share of the highest one.
-_MIN_GOODPUT_SHARE = 0.5
+MIN_GOODPUT_SHARE = 0.5
 #: Ends of the names of metrics that are times.
 _TIMES = ("_s", "_ms")
 
@@ -71,7 +71,7 @@ def trade_off_of(
     ]
     if other.metric not in APP_METRICS:
         # Without an application that waits, no delay is worth most of the goodput.
-        min_mbps = _MIN_GOODPUT_SHARE * max(map(goodput.signed_mean, names), default=0.0)
+        min_mbps = MIN_GOODPUT_SHARE * max(map(goodput.signed_mean, names), default=0.0)
         names = [name for name in names if goodput.signed_mean(name) >= min_mbps]
     both = (other, goodput)
     front = [name for name in names if not any(_dominates(rival, name, both) for rival in names)]
