@@ -506,3 +506,31 @@ def test_what_gains_nothing_significant_against_most_goodput_is_no_knee() -> Non
     sure = _stake("web", "page_load_s", {**waits, "200kB": _around(1.1)})
     texts = _texts(["window"], ["cubic"], sure, bulk, window="1MB")
     assert texts[0].startswith("trade-off of window: 200kB is the knee, ")
+
+
+def test_where_no_combination_is_better_each_value_has_its_field() -> None:
+    times = {"40ms, true": 0.9, "40ms, false": 0.8, "200ms, true": 0.5, "200ms, false": 0.502}
+    stake = _stake("web", "response_p95_s", {name: _around(of, 1e-4) for name, of in times.items()})
+    start = {"tcp.min_rto": "200ms", "tcp.tlp": "true"}
+    text, *_ = _texts(["tcp.min_rto", "tcp.tlp"], ["cubic"], stake, **start)
+    assert text == (
+        "No value is significantly better than tcp.min_rto=200ms and tcp.tlp=true (as in the "
+        "scenario); "
+        "worse: tcp.min_rto=40ms and tcp.tlp=true, tcp.min_rto=40ms and tcp.tlp=false; "
+        "as good: tcp.min_rto=200ms and tcp.tlp=false"
+    )
+
+
+def test_the_most_goodput_with_which_a_call_works_is_labelled_so() -> None:
+    late = {"60kB": 0.001, "200kB": 0.02, "800kB": 0.9}
+    rates = {"60kB": 14.0, "200kB": 18.0, "800kB": 19.0}
+    call = _stake("call", "late_share", {name: _around(of) for name, of in late.items()})
+    download = _stake("dl", "goodput_mbps", {name: _around(of, 1e-3) for name, of in rates.items()})
+    field = "tcp.receive_window_max"
+    texts = _texts([field], ["cubic"], call, download, **{field: "800kB"})
+    assert "call fails with 800kB: 90.0 % of the frames are late" in texts
+    needs = [text.split(":")[0] for text in texts if text.startswith("On Linux, ")]
+    assert list(dict.fromkeys(needs)) == [
+        "On Linux, 60kB for call",
+        "On Linux, 200kB for dl where call works",
+    ]

@@ -410,6 +410,11 @@ class Sentences:
         if trade_off is None:
             return needs_of_flows(self._stakes)
         needs = needs_by_choice(self._stakes, trade_off)
+        flow = trade_off.goodput.flow
+        if failing := [each.flow for each in self._failures if not each.is_everywhere]:
+            # The most goodput of all is that of a choice which is left out.
+            works = f"{flow} where {' and '.join(failing)} {'works' if len(failing) == 1 else 'work'}"
+            needs = {name: [works if of == flow else of for of in each] for name, each in needs.items()}
         return needs if len(needs) > 1 or len(trade_off.front) > 1 else {}
 
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
@@ -558,7 +563,7 @@ class Sentences:
         ]
         undecided = [name for name in others if name not in worse and name not in equal]
         origin = self._origin if self._is_present else "the first one given"
-        start_text = f"{self._ranking.field}={start} ({origin})"
+        start_text = f"{self._choice_text(start)} ({origin})"
         hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
         if not worse and not undecided:
             return f"No value differs by an amount that matters from {start_text}"
@@ -567,11 +572,11 @@ class Sentences:
             return f"No value differs significantly from {start_text}{hint}"
         parts = [
             f"No value is significantly better than {start_text}",
-            f"worse: {join_names(worse, MAX_LISTED_VALUES)}",
+            f"worse: {self._listed(worse)}",
         ]
         if equal:
-            parts.append(f"as good: {join_names(equal, MAX_LISTED_VALUES)}")
+            parts.append(f"as good: {self._listed(equal)}")
         if undecided:
             hint = f" ({hints[0]})" if hints else ""
-            parts.append(f"undecided: {join_names(undecided, MAX_LISTED_VALUES)}{hint}")
+            parts.append(f"undecided: {self._listed(undecided)}{hint}")
         return "; ".join(parts)
