@@ -54,6 +54,20 @@ def test_acks_that_fill_their_link_are_the_limit(cca: str, seed: int) -> None:
     assert "uplink" not in _causes(_explained(cca, duration="20s", **changes))
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_pauses_of_an_application_are_no_capacity_that_its_acks_leave_unused(seed: int) -> None:
+    """While it sends, a full queue of ACKs drops some, so that BBR has nearly all of the link."""
+    draw = random.Random(f"pauses {seed}")
+    changes = {
+        "path__rtt": f"{draw.randint(15, 25)}ms",
+        "path__down": f"{draw.randint(50, 70)}Mbit/s",
+        "path__up": f"{draw.randint(400, 500)}kbit/s",
+        "path__uplink_buffer": "20packets",
+        "flows__0__workload": '{ kind = "on-off", on = "1s", off = "1s" }',
+    }
+    assert "enough for" not in _causes(_explained("bbr", **changes)).get("uplink", "")
+
+
 @pytest.mark.parametrize("size", ["60kB", "2s", "10bdp"])
 def test_a_long_queue_of_acks_is_one_in_each_unit(size: str) -> None:
     """A buffer in bytes, in time or in BDPs holds far more ACKs than one of as many full packets."""

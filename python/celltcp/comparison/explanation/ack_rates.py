@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 #: Number of segments for each ACK of a receiver that delays ACKs (RFC 9293 section 3.8.6.3).
 _SEGMENTS_OF_ACK = 2
 #: Maximum goodput that the ACKs of a link permit, as a share of the capacity, for that link to be the
-#: limit, and minimum share of it that the flow has then.
-_MAX_PERMITTED_SHARE, _MIN_SHARE_OF_PERMITTED = 0.9, 0.8
+#: limit, and the shares of it that the flow has then: the ACKs of a full queue stand for more segments.
+_MAX_PERMITTED_SHARE, _MIN_SHARE_OF_PERMITTED, _MAX_SHARE_OF_PERMITTED = 0.9, 0.8, 2.5
 
 
 def acks_fill_link(evidence: Evidence) -> bool:
@@ -26,12 +26,25 @@ def acks_fill_link(evidence: Evidence) -> bool:
     A full queue of ACKs drops some, so that others stand for more segments.
     """
     permitted_mbps = _permitted_mbps(evidence)
+    if not evidence.needs_capacity or evidence.has_data_on_ack_path or math.isinf(permitted_mbps):
+        return False
+    # In pauses of the application no ACKs come.
+    share = evidence.goodput_mbps / (1.0 - _pause_share(evidence)) / permitted_mbps
     return (
-        evidence.needs_capacity
-        and not evidence.has_data_on_ack_path
-        and permitted_mbps <= _MAX_PERMITTED_SHARE * evidence.capacity_mbps
-        and evidence.goodput_mbps >= _MIN_SHARE_OF_PERMITTED * permitted_mbps
+        permitted_mbps <= _MAX_PERMITTED_SHARE * evidence.capacity_mbps
+        and unused_beside_pauses(evidence) >= 1.0 - _MAX_PERMITTED_SHARE
+        and _MIN_SHARE_OF_PERMITTED <= share <= _MAX_SHARE_OF_PERMITTED
     )
+
+
+def unused_beside_pauses(evidence: Evidence) -> float:
+    """Returns the share of the capacity that stays unused while the application has data, 0 to 1."""
+    return max(evidence.unused_share - _pause_share(evidence), 0.0)
+
+
+def _pause_share(evidence: Evidence) -> float:
+    """Returns the share of the time in which the application has no more data, from 0 to 1."""
+    return evidence.time_share("idle", *(() if evidence.is_bulk else ("in_flight",)))
 
 
 def ack_link_rate(evidence: Evidence) -> float | None:

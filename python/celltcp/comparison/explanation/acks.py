@@ -10,6 +10,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.ack_rates import (
     acks_fill_link,
     permitted_text,
+    unused_beside_pauses,
 )
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.path import intervals_overlap_outages, timeouts_text
@@ -65,12 +66,13 @@ def uplink(evidence: Evidence) -> Cause | None:
     filled_by_text = ack_queue_owner_text(evidence) if late.excess_ms else ""
     parts = [late.text(evidence)] if is_late else []
     if is_full:
-        unused = percent_text(evidence.unused_share)
-        parts += [permitted_text(evidence), f"{unused} of the capacity stayed unused"]
+        unused = percent_text(unused_beside_pauses(evidence))
+        beside = "" if evidence.is_bulk else " beside the pauses of the application"
+        parts += [permitted_text(evidence), f"{unused} of the capacity stayed unused{beside}"]
     return Cause(
         "uplink",
         f"The {link}{filled_by_text} {verb} ACKs: {'; '.join(parts)}.",
-        max(late.weight(evidence), evidence.unused_share if is_full else 0.0),
+        max(late.weight(evidence), unused_beside_pauses(evidence) if is_full else 0.0),
     )
 
 

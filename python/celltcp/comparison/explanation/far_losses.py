@@ -88,7 +88,7 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
         "lost_handshake",
         f"{number_text(len(lost))} of {number_text(len(connections))} connections "
         f"({percent_text(len(lost) / len(connections))}) lost a SYN or SYN-ACK to "
-        f"{_causes_text(rows)}, and had their first data up to {waits_s.max():.1f} s after the "
+        f"{_causes_text(rows)}, and the first data came up to {waits_s.max():.1f} s after the "
         "request.",
         min(float(waits_s.sum() / total_s), 1.0),
     )
