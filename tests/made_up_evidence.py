@@ -83,6 +83,7 @@ def evidence(
             "up": 0,
             "t_s": [INTERVAL_S * number for number in range(len(rtts))],
             "bytes": passed,
+            "acked_bytes": passed,
             "retransmitted_bytes": 0,
             "in_flight_max": flights,
             "window_min": 1_000_000.0,

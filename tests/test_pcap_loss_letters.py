@@ -27,7 +27,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
         "phone",
         {"path.buffer": "0.2bdp", "path.rtt": "100ms", "path.down.rate": "40Mbit/s"},
         "?",
-        "either in a shallow buffer or by a policer",
+        "either a buffer that overflowed, a queue discipline (AQM), or a policer",
     ),
 }
 

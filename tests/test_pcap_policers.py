@@ -169,3 +169,39 @@ def test_a_policer_shows_beside_the_receiver_and_other_bursts_do_not(seed: int, 
             assert float(found[1]) == pytest.approx(0.965 * 11, rel=0.1)
             write_scenario(estimate_path(analyses, 0), tmp_path / "path.toml")
             assert "policer = {" in (tmp_path / "path.toml").read_text()
+
+
+@pytest.mark.parametrize(("rate", "rtt_ms", "burst"), [(21.91, 40, 100), (10.92, 20, 100)])
+def test_windows_below_the_rate_of_a_policer_do_not_hide_it(
+    rate: float, rtt_ms: int, burst: int, tmp_path: Path
+) -> None:
+    """Reno halves its window, so that less than the rate passes between two bursts of losses."""
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": "40Mbit/s",
+        "path.buffer": "1.5bdp",
+        "path.policer": {"rate": f"{rate}Mbit/s", "burst": f"{burst}kB"},
+    }
+    file = tmp_path / "x.pcap"
+    run: dict[str, Any] = {"set": changes, "samples": "off", "pcap": file, "pcap_at": "phone"}
+    ct.run("steady-20-68", "reno", 5, "30s", **run)
+    text = str(analyse(file).connections["diagnosis"][0])
+    (found,) = re.findall(r"a policer on the path limits the rate to ([\d.]+) Mbit/s", text)
+    # Of a packet of 1500 bytes, 1448 are payload.
+    assert float(found) == pytest.approx(rate * 1448 / 1500, rel=0.06)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_queue_discipline_is_no_policer_at_the_rate_of_its_link(seed: int, tmp_path: Path) -> None:
+    """PIE drops at any length of its queue, at which always the rate of the link passes."""
+    draw = random.Random(f"pie {seed}")
+    changes = {
+        "path.rtt": f"{draw.choice([60, 80])}ms",
+        "path.down.rate": f"{draw.choice([10, 20])}Mbit/s",
+        "path.buffer": "10bdp",
+        "path.queue": "pie",
+    }
+    file = tmp_path / "x.pcap"
+    run: dict[str, Any] = {"set": changes, "samples": "off", "pcap": file}
+    ct.run("steady-20-68", "reno", 1, "30s", **run)
+    assert "a policer on the path" not in str(analyse(file).connections["diagnosis"][0])

@@ -48,6 +48,9 @@ _MIN_CLEAR_MS = 8.0
 #: Losses at the top: minimum delay as a share of the 95th percentile, and minimum share of such losses.
 _MIN_TOP_SHARE = 0.85
 _MIN_TOP_COUNT_SHARE = 0.8
+#: Losses at one length of the queue: minimum number of episodes, maximum range of their delays over the
+#: median, and maximum delay by a queue discipline, ms.
+_MIN_CONSTANT, _MAX_CONSTANT_RANGE, _MAX_CONSTANT_AQM_MS = 5, 0.15, 30.0
 #: Overshoot of slow start: minimum losses, maximum share of the time until its end, and minimum length,
 #: RTTs. Part of what is sent until the sender hears of the first loss is lost.
 _MIN_OVERSHOOT = 10
@@ -430,10 +433,11 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
         return (
             f"{_lost_text(episodes)}{burst_text}{IN_FULL_QUEUE}: {_rtt_text(known)}, near its highest"
         )
-    # A queue discipline drops one after the other.
+    # Of many losses within an RTT, those by errors of the path would be at any RTT.
     has_overshoot = max((each.count for each in known), default=0) >= _MIN_OVERSHOOT
     if has_overshoot and any(map(_is_above_lowest, known)) and _are_at_top(evidence, known):
-        return f"{_lost_text(episodes)}{burst_text}: {SHALLOW_OR_POLICER}; {_rtt_text(known)}"
+        causes = f"either {OVERFLOW}, a queue discipline (AQM), or a policer"
+        return f"{_lost_text(episodes)}{burst_text}: {causes}; {_rtt_text(known)}"
     if known and not any(map(_is_above_lowest, known)):
         return f"{_lost_text(episodes)}{burst_text}{_WITHOUT_QUEUE}; {_rtt_text(known)}"
     return (
@@ -447,8 +451,13 @@ def is_full_queue(evidence: Evidence, episodes: list[Episode]) -> bool:
 
     Queue disciplines drop before, and policers and errors of the path whatever the queue is.
     """
-    is_long = _median_delay_ms(episodes) > _MAX_AQM_MS and _are_long_queues(episodes)
-    return is_long and _are_at_top(evidence, episodes)
+    delays_ms = pd.Series([episode.delay_ms for episode in episodes], dtype=float)
+    low_ms, median_ms, high_ms = delays_ms.quantile([0.1, 0.5, 0.9])
+    # A buffer overflows at one length.
+    is_constant = len(episodes) >= _MIN_CONSTANT and high_ms - low_ms <= _MAX_CONSTANT_RANGE * median_ms
+    is_constant = is_constant and not _may_be_aqm(evidence, episodes)
+    is_long = median_ms > (_MAX_CONSTANT_AQM_MS if is_constant else _MAX_AQM_MS)
+    return is_long and _are_long_queues(episodes) and _are_at_top(evidence, episodes)
 
 
 def _are_at_top(evidence: Evidence, episodes: list[Episode]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 from celltcp.scenarios.quantity_texts import three_digits
 
@@ -56,8 +56,14 @@ _MIN_LENGTH_RATIO = 1.3
 _MAX_ABOVE_SHARE = 0.15
 #: Minimum number of steps within episodes that show a policer, however short the time of its drops.
 _MIN_EPISODE_STEPS = 16
+#: Intervals over which no more than the rate passes, but for a bucket that has filled, and minimum
+#: ratio to the mean between losses at which that is below it.
+_PEAK_INTERVALS, _MIN_HIGHER = 10, 1.12
 #: Maximum share of the time in waits for applications beside the receiver.
 _MAX_WAITED_SHARE = 0.1
+#: Minimum delay of a standing queue, ms and as a share of the lowest RTT, minimum number of intervals
+#: with one, and minimum share of its rate that is that of the link.
+_MIN_QUEUE_MS, _MIN_QUEUE_SHARE, _MIN_QUEUED, _MIN_LINK_SHARE = 5.0, 0.05, 10, 0.95
 #: Maximum median step, RTTs, where few are within episodes: a window that grows to the rate again. In
 #: draws, policers had at most 13, and bursts of errors under a constant rate of the sender 20 or more.
 _MAX_CYCLE_RTTS = 15
@@ -134,7 +140,11 @@ def policing(evidence: Evidence) -> Policing | None:
         is_even = high_rate - low_rate <= _MAX_BETWEEN_RANGE * rate
         if not is_even or spread_s < _MIN_SPREAD_SHARE * row["download_s"]:
             return None
-        return Policing(float(rate), float(times[0]), len(lost), int(is_low.sum()))
+        # Where windows below the rate take much of the time between losses, more passes at other times.
+        sent = evidence.bytes_by_interval.iloc[len(evidence.bytes_by_interval) // 10 :]
+        highest = float(sent.rolling(_PEAK_INTERVALS).mean().quantile(0.95)) / INTERVAL_S
+        rate = highest if highest > _MIN_HIGHER * rate else float(rate)
+        return Policing(rate, float(times[0]), len(lost), int(is_low.sum()))
     within = rates[lengths <= _MAX_EPISODE_RTTS * rtt_s]
     is_long = spread_s >= _MIN_SPREAD_SHARE * row["download_s"]
     rate = _constant_rate(within, _MAX_EPISODE_DEVIATION) if len(within) >= _MIN_STEPS else 0.0
@@ -146,9 +156,17 @@ def policing(evidence: Evidence) -> Policing | None:
         has_cycles &= not _may_be_below(evidence, lengths, has_episodes=len(within) > 0)
         rate = _constant_rate(rates, _MAX_STEP_DEVIATION) if is_long and has_cycles else 0.0
         rate = rate if abs(mean_rate - rate) <= _MAX_MEAN_DEVIATION * rate else 0.0
-    if not rate:
+    if not rate or _is_rate_of_queue(evidence, rate):
         return None
     return Policing(rate, float(times[0]), len(lost), int(is_low.sum()))
+
+
+def _is_rate_of_queue(evidence: Evidence, rate: float) -> bool:
+    """Returns whether the same rate passes while a queue stands: it is then that of the link."""
+    own, lowest_ms = evidence.steady, float(evidence.row["far_rtt_min_ms"])
+    min_rtt_ms = lowest_ms + max(_MIN_QUEUE_MS, _MIN_QUEUE_SHARE * lowest_ms)
+    queued = own.loc[own["rtt_min_ms"] > min_rtt_ms, "acked_bytes"] / INTERVAL_S
+    return len(queued) >= _MIN_QUEUED and rate >= _MIN_LINK_SHARE * float(queued.median())
 
 
 def _waits_for_applications(evidence: Evidence) -> bool:

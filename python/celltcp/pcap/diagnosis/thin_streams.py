@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.scenarios.quantity_texts import ms_text, three_digits, time_text
 
 #: Segments in flight below which a stream is thin: later ones cause no fast retransmission (RFC 5681,
@@ -41,9 +42,11 @@ def thin_stream(evidence: Evidence) -> str:
         f"a thin stream of {segments} segments, fewer than {_MAX_IN_FLIGHT} in flight, lost {len(own)} "
         f"({share} %){_queue_text(evidence)}"
     )
-    # The loss of a repair delays the same message.
-    by_message = own.groupby("seq")
+    # The loss of a repair delays the same message. Before the capture, the next message shows a loss.
+    by_message, messages = own.groupby("seq"), messages_of(row)
     late_s = (by_message["repaired_s"].max() - by_message["t_s"].min()).dropna()
+    if messages is not None:
+        late_s += by_message["is_upstream"].max() * messages.interval_ms / 1e3
     if late_s.empty:
         return text
     repairs = own["repair"].value_counts()
