@@ -154,6 +154,22 @@ def test_responses_after_losses_have_a_small_window_or_a_low_pacing_rate() -> No
     assert not any("other reasons" in text for text in slow.values()), slow
 
 
+@pytest.mark.parametrize("seed", [3, 8, 9])
+def test_responses_larger_than_most_windows_after_losses_have_a_small_window(seed: int) -> None:
+    """Those of 14 segments take an RTT more while the window has fewer, for much of the time."""
+    answers = {"kind": "request-response", "request": "200B", "response": "20kB", "gap": "100ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": "300ms",
+        "path.down.rate": "15Mbit/s",
+        "path.loss": 0.01,
+        "flows.0.workload": answers,
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, seed=seed, duration="24s", set=changes)
+    text = ExplainedComparison(result).ccas[0].cause_text("slow_units")
+    assert "had a small window after losses" in text
+    assert "other reasons" not in text
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_of_more_segments_than_the_window_after_a_loss_have_a_small_window(seed: int) -> None:
     """They take an RTT more, also with a window that is close to the usual one."""

@@ -34,7 +34,7 @@ class UnitWindows:
         """Takes the evidence of a flow with one connection at a time, and the number of its units."""
         self._evidence = evidence
         sent = evidence.total("segments") - evidence.total("retransmissions")
-        self._unit_segments = sent / max(count, 1)
+        self._unit_segments = round(sent / max(count, 1))
 
         #: Slots of each run: time, window and data in flight at their end.
         self._by_run = {
@@ -43,6 +43,8 @@ class UnitWindows:
         }
         slots = evidence.slots[evidence.slots["inflight"] > 0]
         self._median_window = float(slots["cwnd"].median())
+        #: Window that the flow exceeds for a quarter of the time.
+        self._large_window = float(slots["cwnd"].quantile(0.75))
 
     @functools.cached_property
     def _shows_probe_rtt(self) -> bool:
@@ -88,9 +90,9 @@ class UnitWindows:
         if evidence.time_share("pacing") > evidence.time_share("congestion_window", "startup"):
             is_paced = len(windows) and in_flight.mean() < _MAX_PACED_FLIGHT * windows.mean()
             return LOW_PACING if is_paced else None
-        # A unit for which the usual window is enough waits for ACKs where it is not. Slots have the
+        # A unit for which large windows are enough waits for ACKs where it is not. Slots have the
         # window at their end, so that the one before the unit counts, too.
         earlier, _ = self._slots(run, start_s - evidence.slot_s, end_s)
-        is_cut = min(earlier[earlier > 0], default=np.inf) < self._unit_segments <= median
+        is_cut = min(earlier[earlier > 0], default=np.inf) < self._unit_segments <= self._large_window
         is_low = len(windows) and windows.mean() < _MAX_WINDOW_SHARE * median
         return SMALL_WINDOW if is_cut or is_low else None
