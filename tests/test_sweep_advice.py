@@ -115,3 +115,21 @@ def test_lines_for_one_cca_of_several_have_its_name(seed: int) -> None:
     lines = [text for text in field_texts(sweep, []) if "pfifo limit" in text]
     assert lines
     assert all(text.startswith(f"cubic: {_LINE}") for text in lines), lines
+
+
+def test_no_cca_is_advised_where_a_call_fails_with_each_at_the_rate_of_the_scenario() -> None:
+    """Without a shaper, a call fails behind the queue of each CCA."""
+    changes: Changes = {
+        "path.wired": [{"name": "shaper", "rate": "1Gbit/s", "queue": "fq-codel"}],
+        "path.buffer": "750packets",
+        "flows": [
+            {"name": "dl"},
+            {"name": "call", "cca": "cubic"}
+            | {"workload": {"kind": "frames", "size": "6kB", "interval": "33ms", "deadline": "120ms"}},
+        ],
+    }
+    vary = {"path.wired.0.rate": ["4Mbit/s", "8Mbit/s", "12Mbit/s", "1Gbit/s"]}
+    sweep = ct.sweep("drive", vary, "cubic,bbr", 4, duration="30s", set=changes)
+    texts = field_texts(sweep, [])
+    # The call fails with each of them.
+    assert not any(" instead of cubic" in text or "congestion_control" in text for text in texts), texts

@@ -202,9 +202,11 @@ class Sentences:
         A host has one CCA under all conditions: Linux commands are for one that is better over all.
         """
         _, names, _ = self._best_names()
-        better = [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
-        starts = dict.fromkeys(better, self._names[self._start])
         are_conditions = all(map(is_condition, self._ranking.fields))
+        left_out = set() if are_conditions else self._unusable
+        better = [name for name in dict.fromkeys(names) if self._is_better(name)]
+        better = [name for name in better if name not in left_out][:_MAX_CHANGES]
+        starts = dict.fromkeys(better, self._names[self._start])
         if are_conditions:
             starts.update(self._largest_gain_by_cca())
         ccas = list(dict.fromkeys(self._ranking.choices[name].cca for name in starts))
@@ -520,13 +522,13 @@ class Sentences:
 
     def _best_names(self) -> Iterator[list[str]]:
         """Yields the best choices by stake: with the CCA of the start, with its values, and of all."""
-        usable = {choice: name for choice, name in self._names.items() if name not in self._unusable}
-        for names in (
-            [name for choice, name in usable.items() if choice.cca == self._start.cca],
-            [name for choice, name in usable.items() if choice.value == self._start.value],
-            [*usable.values()],
+        names = self._names
+        for every in (
+            [name for choice, name in names.items() if choice.cca == self._start.cca],
+            [name for choice, name in names.items() if choice.value == self._start.value],
+            [*names.values()],
         ):
-            group = names or [*self._names.values()]
+            group = [name for name in every if name not in self._unusable] or every
             yield [self._best(stake, group) for stake in self._stakes]
 
     def _field_values(self, choice: Choice, start: Choice) -> Iterator[tuple[str, str, str]]:
