@@ -324,6 +324,16 @@ def test_transfers_with_pauses_are_not_unfair(gap: str) -> None:
     assert result.jains_index("cubic") == pytest.approx([index])
 
 
+def test_a_film_with_a_full_buffer_is_not_unfair() -> None:
+    film = {"kind": "video"}
+    flows = {"flows": [{"name": "bulk"}, {"name": "film", "cca": "cubic", "workload": film}]}
+    result = ct.compare("steady-100-18", "cubic", 1, duration="30s", set=flows)
+    table = shares_table(result)
+    assert not result.has_fairness
+    assert "film (cubic) " in table.rows[0][1]
+    assert "Jain" not in table.title
+
+
 @pytest.mark.parametrize("lineups", ["cubic,bbr", "cubic+cubic,cubic+bbr"])
 def test_reports_begin_with_the_fairness_of_flows_that_compete(lineups: str) -> None:
     sweep = ct.sweep("fairness", "path.buffer=0.5bdp,4bdp", lineups, 2, duration="40s")

@@ -128,3 +128,15 @@ def test_loss_rates_that_grow_by_factors_have_even_distances_also_beside_zero(fa
     assert _set_ticks(axes, ["0", *rates[:2]], 4.0) == [0.0, 1.0, 2.0]
     # Near each other, they are to scale.
     assert is_to_scale(["0", "0.001", "0.002"])
+
+
+def test_scenarios_with_flows_of_their_own_have_a_picture(tmp_path: Path) -> None:
+    for name, flow in (("home", "download"), ("office", "backup")):
+        flows = f'[[flows]]\nname = "{flow}"\n[[flows]]\nname = "{flow}-game"\nworkload = {GAME}\n'
+        (tmp_path / f"{name}.toml").write_text(
+            f'name = "{name}"\nduration = "3s"\n{DEEP_BUFFER}{flows}'
+        )
+    names = [str(tmp_path / f"{name}.toml") for name in ("home", "office")]
+    sweep = ct.sweep(names, "path.buffer=1bdp,4bdp", "cubic", 2)
+    shown = {axes.get_ylabel() for axes in draw_sweep(sweep).axes}
+    assert {"download goodput, Mbit/s", "backup goodput, Mbit/s"} <= shown

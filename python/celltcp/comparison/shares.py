@@ -154,15 +154,23 @@ def lowest_jains_index(competitors: Iterable[Competitor]) -> float:
 
 
 def _pausing_flows(about: Mapping[str, Any], names: Iterable[str]) -> set[str]:
-    """Returns the names of those flows of results that pause between their transfers."""
+    """Returns the names of those flows of results that pause, such as a video with a full buffer.
+
+    Bulk transfers do not, nor sequences of transfers without a gap.
+    """
     flows = [
         flow
         for flow, workload in FlowUnderTest.each_with_workload(about)
-        if workload.get("kind") == "sequence"
-        # Any distribution but the constant zero has pauses.
-        and in_unit(workload.get("gap", {}).get("value"), "s") != 0
+        if not (workload.get("kind", "bulk") == "bulk" or _has_no_gap(workload))
     ]
     return {name for name in names if any(flow.includes(name) for flow in flows)}
+
+
+def _has_no_gap(workload: Mapping[str, Any]) -> bool:
+    # Any distribution but the constant zero has pauses.
+    gap = workload.get("gap")
+    value = gap.get("value") if isinstance(gap, Mapping) else gap
+    return workload["kind"] == "sequence" and in_unit(value, "s") == 0
 
 
 def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanShare]:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
+from celltcp._core import CelltcpError
 from celltcp.comparison.best_values import overall_rankings
 from celltcp.comparison.by_metric import ChosenMetric, best_by, check_metric
 from celltcp.comparison.comparison import Comparison
@@ -53,8 +54,11 @@ class PanelMetric(NamedTuple):
     digits: int
 
     def values(self, comparison: Comparison) -> Mapping[str, list[float]]:
-        """Returns the values of the runs by CCA."""
-        return best_by(comparison, f"{self.metric}:{self.flow}").values
+        """Returns the values of the runs by CCA; empty in a scenario without the flow or its metric."""
+        try:
+            return best_by(comparison, f"{self.metric}:{self.flow}").values
+        except CelltcpError:
+            return {}
 
 
 def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
@@ -67,7 +71,9 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     first = next((point for point in sweep.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(sweep)
-    stakes = rankings[0].deciding_stakes(by) if rankings else []
+    # Each scenario has flows of its own.
+    shown_rankings = rankings[:1] if by else rankings
+    stakes = [stake for ranking in shown_rankings for stake in ranking.deciding_stakes(by)]
     # Mixes of several flows have no ranking, but are drawn by the requested metrics.
     requested = [] if first is None else [check_metric(each, first.results.about) for each in by]
     ranking = [ChosenMetric(stake.metric, stake.flow) for stake in stakes]
