@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -87,3 +88,43 @@ def test_a_full_buffer_is_as_large_as_it_is_between_the_slots_too(seed: int) -> 
     # A buffer of two BDPs would be less than there is.
     options = [proposed.options for proposed in explained._all_remedies]
     assert not any("path.buffer=" in each and "packets" in each for each in options)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_behind_the_backlog_of_an_outage_are_for_the_outage(seed: int) -> None:
+    """A backlog of L seconds at a rate m drains in L m / (c - m) over a link of rate c."""
+    draw = random.Random(f"backlog {seed}")
+    length_s, load = draw.uniform(0.8, 1.5), draw.uniform(0.6, 0.8)
+    link_mbps = draw.randint(10, 30)
+    size = round(load * link_mbps * 1448 / 1500 * 1e6 / 8 * 0.02)
+    steps = [
+        {"at": f"{at:.2f}s", "rate": rate}
+        for at, rate in (
+            (0.0, f"{link_mbps}Mbit/s"),
+            (7.0, "0bit/s"),
+            (7.0 + length_s, f"{link_mbps}Mbit/s"),
+        )
+    ]
+    frames = {
+        "kind": "frames",
+        "size": f"{size}B",
+        "interval": "20ms",
+        "deadline": "100ms",
+        "jitter": 0,
+    }
+    changes: dict[str, Any] = {
+        "path.rtt": "20ms",
+        "path.buffer": "5000packets",
+        "path.down": {"steps": steps},
+        "flows.0.workload": frames,
+    }
+    result = ct.compare("steady-20-68", "bbr,cubic", 1, duration="20s", set=changes)
+    for each in ExplainedComparison(result).ccas:
+        text = each.cause_text("slow_units")
+        needed_s = load / (1 - load)
+        assert re.search(r"link needs ([\d.]+) s", text)[1] == f"{needed_s:.2g}"
+        count = int(re.search(r"Of the slow ones, ([\d ]+) waited for the backlog", text)[1])
+        assert 0.02 * count == pytest.approx(length_s * needed_s, rel=0.3)
+    no_outage = {**changes, "path.down": f"{link_mbps}Mbit/s", "path.loss": 0.01}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=no_outage)
+    assert "backlog" not in ExplainedComparison(result).ccas[0].cause_text("slow_units")

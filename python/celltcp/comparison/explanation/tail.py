@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.frame_sizes import oversized_text
 from celltcp.comparison.explanation.queue_owners import competitors, longest_in_flight
 from celltcp.comparison.explanation.unit_reasons import (
@@ -22,6 +23,7 @@ from celltcp.comparison.explanation.unit_reasons import (
     RECOVERY,
     REQUEST_LOST,
     TIME_OUT,
+    behind_outages,
     count_reasons,
 )
 from celltcp.comparison.units_of_work import UNITS
@@ -108,7 +110,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{' or never' if dropped_count else ''}{longest_text}: "
             f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}"
             f"{_timer_text(evidence, reasons)}{_few_slow_text(evidence, units)}"
-            f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}",
+            f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}"
+            f"{_backlog_text(evidence, units, slow, reasons)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
         )
@@ -195,6 +198,26 @@ def _few_slow_text(evidence: Evidence, units: pd.DataFrame) -> str:
         " Each request waits for the response before it, so that slow times have fewer of them: "
         f"weighted by time, their mean is {time_text(weighted_s)} instead of {time_text(mean_s)}."
     )
+
+
+def _backlog_text(
+    evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame, reasons: Mapping[str, int]
+) -> str:
+    """Returns a sentence on units that waited for the backlog of an outage; empty for few of them."""
+    if not reasons.get(BEHIND):
+        return ""
+    count = len(behind_outages(evidence, units) & set(slow.index))
+    if count < MAJORITY * reasons[BEHIND]:
+        return ""
+    frames_mbps, link_mbps = made_mbps(evidence) or 0.0, evidence.link_rates_1s_mbps.median()
+    drain_text = ""
+    if 0 < frames_mbps < link_mbps:
+        needed_s = frames_mbps / (link_mbps - frames_mbps)
+        drain_text = (
+            f": after each second of it, the link needs {needed_s:.2g} s for the frames of that second "
+            "beside new ones"
+        )
+    return f" Of the slow ones, {number_text(count)} waited for the backlog of an outage{drain_text}."
 
 
 def _kinds_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
 from celltcp.comparison.explanation.frame_sizes import oversized_frames
+from celltcp.comparison.explanation.path import intervals_overlap_outages
 from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.explanation.unit_windows import (
     IN_PROBE_RTT,
@@ -154,6 +155,30 @@ def count_reasons(
         if reason is not None:
             counts[reason] += 1
     return counts
+
+
+def behind_outages(evidence: Evidence, units: pd.DataFrame) -> set[object]:
+    """Returns the indexes of the units that wait for what an outage has left before them.
+
+    Each waits behind an earlier one of its connection, and the first of these met the outage.
+    """
+    outages = [*evidence.outages, *evidence.ack_outages]
+    if not outages:
+        return set()
+    ends_s = units["end_s"].fillna(np.inf)
+    has_met = pd.Series(
+        intervals_overlap_outages(units, units["start_s"], ends_s, outages), units.index
+    )
+    is_behind = _wait_behind_earlier(units)
+    result: set[object] = set()
+    ordered = units.sort_values(["run", "connection", "start_s"], kind="stable")
+    for _, rows in ordered.groupby(["run", "connection"]):
+        is_left = False
+        for index in rows.index:
+            is_left = bool(has_met[index] or (is_left and is_behind[index]))
+            if is_left and not has_met[index]:
+                result.add(index)
+    return result
 
 
 class _SlotRtts:
