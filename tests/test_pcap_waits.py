@@ -66,6 +66,23 @@ def test_gaps_of_the_data_are_waits_of_acks_behind_an_upload_whose_queue_is_as_l
         assert ("its application paused" in text) != is_told
 
 
+@pytest.mark.parametrize("is_even", [True, False])
+def test_data_after_a_gap_are_those_of_it_only_beside_an_even_rate(is_even: bool) -> None:
+    """A page comes at once, too, when its reader goes on; a stream catches up with what it missed."""
+    own = evidence((), place="receiver", near_rtt_samples=500, near_rtt_p50_ms=45.0)
+    numbers = range(600)
+    rates = [1e3 if is_even else 0.0 for _ in numbers]
+    rates[300:320] = [0.0] * 20
+    rates[320] = 20e3
+    data = {"up": 0, "t_s": [0.1 * each for each in numbers], "bytes": rates, "retransmitted_bytes": 0}
+    intervals = pd.DataFrame(data).assign(held_s=0.0, paused_s=0.0)
+    # A page has a beginning as well.
+    intervals.loc[280, "bytes"] = 1e3
+    given = replace(own, intervals=intervals[intervals["bytes"] > 0])
+    text = "; ".join(wait.text for wait in waits(given))
+    assert ("its application did not pause" in text) == is_even, text
+
+
 def test_acks_that_wait_behind_an_upload_have_a_step_against_its_queue() -> None:
     assert (
         _acks_behind("10 losses; its ACKs may wait in the other direction, in which connection 3 sends")

@@ -242,7 +242,7 @@ def _is_made_up_for(evidence: Evidence, start_s: float, end_s: float) -> bool:
     sums = around.rolling(_MADE_UP).sum().dropna()
     usual = sums[(sums.index < first) | (sums.index >= end + 2 * _MADE_UP)]
     low, median, high = usual.quantile([0.1, 0.5, 0.9])
-    if len(usual) < _MADE_UP or not high - low <= _MAX_EVEN_RANGE * median:
+    if len(usual) < _MADE_UP or not 0 < high <= low + _MAX_EVEN_RANGE * median:
         return False
     more = float(passed.loc[end : end + _MADE_UP - 1].sum()) - median
     return more >= _MIN_MADE_UP_SHARE * median * (end - first) / _MADE_UP
