@@ -180,11 +180,19 @@ def _by_run(evidence: Evidence, values: pd.Series) -> _SlotValues:
 
 def _means(evidence: Evidence, units: pd.DataFrame, values: _SlotValues) -> NDArray[np.float64]:
     """Returns the mean value of the slots in which each unit was under way; NaN for unknown ones."""
-    means = []
-    for run, start_s, end_s in units[["run", "start_s", "end_s"]].itertuples(index=False, name=None):
-        first = min(int(start_s / evidence.slot_s), len(values[run]) - 1)
-        last = len(values[run]) if np.isnan(end_s) else int(end_s / evidence.slot_s) + 1
-        known = values[run][first:last]
-        known = known[np.isfinite(known)]
-        means.append(known.mean() if len(known) else np.nan)
-    return np.array(means, float)
+    means = np.full(len(units), np.nan)
+    for run, array in values.items():
+        is_own = (units["run"] == run).to_numpy()
+        sums, counts = (
+            np.concatenate(([0.0], np.cumsum(each)))
+            for each in (np.nan_to_num(array), np.isfinite(array))
+        )
+        own = units[is_own]
+        first, last = (
+            np.clip((times_s / evidence.slot_s).astype(int), 0, len(array) - 1)
+            for times_s in (own["start_s"], own["end_s"].fillna(len(array) * evidence.slot_s))
+        )
+        known = counts[last + 1] - counts[first]
+        with np.errstate(invalid="ignore"):
+            means[is_own] = (sums[last + 1] - sums[first]) / known
+    return means

@@ -166,17 +166,15 @@ def behind_outages(evidence: Evidence, units: pd.DataFrame) -> set[object]:
     if not outages:
         return set()
     ends_s = units["end_s"].fillna(np.inf)
-    has_met = pd.Series(
-        intervals_overlap_outages(units, units["start_s"], ends_s, outages), units.index
-    )
-    is_behind = _wait_behind_earlier(units)
+    has_met = intervals_overlap_outages(units, units["start_s"], ends_s, outages)
+    marked = units.assign(has_met=has_met, is_behind=_wait_behind_earlier(units))
+    ordered = marked.sort_values(["run", "connection", "start_s"], kind="stable")
     result: set[object] = set()
-    ordered = units.sort_values(["run", "connection", "start_s"], kind="stable")
     for _, rows in ordered.groupby(["run", "connection"]):
         is_left = False
-        for index in rows.index:
-            is_left = bool(has_met[index] or (is_left and is_behind[index]))
-            if is_left and not has_met[index]:
+        for index, met, is_behind in rows[["has_met", "is_behind"]].itertuples(name=None):
+            is_left = met or (is_left and is_behind)
+            if is_left and not met:
                 result.add(index)
     return result
 
