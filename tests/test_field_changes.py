@@ -534,3 +534,12 @@ def test_the_most_goodput_with_which_a_call_works_is_labelled_so() -> None:
         "On Linux, 60kB for call",
         "On Linux, 200kB for dl where call works",
     ]
+
+
+def test_worse_in_both_is_what_one_rival_is_better_than_in_both() -> None:
+    """One has more goodput at more delay, another hardly more goodput: neither is better in both."""
+    delays = {"a": [54.3, 54.2, 54.4], "b": [59.7, 59.6, 59.8], "c": [54.4, 54.3, 54.5]}
+    rates = {"a": [7.8, 8.8, 6.8], "b": [14.4, 14.3, 14.5], "c": [7.6, 6.4, 8.9]}
+    delay, rate = _stake("x", "rtt_mean_ms", delays), _stake("x", "goodput_mbps", rates)
+    texts = _texts(["rto"], ["cubic"], delay, rate, rto="c")
+    assert "Worse in both" not in texts[0], texts[0]

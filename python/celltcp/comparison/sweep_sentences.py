@@ -518,7 +518,18 @@ class Sentences:
     def _gains(self, name: str, other: str) -> bool:
         """Returns whether a flow whose application works with some choices gains from one of two."""
         failing = {failure.flow for failure in self._failures if failure.is_everywhere}
-        return any(stake.is_gain(name, other) for stake in self._stakes if stake.flow not in failing)
+        stakes = [stake for stake in self._stakes if stake.flow not in failing]
+        trade_off = self.trade_off
+        if trade_off is not None and name in self._needs:
+            # What a need gains is no matter of flows that it does not name.
+            own = (trade_off.other.flow, trade_off.goodput.flow)
+            needs = self._needs[name]
+            stakes = [
+                stake
+                for stake in stakes
+                if stake.flow in own or any(need.startswith(stake.flow) for need in needs)
+            ]
+        return any(stake.is_gain(name, other) for stake in stakes)
 
     def _best_names(self) -> Iterator[list[str]]:
         """Yields the best choices by stake: with the CCA of the start, with its values, and of all."""

@@ -83,17 +83,19 @@ def trade_off_of(
     ]
     front = list(dict.fromkeys(simplest(name, both) for name in front))
     front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
-    behind = [
-        name
+    # Means alone are no difference: only more runs would tell those that are not significantly worse.
+    rivals = {
+        name: [rival for rival in front if _dominates(rival, name, both)]
         for name in names
         if name not in front
-        and any(_dominates(rival, name, both) for rival in front)
         and not any(all(stake.is_tied(name, rival) for stake in both) for rival in front)
-    ]
+    }
     dominated = [
-        name for name in behind if any(stake.is_gain(rival, name) for rival in front for stake in both)
+        name
+        for name, better in rivals.items()
+        if any(stake.is_gain(rival, name) for rival in better for stake in both)
     ]
-    undecided = [name for name in behind if name not in dominated]
+    undecided = [name for name, better in rivals.items() if better and name not in dominated]
     if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
         front = front[:1]
     if not dominated and len(front) < 2:
