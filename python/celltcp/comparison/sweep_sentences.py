@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
-from celltcp.comparison.linux_lines import cca_line, linux_lines, other_places
+from celltcp.comparison.linux_lines import cca_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
 from celltcp.comparison.reversals import best_reversal_text, change_reversal_text
-from celltcp.comparison.socket_options import socket_option_texts
 from celltcp.comparison.sweep_failures import failures_of
+from celltcp.comparison.sweep_lines import CCA, SweepLines
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
 from celltcp.comparison.sweep_trade_offs import MIN_GOODPUT_SHARE, TradeOff, trade_off_of
@@ -34,8 +34,6 @@ _MAX_FRONT = 5
 _MAX_LISTED_COMBINATIONS = 2
 #: Maximum number of changes.
 _MAX_CHANGES = 4
-#: Name of the congestion control among the settings of a choice.
-_CCA = "cca"
 
 
 def _ratio(new: float, old: float) -> float:
@@ -444,92 +442,28 @@ class Sentences:
         return sum(abs(math.log(a / b)) for a, b in filter(None, amounts) if a > 0 and b > 0)
 
     def _changed(self, name: str) -> set[str]:
-        """Returns the fields, and `_CCA`, whose values in a choice are not those of the start."""
+        """Returns the fields, and `CCA`, whose values in a choice are not those of the start."""
         choice = self._ranking.choices[name]
         changed = {field for field, new, old in self._field_values(choice, self._start) if new != old}
-        return changed | ({_CCA} if choice.cca != self._start.cca else set())
+        return changed | ({CCA} if choice.cca != self._start.cca else set())
 
     def _linux_texts(self, names: Sequence[str]) -> list[str]:
         """Returns the Linux commands for some choices, with the needs that they serve."""
-        texts = []
         # A start that nobody has may be the best of a flow.
         with_need = [name for name in self._needs if name in names or self._is_unset]
-        helping = {name: self._helping(name) for name in dict.fromkeys((*with_need, *names))}
-        names = [name for name, factors in helping.items() if factors]
-        for name in names:
-            choice = self._ranking.choices[name]
-            # A host need not have the first value given, so that it has a line as well.
-            pairs = zip(self._ranking.fields, self._ranking.coordinates(choice), strict=True)
-            changes = [
-                f"{field}={new}"
-                for field, new in pairs
-                if field in helping[name] and new != self._present.get(field)
-            ]
-            lines = linux_lines(changes, self._scenario)
-            lines += socket_option_texts(changes, self._scenario)
-            if choice.cca != self._start.cca and _CCA in helping[name]:
-                has_line = cca_line(choice.cca, self._scenario)
-                lines.append(has_line or f"{self._labels[choice.cca]} is no CCA of Linux")
-            # Commands of two choices cannot be run one after the other.
-            head = f"On Linux for {name}," if len(names) > 1 else "On Linux,"
-            need = ""
-            if name in self._needs:
-                need = f"{name} for {' and '.join(self._needs[name])}: "
-                head = f"On Linux, {need}".rstrip()
-            texts += [f"{head} {line}" for line in lines if line]
-            texts += [f"{need}{text}" for text in other_places(changes, self._scenario)]
-        return list(dict.fromkeys(texts))
-
-    def _helping(self, name: str) -> set[str]:
-        """Returns the fields, and `_CCA`, whose values in a choice are better than those before them.
-
-        All that change are among them if only their combination is better.
-        """
-        factors = (*self._ranking.fields, _CCA)
-        helping = {
-            factor
-            for factor in factors
-            if any(self._gains(name, old) for old in self._before(name, factor))
-        }
-        is_together = not helping and self._gains(name, self._names[self._start])
-        return self._changed(name) if is_together else helping
-
-    def _before(self, name: str, factor: str) -> list[str]:
-        """Returns the choices that differ in a factor alone: with its present value, or else all."""
-        factors = (*self._ranking.fields, _CCA)
-        index = factors.index(factor)
-        values = {
-            other: (*self._ranking.coordinates(choice), choice.cca)
-            for other, choice in self._ranking.choices.items()
-        }
-        own = values[name]
-        before = {
-            of[index]: other
-            for other, of in values.items()
-            if of[index] != own[index]
-            and of[:index] + of[index + 1 :] == own[:index] + own[index + 1 :]
-        }
-        present = self._start.cca if factor == _CCA else self._present.get(factor)
-        if present in before or present == own[index]:
-            return [before[present]] if present in before else []
-        # Nobody need have a value with which an application fails.
-        return [other for other in before.values() if other not in self._unusable]
-
-    def _gains(self, name: str, other: str) -> bool:
-        """Returns whether a flow whose application works with some choices gains from one of two."""
         failing = {failure.flow for failure in self._failures if failure.is_everywhere}
-        stakes = [stake for stake in self._stakes if stake.flow not in failing]
-        trade_off = self.trade_off
-        if trade_off is not None and name in self._needs:
-            # What a need gains is no matter of flows that it does not name.
-            own = (trade_off.other.flow, trade_off.goodput.flow)
-            needs = self._needs[name]
-            stakes = [
-                stake
-                for stake in stakes
-                if stake.flow in own or any(need.startswith(stake.flow) for need in needs)
-            ]
-        return any(stake.is_gain(name, other) for stake in stakes)
+        both = self.trade_off
+        lines = SweepLines(
+            self._ranking,
+            self._scenario,
+            [stake for stake in self._stakes if stake.flow not in failing],
+            self._start,
+            self._present,
+            self._unusable,
+            self._needs,
+            () if both is None else (both.other.flow, both.goodput.flow),
+        )
+        return lines.texts(dict.fromkeys((*with_need, *names)))
 
     def _best_names(self) -> Iterator[list[str]]:
         """Yields the best choices by stake: with the CCA of the start, with its values, and of all."""
