@@ -237,3 +237,10 @@ def test_the_delay_of_acks_is_a_part_of_the_mean_rtt(seed: int, kind: str) -> No
             is_upload = (flows["name"] == "up") & (flows["run"] == list(ccas).index(each.cca))
             assert float(share) / 100 * 20 <= 1.1 * float(flows.loc[is_upload, "duration_s"].iloc[0])
     assert any(each.cause_text("uplink") for each in own)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_queue_that_drains_fast_leaves_no_late_acks(seed: int) -> None:
+    """The RTTs of a slot are of data that came earlier, from a longer queue; the uplink is idle."""
+    explained = ExplainedComparison(ct.compare("startup/operator-1", "cubic,bbr", 1, seed=seed))
+    assert not any("ACKs took" in each.cause_text("uplink") for each in explained.ccas)

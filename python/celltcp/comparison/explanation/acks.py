@@ -48,11 +48,11 @@ def uplink(evidence: Evidence) -> Cause | None:
 
     One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
     had arrived that no ACK reported. The other sign is an excess delay of ACKs of at least
-    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT, as a mean or for
-    {_MIN_LATE_TIME:.0%} of the time. Less than {_MIN_LATE_SHARE:.1%} of the time without ACKs is no
-    cause. The link holds ACKs up if it has other data, outages, grants, jitter or a varying rate, or
-    hardly carries the ACKs. The last sign is a link that carries the ACKs of less than the capacity,
-    while the goodput is about what they permit.
+    {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT, as a mean or, with a
+    slot more, for {_MIN_LATE_TIME:.0%} of the time. Less than {_MIN_LATE_SHARE:.1%} of the time without
+    ACKs is no cause. The link holds ACKs up if it has other data, outages, grants, jitter or a varying
+    rate, or hardly carries the ACKs. The last sign is a link that carries the ACKs of less than the
+    capacity, while the goodput is about what they permit.
     """
     is_holding, is_losing = _holds_acks(evidence), _loses_acks(evidence)
     if not (is_holding or is_losing):
@@ -154,7 +154,8 @@ class _LateAcks(NamedTuple):
             return cls(timeouts, excess_ms)
         slots = _slots_beside_outages(evidence).dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
         excesses_ms = slots["rtt_mean_ms"] - slots["owd_mean_ms"] - _min_ack_delay_ms(evidence)
-        late_ms = excesses_ms[excesses_ms >= min_late_ms]
+        # The RTTs of a slot are of data that arrived up to a slot before its other data.
+        late_ms = excesses_ms[excesses_ms >= min_late_ms + 1e3 * evidence.slot_s]
         share = len(late_ms) / max(len(evidence.slots), 1)
         # A slot of an application has few packets, and the ACKs of others.
         if evidence.is_thin or share < _MIN_LATE_TIME:
