@@ -98,3 +98,14 @@ def test_a_full_send_buffer_makes_no_bbr_of_another_cca(tmp_path: Path, cca: str
     small = {"tcp.send_buffer_max": f"{draw.randint(300, 800)}kB", "path.loss": 3e-5}
     row = captured(tmp_path / "full.pcap", cca, draw, **small).connections.iloc[0]
     assert row["cca"] in (cca, "unknown")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_window_under_losses_is_no_send_buffer(seed: int, tmp_path: Path) -> None:
+    """A transfer of seconds at 1 % of loss has windows of some ten segments, which differ by few."""
+    flows = [{"name": "own", "workload": {"kind": "bulk", "bytes": "3MB"}}]
+    changes = {"path.rtt": "60ms", "path.loss": "1%", "flows": flows}
+    run: dict[str, Any] = {"set": changes, "samples": "off", "pcap": tmp_path / "x.pcap"}
+    ct.run("steady-20-68", "cubic", 30 + seed, "40s", **run)
+    text = str(analyse(tmp_path / "x.pcap").connections["diagnosis"][0])
+    assert "the send buffer" not in text, text

@@ -26,6 +26,8 @@ _MIN_EMPTY_SHARE = 0.7
 #: Range of a flight that keeps to its bound, segments, and the minimum share of the time in which it
 #: does, and maximum bound as a share of the receive window.
 _BOUND_SEGMENTS, _MIN_BOUND_SHARE, _MAX_WINDOW_SHARE = 3, 0.5, 0.8
+#: Maximum range of such a flight, as a share of its bound: losses keep a small window as constant.
+_MAX_BOUND_RANGE = 0.1
 #: Minimum bound as a share of the longest flight: Linux wakes an application that waits for its send
 #: buffer when a third of that is free. BBR had more in flight in its start-up than it keeps to.
 _MIN_BOUND_RATIO = 2 / 3
@@ -67,7 +69,8 @@ def _flight_bound(evidence: Evidence) -> float:
     peaks = steady["in_flight_max"].rolling(evidence.block, min_periods=1).max()
     # The bound is that of most intervals: single flights may exceed it in a recovery.
     bound = float(peaks.quantile(1 - _MIN_BOUND_SHARE / 2))
-    range_bytes = _BOUND_SEGMENTS * evidence.segment_bytes
+    segment = evidence.segment_bytes
+    range_bytes = min(_BOUND_SEGMENTS * segment, max(_MAX_BOUND_RANGE * bound, segment))
     is_bound = ((peaks - bound).abs() <= range_bytes).mean() >= _MIN_BOUND_SHARE
     is_largest = bound >= _MIN_BOUND_RATIO * evidence.row["in_flight_max"]
     is_below_window = not bound > _MAX_WINDOW_SHARE * evidence.row["window_max"]
