@@ -153,6 +153,18 @@ def test_a_parameter_of_a_cca_is_no_field_and_has_the_ccas_to_compare() -> None:
             ct.sweep("steady-20-68", each, "cubic", 1)
 
 
+def test_warnings_that_differ_in_numbers_are_one_with_their_range() -> None:
+    """Each buffer has other random losses, below the 30 of a steady state."""
+    vary = {"path.buffer": ["20packets", "60packets", "240packets"]}
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 2, duration="20s", set={"path.loss": 0.001})
+    own = [text for each in sweep.points.values() for text in each.warnings if "random losses" in text]
+    counts = [float(re.findall(r"about ([\d.]+) random losses", text)[0]) for text in own]
+    assert len(set(own)) > 1
+    (text,) = (each for each in sweep.warnings if "random losses" in each)
+    assert text.startswith("path.buffer=20packets, 60packets, 240packets: cubic, flow-1: a run has ")
+    assert f"about {min(counts):g} to {max(counts):g} random losses (loss rate 0.001)" in text
+
+
 @pytest.mark.parametrize("name", ["nosuch.trace", "nosuch"])
 def test_a_scenario_that_is_no_file_and_no_built_in_name_is_said_to_be_none(name: str) -> None:
     with pytest.raises(ct.CelltcpError, match="there is no such file or built-in name"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from celltcp.comparison.best_values import FieldRanking
     from celltcp.scenarios.data_frames import ScenarioLike
 
+#: Maximum number of points that a warning lists where it holds at all.
+_MAX_LISTED_POINTS = 4
+#: Number in a warning; those in names and formulas are none.
+_NUMBER = re.compile(r"(?<![\w.^/-])\d+(?:\.\d+)?(?![\w/^.])")
 #: Name of the axis of the scenarios.
 SCENARIO = "scenario"
 
@@ -120,18 +125,29 @@ class Sweep:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of all points, each with its points; first the line on an unfinished sweep."""
-        by_warning: dict[str, list[str]] = {}
+        """Warnings of all points, each with its points; first the line on an unfinished sweep.
+
+        Those that differ in numbers alone are one, with the ranges of these numbers.
+        """
+        by_warning: dict[str, dict[str, str]] = {}
         for value, comparison in self.comparisons.items():
             for warning in comparison.warnings:
-                by_warning.setdefault(warning, []).append(value)
-        start, separator = ("", "; ") if len(self.axes) > 1 else (f"{self.field}=", ", ")
-        texts = [f"{start}{separator.join(points)}: {text}" for text, points in by_warning.items()]
+                by_warning.setdefault(_NUMBER.sub("#", warning), {})[value] = warning
+        texts = [
+            f"{self._points_text([*by_point])}: {_with_ranges([*by_point.values()])}"
+            for by_point in by_warning.values()
+        ]
         from celltcp.comparison.few_runs import few_runs_text
 
         few = few_runs_text(list(self.points.values()))
         first = [each for each in (self.unfinished, few) if each]
         return [*first, *texts]
+
+    def _points_text(self, points: Sequence[str]) -> str:
+        """Returns the points of a warning, or only their number if they are all of many."""
+        if len(points) == len(self.points) > _MAX_LISTED_POINTS:
+            return f"all {len(points)} points"
+        return "; ".join(points) if len(self.axes) > 1 else f"{self.field}={', '.join(points)}"
 
     @property
     def unfinished(self) -> str:
@@ -406,6 +422,17 @@ def folder_name(axes: Sequence[str], point: Sequence[str]) -> str:
     ]
     name = ",".join(parts).replace("/", "-")
     return name if len(parts) == 1 else part_of_file_name(name)
+
+
+def _with_ranges(texts: Sequence[str]) -> str:
+    """Returns texts that differ in numbers alone as one, with the ranges of these numbers."""
+    ranges = map(_range_text, zip(*map(_NUMBER.findall, texts), strict=True))
+    return _NUMBER.sub(lambda _: next(ranges), texts[0])
+
+
+def _range_text(numbers: Sequence[str]) -> str:
+    low, high = (extreme(numbers, key=float) for extreme in (min, max))
+    return low if low == high else f"{low} to {high}"
 
 
 def _is_number(text: str, value: float) -> bool:

@@ -84,7 +84,8 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
         rivals = [] if first is None else first.competing_flows
         if rivals:
             shares = (ChosenMetric(SHARE, rival.name) for rival in rivals[:_MAX_SHARES])
-            shown = [*shares, ChosenMetric(JAIN, tested)]
+            has_index = first is not None and first.has_fairness
+            shown = [*shares, *([ChosenMetric(JAIN, tested)] if has_index else [])]
         shown.append(ChosenMetric("rtt_p95_ms", tested))
     return named_metrics(shown)
 
