@@ -18,10 +18,12 @@ from celltcp.comparison.choices import (
     tie_break,
 )
 from celltcp.comparison.equal_flows import joined_stakes
+from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.verdict_tables import stake_texts
 from celltcp.results.statistics import Verdict, estimate
+from celltcp.results.tested import FlowUnderTest
 from drawn_causes import GAME
 
 _PING = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "100ms"}
@@ -179,6 +181,32 @@ def test_where_a_film_does_not_mind_the_flow_beside_it_decides(seed: int) -> Non
     assert film.verdict.are_all_tied
     assert bulk.means("bbr")[0] < 0.7 * bulk.means("cubic")[0]
     assert not any("any of these CCAs will do" in note for note in ExplainedComparison(result).notes)
-    assert "set cubic on film (tied with bbr; of these it has the highest goodput of bulk" in (
-        answer_of(result)
+    assert answer_of(result).startswith("For bulk (goodput), set cubic on film. ")
+
+
+def test_a_flow_for_which_any_will_do_does_not_set_the_cca_of_an_undecided_one() -> None:
+    """Players on a link of their own see no difference, and one beside a download needs more runs."""
+    game = {"kind": "frames", "size": "800B", "interval": "50ms", "deadline": "100ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": "40ms",
+        "path.down": "8Mbit/s",
+        "path.buffer": "300packets",
+        "path.wired": [{"rate": "1Gbit/s"}],
+        "links": [{"from": "gateway", "to": "players", "rate": "1Gbit/s"}],
+        "flows": [
+            {"name": "update"},
+            {"name": "game", "cca": "cubic", "workload": game},
+            {"name": "others", "to": "players", "cca": "cubic", "count": 20, "workload": game},
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr", "vegas"], 3, duration="20s", set=changes)
+    needs = choices_of(result)
+    assert needs[0].need.startswith("game ")
+    chosen = ccas_to_set(result)
+    assert not any(need.startswith("others ") for of_cca in chosen.values() for need in of_cca[:1])
+    (evidence,) = (
+        Evidence(result, "cubic", each) for each in FlowUnderTest.each(result.results.about)[1:2]
     )
+    # The other players' link is none of the one that the game shares with the update.
+    assert [*evidence.competing_mbps] == ["update"]
+    assert evidence.link_rates_1s_mbps.max() < 8

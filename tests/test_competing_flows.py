@@ -454,3 +454,22 @@ def test_a_mix_with_unequal_shares_has_an_aqm_with_queues_of_flows_as_advice() -
     (aqm,) = [each for each in explained.remedies if each.remedy.changes == ("path.queue=fq-codel",)]
     assert "bbr+cubic" in aqm.ccas
     assert re.search(r"bbr\+cubic a goodput .* \(-\d+ %\), .*b goodput .* \(\+\d+ %\)", aqm.trial)
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+def test_unequal_rtts_are_the_reason_of_unequal_shares_of_one_cca(cca: str) -> None:
+    """CUBIC has its data in flight over the RTT; BBR with the longer RTT holds more of the queue."""
+    changes = {
+        "path.rtt": "20ms",
+        "path.down": "50Mbit/s",
+        "path.buffer": "80ms",
+        "links": [{"from": "far", "to": "gateway", "delay": "40ms"}],
+        "flows": [{"name": "near"}, {"name": "far", "from": "far"}],
+    }
+    result = ct.compare("steady-20-68", f"{cca}+{cca}", 2, duration="40s", set=changes)
+    explained = ExplainedComparison(result).ccas
+    slower = min(explained, key=lambda each: each.goodput_mbps)
+    assert slower.flow == ("far" if cca == "cubic" else "near")
+    text = slower.cause_text("competition")
+    assert "The RTTs differ: " in text
+    assert ("holds more of the queue" in text) == (cca == "bbr")

@@ -222,7 +222,7 @@ def test_a_transfer_that_makes_a_call_late_has_a_smaller_window_as_a_remedy(seed
     assert float(late) < 6
     assert window.trial.count("backup completion mean") < 2
     # The program that has the queue sets its own window.
-    assert "SO_RCVBUF of the receiving program" in window.text
+    assert f"SO_RCVBUF={size}000 of the receiving program" in window.text
 
 
 @pytest.mark.parametrize("seed", range(2))

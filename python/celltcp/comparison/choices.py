@@ -58,6 +58,8 @@ def choices_of(comparison: Comparison) -> list[Choice]:
         Choice(joined.stake.question, joined.stake.metric, joined.stake.verdict, joined.flows)
         for joined in joined_stakes(comparison)
     ]
+    # Flows for which any congestion control will do decide nothing for others.
+    choices.sort(key=lambda choice: choice.verdict.are_all_tied)
     # Transfers rank by their completion time, which depends on throughput and delay.
     verdicts = {} if comparison.is_finite else comparison.network_verdicts
     first = ["goodput"] if _leaves_path(comparison, verdicts) else []
@@ -103,8 +105,19 @@ def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
     for other in verdict.tied:
         if _gains(others, other, chosen) and not _gains(others, chosen, other):
             chosen = other
+    # Of those that others gain by, the one with the best mean.
+    for stake in _gains_by(others, chosen, as_good(verdict, chosen)):
+        best = max((chosen, *as_good(verdict, chosen)), key=stake.signed_mean)
+        if not _gains(others, chosen, best):
+            chosen = best
     reason = ""
-    if gains := [gain for tied in as_good(verdict, chosen) for gain in _gains(others, chosen, tied)]:
+    gains = [
+        gain
+        for tied in as_good(verdict, chosen)
+        for gain in _gains(others, chosen, tied)
+        if all(gain.signed_mean(chosen) >= gain.signed_mean(each) for each in as_good(verdict, chosen))
+    ]
+    if gains:
         words = words_of(gains[0].metric)
         superlative = "lowest" if gains[0].is_less_better else "highest"
         value_text = words.value_text(estimate(gains[0].values[chosen]).mean)
@@ -143,6 +156,11 @@ def _is_default_as_good(
 def _gains(stakes: list[Stake], cca: str, instead_of: str) -> list[Stake]:
     """Returns the stakes that gain by a CCA in place of another one."""
     return [stake for stake in stakes if stake.is_gain(cca, instead_of)]
+
+
+def _gains_by(stakes: list[Stake], cca: str, others: list[str]) -> list[Stake]:
+    """Returns the stakes that gain by a CCA in place of any other one."""
+    return [stake for stake in stakes if any(stake.is_gain(cca, other) for other in others)]
 
 
 def _has_lower_delay(comparison: Comparison, cca: str, other: str) -> bool:
@@ -225,13 +243,17 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     They are those for the needs of all flows with a ranking metric, or else for the first need.
     """
     needs_of: dict[str, list[str]] = {}
-    will_any_do = bool(needs_of_any(comparison))
     choices = choices_of(comparison)
+    # More runs would tell what a flow needs, and the network has not its needs.
+    is_undecided = any(choice.flows and choice.verdict.undecided for choice in choices)
+    is_enough = is_undecided or bool(needs_of_any(comparison))
     for index, choice in enumerate(choices):
-        if (needs_of or will_any_do) and index >= _count_of_flows(choices):
+        if (needs_of or is_enough) and index >= _count_of_flows(choices):
             break
         cca = cca_to_set(comparison, choice)
-        if cca is None:
+        # A flow for which any will do does not set the CCA of one that is undecided.
+        is_of_any = bool(choice.flows) and choice.verdict.are_all_tied and not needs_of
+        if cca is None or (is_of_any and is_undecided):
             continue
         need, verdict = choice.whole_need, choice.verdict
         # A CCA that is set already is preferred to another one that is as good.

@@ -24,11 +24,11 @@ JAIN, SHARE = "fairness", "share_mbps"
 METRICS = {
     "goodput_mbps": "Goodput, Mbit/s.",
     "rtt_mean_ms": "Mean RTT, ms.",
-    "rtt_p95_ms": "95th percentile of the RTT, ms.",
+    "rtt_p95_ms": "95th percentile of the RTT, ms; of connections the mean by segments.",
     "rtt_max_ms": "Highest RTT of a run, ms.",
     "rtt_min_ms": "Lowest RTT, ms.",
     "induced_delay_ms": "Mean RTT less the lowest one of all connections of the flow, ms.",
-    "owd_p95_ms": "95th percentile of the one-way delay, ms.",
+    "owd_p95_ms": "95th percentile of the one-way delay, ms; of connections the mean by segments.",
     "retransmissions": "Segments sent again.",
     "pm_balanced": "Performance metric of even weights.",
     "pm_delay": "Performance metric that weighs delay.",

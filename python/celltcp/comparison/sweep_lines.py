@@ -43,7 +43,11 @@ class SweepLines:
         helping = {name: factors for name in names if (factors := self._helping(name))}
         for name, factors in helping.items():
             values = self._settings(name)
-            changes = [f"{field}={values[field]}" for field in values if field in factors - {CCA}]
+            changes = [
+                f"{field}={value}"
+                for field, value in values.items()
+                if field != CCA and (field in factors or self._may_matter(name, field))
+            ]
             lines = linux_lines(changes, self.scenario)
             lines += socket_option_texts(changes, self.scenario)
             if CCA in factors:
@@ -82,15 +86,29 @@ class SweepLines:
         old = self._settings(start)
         return {factor for factor, value in settings.items() if value != old[factor]}
 
-    def _before(self, name: str, factor: str) -> list[str]:
-        """Returns the choices that differ in a setting alone: with its present value, or else all."""
+    def _may_matter(self, name: str, field: str) -> bool:
+        """Returns whether a choice is not as good with each other value of a field that nobody has set.
+
+        The figures of the choice hold with its value.
+        """
+        if field in self.present:
+            return False
+        others = self._differing(name, field).values()
+        return not all(stake.is_tied(other, name) for other in others for stake in self.stakes)
+
+    def _differing(self, name: str, factor: str) -> dict[str, str]:
+        """Returns the choices that differ in a setting alone, by their value of it."""
         own = self._settings(name)
-        before = {
+        return {
             value: other
             for other in self.ranking.choices
             for value in [self._settings(other)[factor]]
             if value != own[factor] and {**self._settings(other), factor: ""} == {**own, factor: ""}
         }
+
+    def _before(self, name: str, factor: str) -> list[str]:
+        """Returns the choices that differ in a setting alone: with its present value, or else all."""
+        own, before = self._settings(name), self._differing(name, factor)
         present = self.start.cca if factor == CCA else self.present.get(factor)
         if present in before or present == own[factor]:
             return [before[present]] if present in before else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from celltcp._core import in_unit
 
@@ -25,18 +25,59 @@ def narrow_link(scenario: Mapping[str, Any], flow: Mapping[str, Any]) -> int | N
     """
     if scenario.get("radio") or not scenario.get("links"):
         return None
-    way = _way(scenario, str(flow.get("from", "server")), str(flow.get("to", "phone")))
-    rates = [(index, steady_rate(rate)) for index, rate in way]
+    way = _way(scenario, *_ends(flow))
+    rates = [(part.link, steady_rate(part.rate)) for part in way]
     if not rates or any(rate is None for _, rate in rates):
         return None
     return min(rates, key=lambda each: each[1] or 0.0)[0]
 
 
-def _way(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[int | None, object]]:
-    """Returns index in `links`, None for a hop of the path, and rate of each link between two nodes."""
+def shares_bottleneck(
+    scenario: Mapping[str, Any], flow: Mapping[str, Any], other: Mapping[str, Any]
+) -> bool:
+    """Returns whether the way of another flow has the bottleneck of a flow on it.
+
+    Without further links that is assumed of all flows of the path.
+    """
+    if not scenario.get("links"):
+        return True
+    start, end = _ends(flow)
+    link = narrow_link(scenario, flow)
+    hop = narrow_hop(scenario, is_upload=end == "server")
+    if link is not None:
+        own = next(part.nodes for part in _way(scenario, start, end) if part.link == link)
+    elif hop is None:
+        own = frozenset(("gateway", "phone"))
+    else:
+        own = frozenset(_path_nodes(scenario)[hop : hop + 2])
+    ways = [{part.nodes for part in _way(scenario, *_ends(each))} for each in (flow, other)]
+    # Where the bottleneck is not on the own way, any common link may be it.
+    return own in ways[1] if own in ways[0] else not ways[0].isdisjoint(ways[1])
+
+
+class _Part(NamedTuple):
+    """A link on the way between two nodes."""
+
+    nodes: frozenset[str]
+    #: Index in `links`; None for a hop of the path.
+    link: int | None
+    rate: object
+
+
+def _ends(flow: Mapping[str, Any]) -> tuple[str, str]:
+    return str(flow.get("from", "server")), str(flow.get("to", "phone"))
+
+
+def _path_nodes(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns the nodes of the path, from the server to the phone."""
+    hops = scenario.get("path", {}).get("wired", ())
+    return ["server", *(f"node-{index}" for index in range(1, len(hops))), "gateway", "phone"]
+
+
+def _way(scenario: Mapping[str, Any], start: str, end: str) -> list[_Part]:
+    """Returns the links between two nodes."""
     path = scenario.get("path", {})
-    hops = path.get("wired", ())
-    nodes = ["server", *(f"node-{index}" for index in range(1, len(hops))), "gateway", "phone"]
+    hops, nodes = path.get("wired", ()), _path_nodes(scenario)
     neighbours: dict[str, list[tuple[str, int | None, object]]] = {}
     rates = [*((hop.get("rate"), hop.get("rate")) for hop in hops), (path.get("down"), path.get("up"))]
     for one, other, (down, up) in zip(nodes, nodes[1:], rates, strict=False):
@@ -47,13 +88,13 @@ def _way(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[int | 
         neighbours.setdefault(one, []).append((other, number, link.get("rate")))
         neighbours.setdefault(other, []).append((one, number, link.get("rate")))
     # The links form a tree, so that there is one way.
-    ways: dict[str, list[tuple[int | None, object]]] = {start: []}
+    ways: dict[str, list[_Part]] = {start: []}
     pending = [start]
     while pending:
         node = pending.pop()
         for neighbour, index, rate in neighbours.get(node, ()):
             if neighbour not in ways:
-                ways[neighbour] = [*ways[node], (index, rate)]
+                ways[neighbour] = [*ways[node], _Part(frozenset((node, neighbour)), index, rate)]
                 pending.append(neighbour)
     return ways.get(end, [])
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Number in a text, with a space before each group of three digits; no part of a name.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?")
+#: Maximum difference of the shares of the segments that alike congestion controls send again.
+_MAX_RESENT_DIFFERENCE = 0.01
 #: Minimum weight of a cause that distinguishes congestion controls, and minimum difference of weights.
 _MIN_WEIGHT, _MIN_WEIGHT_DIFFERENCE = 0.01, 0.05
 
@@ -46,9 +48,18 @@ def _are_alike(one: ExplainedCca, other: ExplainedCca) -> bool:
         {cause.name: cause.weight for cause in each.causes if cause.weight >= _MIN_WEIGHT}
         for each in (one, other)
     )
+    if _has_overflow_in_slow_start(one) != _has_overflow_in_slow_start(other):
+        return False
+    if abs(one.resent_share - other.resent_share) > _MAX_RESENT_DIFFERENCE:
+        return False
     return weights.keys() == other_weights.keys() and all(
         abs(weight - other_weights[name]) < _MIN_WEIGHT_DIFFERENCE for name, weight in weights.items()
     )
+
+
+def _has_overflow_in_slow_start(explained: ExplainedCca) -> bool:
+    """Returns whether the longest events have an overflow at the end of slow start."""
+    return any(event.kind == "overflow" and "in slow start" in event.text for event in explained.events)
 
 
 def _are_close(value: float, other: float) -> bool:

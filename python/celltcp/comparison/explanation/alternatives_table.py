@@ -89,8 +89,12 @@ class AlternativesTable:
 
     @property
     def lines(self) -> list[str]:
-        """Lines that set the recommended alternatives, each with its host, without a CCA alone."""
-        best = (each for each in self.recommended if each.remedy is not None)
+        """Lines that set the recommended alternatives, each with its host.
+
+        Those of a congestion control alone are elsewhere, if it is the one to set.
+        """
+        is_set = self._need.chosen is not None
+        best = (each for each in self.recommended if each.remedy is not None or not is_set)
         return list(dict.fromkeys(line for each in best for line in self.lines_of(each)))
 
     def lines_of(self, alternative: Alternative) -> list[str]:

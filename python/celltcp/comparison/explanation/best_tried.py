@@ -213,7 +213,9 @@ def _text(
     with_it = f", {texts[1]} with it" if worse is not None else ""
     losses = need.losses(best.comparison, best.cca, need.best_cca)
     losses_text = best._replace(losses=losses).losses_text
-    by = f"{names[best.cca]}{alike_text}{best.changes_text}{losses_text}"
+    # Whoever sets a congestion control alone is named with its lines.
+    place = f" ({', '.join(best.places)})" if best.changes else ""
+    by = f"{names[best.cca]}{alike_text}{best.changes_text}{place}{losses_text}"
     has_better = any(each.gain - first.gain >= need.min_gain for each in alternatives)
     price = ", for its price," if losses or has_better else ""
     return (

@@ -12,7 +12,7 @@ from celltcp.comparison.explanation.evidence import MIN_LATER_RTT, MIN_LIMITED_S
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
-from celltcp.scenarios.quantity_texts import rate_text
+from celltcp.scenarios.quantity_texts import rate_text, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,8 @@ _MIN_WAIT_RTTS = 0.3
 #: Minimum difference of the starts, as a share of the run, and gain of the later flow in the last
 #: quarter of its time, at which shares still converge.
 _MIN_LATER_START, _MIN_CONVERGENCE = 0.05, 1.15
+#: Minimum ratio of the lowest RTTs of two flows whose RTTs differ.
+_MIN_OTHER_RTT = 1.3
 #: Families of CCAs that reduce the window at losses.
 _LOSS_BASED = ("loss", "hybrid")
 #: What bounds the window of a flow in a queue, by the family of its CCA.
@@ -107,6 +109,9 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
         )
         return
     names = [_cca_of(each) for each in (own, other)]
+    if names[0] == names[1] and (text := _rtt_text(own, other)):
+        yield text
+        return
     reasons = [
         *_reductions(own, other, names),
         *_held_by_queue(own, other, names),
@@ -116,6 +121,37 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
     if not reasons:
         reasons = [f"The shares follow the data in flight: {_in_flight_text(own, other, names)}."]
     yield from reasons
+
+
+def _rtt_text(own: Evidence, other: Evidence) -> str:
+    """Returns how RTTs decide the shares of two flows of one CCA; empty for much the same RTTs.
+
+    Loss-based flows that share a queue have rates as their data in flight over the RTT. A model keeps
+    data in flight by the lowest RTT, so that the flow with the longer one holds more of the queue.
+    """
+    flows = (own, other)
+    lowest = [each.min_rtt_ms for each in flows]
+    if not max(lowest) >= _MIN_OTHER_RTT * min(lowest):
+        return ""
+    in_flight = [float(each.slots["inflight"].mean()) * each.mss for each in flows]
+    rtts = [each.mean("rtt_mean_ms") for each in flows]
+    sizes_text, rtts_text = (
+        " and ".join(f"{text} ({each.flow_name})" for text, each in zip(texts, flows, strict=True))
+        for texts in (map(size_text, in_flight), [f"{rtt:.0f} ms" for rtt in rtts])
+    )
+    text = (
+        f"The RTTs differ: on average {sizes_text} are in flight over RTTs of {rtts_text}, and the "
+        "rate is the one over the other"
+    )
+    if family_of(_cca_of(own)) == "model":
+        lowest_text = " and ".join(
+            f"{rtt:.0f} ms ({each.flow_name})" for rtt, each in zip(lowest, flows, strict=True)
+        )
+        text += (
+            ". Each keeps about two BDPs of its own rate and lowest RTT in flight, of "
+            f"{lowest_text}: the one with the longer RTT holds more of the queue"
+        )
+    return f"{text}."
 
 
 def _reasons_of_room(other: Evidence, own: Evidence) -> Iterator[str]:

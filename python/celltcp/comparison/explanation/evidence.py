@@ -29,7 +29,7 @@ from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
-from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link
+from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link, shares_bottleneck
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -354,8 +354,10 @@ class Evidence(FlowScenario):
 
     @property
     def direction_connections(self) -> pd.DataFrame:
-        """Connections of all flows that send in the direction of this one."""
-        return self.all_connections[_are_uploads(self.all_connections) == self.is_upload]
+        """Connections of all flows that send in the direction of this one over its bottleneck."""
+        connections = self.all_connections
+        is_elsewhere = connections["name"].isin(self._flows_elsewhere)
+        return connections[(_are_uploads(connections) == self.is_upload) & ~is_elsewhere]
 
     def _medians_1s(self, rates: pd.Series) -> pd.Series:
         """Returns the medians of a second of rates by slot and run, without the index of runs."""
@@ -418,8 +420,20 @@ class Evidence(FlowScenario):
         is_other = [key not in own_keys for key in zip(slots["run"], slots["flow"], strict=True)]
         connections = self.all_connections[_are_uploads(self.all_connections) == is_upload]
         slots = slots[is_other].merge(connections[["run", "flow", "name"]], on=["run", "flow"])
+        slots = slots[~slots["name"].isin(self._flows_elsewhere)]
         sums = slots.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}
+
+    @functools.cached_property
+    def _flows_elsewhere(self) -> list[str]:
+        """Names of the flows that do not cross the bottleneck of this one."""
+        flows = self.scenario["flows"]
+        own = flows[self.flow_index]
+        return [
+            str(flow["name"])
+            for flow in flows
+            if "name" in flow and not shares_bottleneck(self.scenario, own, flow)
+        ]
 
     @functools.cached_property
     def bottleneck_field(self) -> str:

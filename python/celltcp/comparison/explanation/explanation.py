@@ -41,7 +41,8 @@ from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
-from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.cca_mix import has_several_flows, labels, parse_flow_cca
+from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, has_capacity_bound
 from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
@@ -106,6 +107,8 @@ class ExplainedCca(NamedTuple):
     cwnd_mean: float
     cwnd_max: float
     mss: float
+    #: Share of the segments that were sent again.
+    resent_share: float
     #: Mean time between successive recoveries, s; NaN for few.
     recovery_interval_s: float
 
@@ -258,12 +261,15 @@ class ExplainedComparison:
 
     @functools.cached_property
     def _collapse_text(self) -> str:
-        """Sentence on bulk flows that use next to nothing under every CCA; empty for others."""
+        """Sentence on bulk flows that use next to nothing under CCAs of two families; or empty."""
         shares = [
             each.used_share for each in self.ccas if not each.is_intermittent and each.goodput_mbps
         ]
         firsts = {each.causes[0].name for each in self.ccas if each.causes}
         if not shares or not max(shares) < _MAX_COLLAPSED_SHARE or firsts & _HOST_CAUSES:
+            return ""
+        # CCAs of one family have the same weakness.
+        if len({family_of(parse_flow_cca(each.cca).name) for each in self.ccas}) < 2:
             return ""
         return (
             f"no congestion control uses more than {percent_text(max(shares))} of the capacity: the "
@@ -333,6 +339,7 @@ class ExplainedComparison:
             evidence.cwnd_mean,
             evidence.cwnd_max,
             evidence.mss,
+            evidence.total("retransmissions") / max(evidence.total("segments"), 1.0),
             evidence.recovery_interval_s,
         )
 

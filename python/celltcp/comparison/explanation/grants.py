@@ -12,6 +12,9 @@ from celltcp.scenarios.quantity_texts import three_digits
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
+#: Quantile of the delay of slots where no queue stands, and the share of the median delay in the cell
+#: below which that is no wait for grants.
+_LOW_QUANTILE, _MAX_QUEUED_SHARE = 0.1, 0.5
 #: Minimum median delay in the cell, in ms and as a share of the delay with that of the wired hops.
 _MIN_DELAY_MS, _MIN_DELAY_SHARE = 10.0, 0.2
 
@@ -19,8 +22,10 @@ _MIN_DELAY_MS, _MIN_DELAY_SHARE = 10.0, 0.2
 def grants(evidence: Evidence) -> Cause | None:
     """A flow sends little over an uplink with grants, so that each unit of work waits for one.
 
-    In the median slot, the cell adds at least {_MIN_DELAY_MS:.0f} ms and {_MIN_DELAY_SHARE:.0%} to the
-    delay of the wired hops. No bulk flow fills a queue, and the phone does not sleep meanwhile.
+    The cell adds at least {_MIN_DELAY_MS:.0f} ms and {_MIN_DELAY_SHARE:.0%} to the delay of the wired
+    hops, in the median slot, or in the lowest tenth of them if that is far lower: waits for grants are
+    always there, and a queue of the flow's own data is not. No bulk flow fills a queue, and the phone
+    does not sleep meanwhile.
     """
     uplink = (evidence.scenario.get("radio") or {}).get("uplink") or {}
     others = [*evidence.competing_mbps, *evidence.reverse_mbps]
@@ -32,14 +37,16 @@ def grants(evidence: Evidence) -> Cause | None:
     column, noun = "rtt_mean_ms", "requests and ACKs"
     if evidence.is_upload:
         column, noun, wired_ms = "owd_mean_ms", "data of the phone", wired_ms / 2
-    total_ms = float(evidence.slots[column].median())
+    low_ms, median_ms = evidence.slots[column].quantile([_LOW_QUANTILE, 0.5])
+    is_queued = low_ms - wired_ms < _MAX_QUEUED_SHARE * (median_ms - wired_ms)
+    total_ms, when = (low_ms, "where no queue stands") if is_queued else (median_ms, "in the median")
     delay_ms = total_ms - wired_ms
     if not delay_ms >= max(_MIN_DELAY_MS, _MIN_DELAY_SHARE * total_ms):
         return None
     return Cause(
         "grants",
         f"The cell adds {three_digits(delay_ms)} ms to the {three_digits(wired_ms)} ms of the wired "
-        f"hops, in the median: {noun} wait for a grant, which the phone requests every "
+        f"hops, {when}: {noun} wait for a grant, which the phone requests every "
         f"{uplink.get('sr_period', '10ms')} at most.",
         delay_ms / total_ms,
     )

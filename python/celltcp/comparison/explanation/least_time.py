@@ -74,7 +74,8 @@ class LeastTime(NamedTuple):
         if not excess <= MARGIN:
             return ""
         beyond = f"{percent_text(excess)} more" if excess >= _MIN_EXCESS else "no more"
-        return f". The best mean here, {time_text(self.best_s)}, is {beyond}: little is left to gain"
+        best = f"The best mean here, {time_text(self.best_s)}"
+        return f". {best}, is {beyond}: little is left to gain by a CCA"
 
     def to_json(self) -> LeastTimeRow:
         """Returns the time and its parts as JSON."""

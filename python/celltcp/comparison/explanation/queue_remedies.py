@@ -201,10 +201,12 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     has_frames = any(map(_has_frames, [evidence.workload, *workloads]))
     for bdps in (WINDOW_BDPS, SMALL_WINDOW_BDPS):
         left = "leaves one of a BDP at most" if bdps > 1 else "leaves none at a steady rate"
+        window = rounded_size(bdps * evidence.bdp)
         yield Remedy(
             f"a standing queue (a window of {bdps} BDP for each connection {left})",
-            (f"tcp.receive_window_max={rounded_size(bdps * evidence.bdp)}",),
-            linux="SO_RCVBUF of the receiving program, or SO_SNDBUF of the sending one",
+            (f"tcp.receive_window_max={window}",),
+            # Linux doubles the value, and has half of the buffer as window.
+            linux=f"SO_RCVBUF={in_unit(window, 'B') or 0:.0f} of the receiving program",
             price="goodput where rate or RTT grow",
             variant=int(bdps != WINDOW_BDPS),
             # The smaller one is tried for frames where the larger one leaves late ones.

@@ -55,8 +55,11 @@ def queue(evidence: Evidence) -> Cause | None:
         )
     place = f"before {evidence.bottleneck_text}" if evidence.bottleneck_field else "on the way"
     filled_by_text = queue_owner_text(evidence)
+    # The least one-way delay may be of a moment in which ACKs took longer.
+    waited_ms = min(wait_ms, excess_ms) if excess_ms > 0 and not evidence.outages else wait_ms
     share_text = (
-        f"{delay_text(wait_ms, 0)} on average, {percent_text(_share_of_rtt(evidence, wait_ms))} of the "
+        f"{delay_text(waited_ms, 0)} on average, "
+        f"{percent_text(_share_of_rtt(evidence, waited_ms))} of the "
         f"mean RTT; the lowest RTT is {delay_text(min_rtt_ms, 0)}"
     )
     if evidence.competing_mbps and evidence.seen_min_rtt_ms >= MIN_LATER_RTT * min_rtt_ms:

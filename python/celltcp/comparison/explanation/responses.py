@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.sender import idle_restart
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.explanation.unit_reasons import MAJORITY, MIN_QUEUED_RTTS
 from celltcp.results.statistics import estimate
@@ -104,28 +105,34 @@ def paced_responses(evidence: Evidence) -> Cause | None:
 def window_round_trips(evidence: Evidence) -> Cause | None:
     """Responses are larger than the window with which each begins, and take further round trips.
 
-    The median takes at least {_MIN_FURTHER_RTTS} RTTs more than the least time of a response, while at
-    least {_MIN_UNUSED_SHARE:.0%} of the capacity is unused. The window limits the flow for at least
-    {_MIN_WINDOW_SHARE:.0%} of the time without pauses, and does not follow from losses or a queue.
+    The median takes at least {_MIN_FURTHER_RTTS} RTTs more than the least time of a response, of which
+    that of the mean size stands for sizes that vary, while at least {_MIN_UNUSED_SHARE:.0%} of the
+    capacity is unused. The window limits the flow for at least {_MIN_WINDOW_SHARE:.0%} of the time
+    without pauses. `idle_restart` is no cause.
     """
-    responses, least_s = _idle_link_responses(evidence), least_response_s(evidence)
-    sizes = request_and_response(evidence.workload)
-    if responses is None or least_s is None or sizes is None or not evidence.mss > 0:
-        return None
-    segments, own_s = math.ceil(sizes[1] / evidence.mss), median_of_runs(responses)
-    window = initial_window(evidence.scenario.get("tcp", {}))
+    responses = _idle_link_responses(evidence, has_one_size=False)
     share, active_share = evidence.time_share(*_WINDOW_LIMITS), 1.0 - evidence.time_share("idle")
-    further = (own_s - least_s) / evidence.min_rtt_s
     is_limited = share >= _MIN_WINDOW_SHARE * active_share
-    if evidence.is_bbr or segments <= window or not further >= _MIN_FURTHER_RTTS or not is_limited:
+    if responses is None or evidence.is_bbr or not is_limited or not evidence.mss > 0:
+        return None
+    sizes = request_and_response(evidence.workload)
+    size = evidence.total("bytes") / len(responses) if sizes is None else sizes[1]
+    segments, window = math.ceil(size / evidence.mss), initial_window(evidence.scenario.get("tcp", {}))
+    rtt_s, own_s = evidence.min_rtt_s, median_of_runs(responses)
+    least_s = least_response_s(evidence)
+    if least_s is None:
+        least_s = rtt_s + (think_s(evidence.workload) or 0.0) + 8e-6 * size / evidence.capacity_mbps
+    further = (own_s - least_s) / rtt_s
+    if segments <= window or not further >= _MIN_FURTHER_RTTS or idle_restart(evidence):
         return None
     trips = "a further round trip" if round(further) == 1 else f"{round(further)} further round trips"
+    of_mean = "" if sizes else " on average"
     return Cause(
         "window_round_trips",
         f"The median response takes {time_text(own_s)}, and the path alone {time_text(least_s)}: its "
-        f"{number_text(segments)} segments are more than the window with which it begins (initially "
-        f"{number_text(window)}, and no more after a pause), so that the rest takes {trips} of "
-        f"{1e3 * evidence.min_rtt_s:.0f} ms.",
+        f"{number_text(segments)} segments{of_mean} are more than the window with which it begins "
+        f"(initially {number_text(window)}, and hardly more after a pause), so that the rest takes "
+        f"{trips} of {1e3 * rtt_s:.0f} ms.",
         1.0 - least_s / own_s,
     )
 
@@ -175,10 +182,15 @@ def _parts_of_response(evidence: Evidence) -> tuple[float, float, float] | None:
     return parts if sum(parts) <= shortest_s else None
 
 
-def _idle_link_responses(evidence: Evidence) -> pd.DataFrame | None:
-    """Returns the responses of a flow that leaves most of its path idle; None for others."""
+def _idle_link_responses(evidence: Evidence, *, has_one_size: bool = True) -> pd.DataFrame | None:
+    """Returns the responses of a flow that leaves most of its path idle; None for others.
+
+    They are of one size, unless `has_one_size` is False.
+    """
     sizes, units = request_and_response(evidence.workload), evidence.units
-    if units is None or sizes is None or sizes[0] > sizes[1] or evidence.has_middleboxes:
+    if units is None or evidence.has_middleboxes or (sizes is None and has_one_size):
+        return None
+    if sizes is not None and sizes[0] > sizes[1]:
         return None
     min_rtt_ms = evidence.min_rtt_ms
     is_queued = evidence.mean("rtt_mean_ms") >= MIN_QUEUED_RTTS * min_rtt_ms

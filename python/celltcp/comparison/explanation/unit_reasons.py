@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.unit_windows import (
 )
 from celltcp.comparison.frame_kinds import other_kinds
 from celltcp.comparison.units_of_work import other_frames
+from celltcp.scenarios.requests import request_and_response
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 MAJORITY = 0.5
 #: Minimum mean RTT, in lowest RTTs, at which packets waited in a queue.
 MIN_QUEUED_RTTS = 1.5
+#: Minimum share of the time without pauses in which the window limits responses that are larger.
+_MIN_WINDOW_SHARE = 0.2
 #: Time before a unit in which PROBE_RTT may have left a backlog, s.
 _BACKLOG_S = 1.0
 
@@ -52,6 +55,7 @@ REASONS = (
     HANDSHAKE_LOST,
     PEER_TIME_OUT,
     OPENS_CONNECTION,
+    MORE_TRIPS,
     *_,
 ) = (
     "were dropped by the sender",
@@ -70,6 +74,7 @@ REASONS = (
     "lost a packet of their handshake",
     "waited for a time-out of the other end",
     "opened their connection",
+    "were larger than the window, and took further round trips",
     IN_PROBE_RTT,
     LOW_PACING,
     SMALL_WINDOW,
@@ -106,6 +111,7 @@ def count_reasons(
     shortest_s = float((units["end_s"] - units["start_s"]).min())
     # A page has several connections, each with a window of its own.
     windows = UnitWindows(evidence, len(all_units)) if len(keys) > 1 else None
+    takes_further_trips = _vary_beyond_window(evidence)
     # A unit that never ends overlaps all events after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for index, run, connection, start_s, end_s in columns.itertuples(name=None):
@@ -152,6 +158,8 @@ def count_reasons(
             peer_timeouts[key] -= 1
         if reason is None and windows is not None:
             reason = windows.reason(run, start_s, end_s, end_s - start_s - min_slow_s)
+        if reason is None and takes_further_trips:
+            reason = MORE_TRIPS
         if reason is not None:
             counts[reason] += 1
     return counts
@@ -177,6 +185,16 @@ def behind_outages(evidence: Evidence, units: pd.DataFrame) -> set[object]:
             if is_left and not met:
                 result.add(index)
     return result
+
+
+def _vary_beyond_window(evidence: Evidence) -> bool:
+    """Returns whether responses of sizes that vary are limited by the window for much of their time."""
+    varies = evidence.workload.get("kind") == "request-response" and (
+        request_and_response(evidence.workload) is None
+    )
+    active_share = 1.0 - evidence.time_share("idle")
+    share = evidence.time_share("startup", "congestion_window")
+    return varies and not evidence.is_bbr and share >= _MIN_WINDOW_SHARE * active_share
 
 
 class _SlotRtts:
