@@ -49,12 +49,16 @@ def test_messages_at_regular_times_are_frames(tmp_path: Path, seed: int, place: 
     assert OTHER_THAN_CAPTURED not in printed
 
 
+@pytest.mark.parametrize("place", ["server", "phone"])
 @pytest.mark.parametrize("seed", range(2))
-def test_losses_of_commands_of_a_game_are_random(tmp_path: Path, seed: int) -> None:
+def test_losses_of_commands_of_a_game_are_random(tmp_path: Path, seed: int, place: str) -> None:
     frames = {"kind": "frames", "size": f"{40 + seed}B", "interval": "250ms"}
     changes = {"path.rtt": "100ms", "path.loss": "3%", "flows.0.workload": frames}
-    path, _, _ = _to_scenario(tmp_path, "server", 60, **changes)
+    path, _, printed = _to_scenario(tmp_path, place, 60, **changes)
     assert 0.01 < path["loss"] < 0.06
+    # A message is sent in two per cent of the RTT, which is all that is known of the capacity.
+    (rtt_ms,) = re.findall(r"simulated .* mean RTT ([\d.]+) ms", printed) or [100.0]
+    assert float(rtt_ms) == pytest.approx(100, rel=0.1)
 
 
 @pytest.mark.parametrize("place", ["server", "phone"])

@@ -293,8 +293,10 @@ def estimate_path(
     if requests is not None and not is_measured.any():
         capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * requests.answer_mbps)
     elif not is_measured.any():
-        passed_mbps = cycle_mbps(evidence) if messages is None else passing_mbps(row, messages)
-        capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * passed_mbps)
+        passed_mbps = _HEADERS_RATIO * cycle_mbps(evidence)
+        if messages is not None:
+            passed_mbps = passing_mbps(row, messages, _HEADERS)
+        capacity_mbps = np.maximum(capacity_mbps, passed_mbps)
     buffer_bytes, has_overflow, has_queue, policed = 0.0, False, True, policing(evidence)
     if other is None:
         # What a policer dropped did not fill the buffer.
@@ -324,7 +326,8 @@ def estimate_path(
         kinds = ["random", "congestion", "tail"]
     is_random = losses["kind"].isin(kinds)
     known = [episode for episode in episodes if not np.isnan(episode.rtt_ms)]
-    are_queued = has_queue and (are_leftovers(episodes) or is_full_queue(evidence, known))
+    are_queued = has_queue and not is_thin(evidence)
+    are_queued = are_queued and (are_leftovers(episodes) or is_full_queue(evidence, known))
     random = losses[is_random & (policed is None) & (not are_queued)]
     bursts = _bursts(random, evidence.segment_bytes)
     return PathEstimate(

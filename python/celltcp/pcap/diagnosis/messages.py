@@ -21,7 +21,7 @@ _MAX_SINGLE = 4
 _MAX_SHORT_SHARE = 0.9
 #: Time in which a message passes, over the median wait of its segments, and its minimum as a share of
 #: the RTT: the error of the RTT.
-_PASSING_RATIO, _MIN_PASSING_SHARE = 2, 0.05
+_PASSING_RATIO, _MIN_PASSING_SHARE = 2, 0.02
 #: Minimum time without data between messages, over the time from segment to segment within one.
 _MIN_PAUSE_RATIO = 2
 #: Maximum number of segments of the receiver for each message: answers to requests are none.
@@ -74,8 +74,8 @@ def messages_of(row: Mapping[Hashable, Any]) -> Messages | None:
     return Messages(number, size, interval_ms)
 
 
-def passing_mbps(row: Mapping[Hashable, Any], messages: Messages) -> float:
-    """Returns the rate at which a message passes the path at least, Mbit/s of payload.
+def passing_mbps(row: Mapping[Hashable, Any], messages: Messages, headers: int) -> float:
+    """Returns the rate at which a message passes the path at least, Mbit/s with headers of segments.
 
     Beside the receiver, it is that of the segments behind the first one. Elsewhere, they wait for each
     other by half of the time in the median.
@@ -85,7 +85,8 @@ def passing_mbps(row: Mapping[Hashable, Any], messages: Messages) -> float:
     passed, time_ms = messages.size, max(delay_ms, _MIN_PASSING_SHARE * float(row["rtt_min_ms"]))
     if row["place"] == "receiver" and behind > 0 and row["message_span_ms"] > 0:
         passed, time_ms = behind, float(row["message_span_ms"])
-    return 8e-3 * passed / time_ms
+    segments = math.ceil(passed / max(row["segment_max"], 1))
+    return 8e-3 * float(passed + headers * segments) / time_ms
 
 
 def _median_rtt_ms(row: Mapping[Hashable, Any]) -> float:
