@@ -543,3 +543,33 @@ def test_worse_in_both_is_what_one_rival_is_better_than_in_both() -> None:
     delay, rate = _stake("x", "rtt_mean_ms", delays), _stake("x", "goodput_mbps", rates)
     texts = _texts(["rto"], ["cubic"], delay, rate, rto="c")
     assert "Worse in both" not in texts[0], texts[0]
+
+
+def test_where_a_call_works_with_the_start_alone_a_line_says_so() -> None:
+    """More goodput with which a call fails is no better value."""
+    late = {"2Mbit/s": 0.02, "8Mbit/s": 0.58, "40Mbit/s": 0.58}
+    rates = {"2Mbit/s": 2.0, "8Mbit/s": 3.5, "40Mbit/s": 3.5}
+    call = _stake("call", "late_share", {name: _around(of) for name, of in late.items()})
+    sync = _stake("sync", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
+    texts = _texts(["cap"], ["cubic"], call, sync)
+    assert texts == [
+        "call works with no other value than cap=2Mbit/s (the first one given)",
+        "call fails with 8Mbit/s, 40Mbit/s: 58.0 % of the frames are late at best",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_choices_that_are_as_good_for_all_flows_have_one_line(seed: int) -> None:
+    draw = random.Random(seed)
+    sizes = ["16kB", "128kB", "1MB"]
+    times = {f"{size} with {cca}": of for size in sizes for cca, of in (("cubic", 0.1), ("bbr", 0.06))}
+    rates = {name: 19.2 if name.endswith("cubic") else 18.9 for name in times}
+    ssh, bulk = (
+        _stake(flow, metric, {name: _around(draw.uniform(0.999, 1.001) * of[name]) for name in times})
+        for flow, metric, of in (("ssh", "response_p95_s", times), ("dl", "goodput_mbps", rates))
+    )
+    start = draw.choice(sizes)
+    texts = _texts(["tcp.notsent_lowat"], ["cubic", "bbr"], ssh, bulk, **{"tcp.notsent_lowat": start})
+    lines = [text for text in texts if text.startswith("On Linux, ")]
+    assert len(lines) == 1
+    assert f"{start} with bbr for ssh" in lines[0] or lines[0].startswith("On Linux, sender")

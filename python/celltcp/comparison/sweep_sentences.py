@@ -415,7 +415,11 @@ class Sentences:
             # The most goodput of all is that of a choice which is left out.
             works = f"{flow} where {' and '.join(failing)} {'works' if len(failing) == 1 else 'work'}"
             needs = {name: [works if of == flow else of for of in each] for name, each in needs.items()}
-        return needs if len(needs) > 1 or len(trade_off.front) > 1 else {}
+        merged: dict[str, list[str]] = {}
+        for name, of in needs.items():
+            # Of choices that are as good for all, one serves the needs of each.
+            merged.setdefault(self._simplest(name, self._stakes), []).extend(of)
+        return merged if len(merged) > 1 or len(trade_off.front) > 1 else {}
 
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
         """Returns the choice with the smallest change of those that are as good as one.
@@ -501,7 +505,7 @@ class Sentences:
     def _no_change_text(self) -> str:
         """Returns a line that nothing is better than the start, with the worse and undecided values."""
         start = self._names[self._start]
-        others = [name for name in self._ranking.choices if name != start]
+        others = [name for name in self._ranking.choices if name not in (start, *self._unusable)]
         worse = [name for name in others if any(stake.is_gain(start, name) for stake in self._stakes)]
         equal = [
             name
@@ -511,6 +515,9 @@ class Sentences:
         undecided = [name for name in others if name not in worse and name not in equal]
         origin = self._origin if self._is_present else "the first one given"
         start_text = f"{self._choice_text(start)} ({origin})"
+        if not others:
+            works = " and ".join(each.flow for each in self._failures if not each.is_everywhere)
+            return f"{works} works with no other value than {start_text}"
         hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
         if not worse and not undecided:
             return f"No value differs by an amount that matters from {start_text}"
