@@ -558,18 +558,17 @@ def test_where_a_call_works_with_the_start_alone_a_line_says_so() -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_choices_that_are_as_good_for_all_flows_have_one_line(seed: int) -> None:
-    draw = random.Random(seed)
-    sizes = ["16kB", "128kB", "1MB"]
-    times = {f"{size} with {cca}": of for size in sizes for cca, of in (("cubic", 0.1), ("bbr", 0.06))}
-    rates = {name: 19.2 if name.endswith("cubic") else 18.9 for name in times}
-    ssh, bulk = (
-        _stake(flow, metric, {name: _around(draw.uniform(0.999, 1.001) * of[name]) for name in times})
-        for flow, metric, of in (("ssh", "response_p95_s", times), ("dl", "goodput_mbps", rates))
+def test_choices_that_are_as_good_for_all_flows_have_one_line() -> None:
+    """Where the CCA decides, the size of no value matters, whichever has the best mean."""
+    bbr = {"16kB": (0.0650, 18.9), "128kB": (0.0651, 18.91), "1MB": (0.0648, 18.93)}
+    both = {f"{size} with bbr": of for size, of in bbr.items()}
+    both |= {f"{size} with cubic": (0.097, 19.2) for size in bbr}
+    ssh, download = (
+        _stake(flow, metric, {name: _around(of[index], 1e-4) for name, of in both.items()})
+        for index, (flow, metric) in enumerate((("ssh", "response_p95_s"), ("dl", "goodput_mbps")))
     )
-    start = draw.choice(sizes)
-    texts = _texts(["tcp.notsent_lowat"], ["cubic", "bbr"], ssh, bulk, **{"tcp.notsent_lowat": start})
-    lines = [text for text in texts if text.startswith("On Linux, ")]
+    field = "tcp.notsent_lowat"
+    texts = _texts([field], ["cubic", "bbr"], ssh, download, **{field: "16kB"})
+    lines = [text for text in texts if text.startswith("On Linux")]
     assert len(lines) == 1
-    assert f"{start} with bbr for ssh" in lines[0] or lines[0].startswith("On Linux, sender")
+    assert lines[0].startswith("On Linux, 16kB with bbr for ssh and dl: sender (server): sysctl -w ")
