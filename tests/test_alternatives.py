@@ -229,6 +229,16 @@ def test_a_split_proxy_with_bbr_keeps_the_queue_of_a_cell_short_for_others() -> 
     assert not proxy.losses
 
 
+def test_a_single_cca_has_alternatives_too() -> None:
+    """Another CCA at the sender is one of them."""
+    conclusion = _explained(_bloated(random.Random(13)), ["cubic"]).conclusion
+    assert conclusion.alternatives is not None
+    places = {place for each in conclusion.alternatives.shown for place in each.places}
+    assert {"sender (server)", "downlink queue"} <= places
+    assert conclusion.best is not None
+    assert " cubic has " in conclusion.best.text
+
+
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
     """Frames of a third are in time, and carry a third."""
     workload = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}

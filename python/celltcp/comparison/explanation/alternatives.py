@@ -6,12 +6,13 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.choices import Choice, cca_to_set, choices_of
+from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.comparison.stakes import mix_stakes
+from celltcp.results.statistics import Verdict
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
@@ -213,15 +214,29 @@ class Need:
 
 
 def first_need(comparison: Comparison) -> Need | None:
-    """Returns the first need of a comparison, or of its CCA mixes; None with a single CCA."""
+    """Returns the first need of a comparison, of its CCA mixes, or of a single CCA; or None."""
     choice = next(iter(choices_of(comparison)), None)
+    if len(comparison.ranked_ccas) == 1 == len(comparison.ccas):
+        choice = _single_choice(comparison)
     if choice is not None:
-        return Need(comparison, choice, cca_to_set(comparison, choice))
+        is_single = len(comparison.ccas) == 1
+        chosen = comparison.ccas[0] if is_single else cca_to_set(comparison, choice)
+        return Need(comparison, choice, chosen)
     for stake in mix_stakes(comparison):
         if stake.verdict.leader is not None:
             choice = Choice(stake.question, stake.metric, stake.verdict, (stake.flow,))
             return Need(comparison, choice, stake.verdict.best)
     return None
+
+
+def _single_choice(comparison: Comparison) -> Choice:
+    """Returns the need of a single CCA: that of the first application, or else of the network."""
+    verdict = Verdict(comparison.ccas[0], ())
+    application = next(iter(comparison.applications), None)
+    if application is None:
+        return Choice(NEED_TEXTS["balanced"], comparison.requirements["balanced"], verdict)
+    need = f"{application.flow} ({application.ranking.title})"
+    return Choice(need, application.ranking.metric, verdict, (application.flow,))
 
 
 def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alternative]:

@@ -128,9 +128,7 @@ class ExplainedResults(TypedDict):
     remedies: Annotated[
         list[RemedyRow], "What to try next, the most promising first; three at most, and a pair."
     ]
-    best_tried: Annotated[
-        BestTriedRow | None, "Null if no remedy beats the best CCA alone, or with a single CCA."
-    ]
+    best_tried: Annotated[BestTriedRow | None, "Null if no remedy beats the best CCA alone."]
     alternatives: Annotated[
         list[AlternativeRow],
         "Alternatives that no other one at the same place beats, after the default CCA alone.",
