@@ -177,7 +177,7 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     sign = 1 if stake.is_less_better else -1
     others = [name for name in stake.values if name != leader]
     others.sort(key=lambda name: sign * estimate(stake.values[name]).mean)
-    alike = [name for name in verdict.tied if _cca_part(name) == _cca_part(leader)]
+    alike = as_good_values(stake)
     candidates = [name for name in others if name in verdict.ranked and name not in alike]
     worse = [name for name in others if name not in verdict.ranked]
     far = [name for name in candidates if _is_far(stake, name, worse)]
@@ -201,8 +201,18 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     # The cost is that of the leader alone.
     cost = f" ({verdict.cost.short})" if verdict.cost and not alike else ""
-    best = _range_text([leader, *alike], [*stake.values])
-    return f"{best}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
+    return f"{best_text(stake)}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
+
+
+def as_good_values(stake: Stake) -> list[str]:
+    """Returns the choices that are as good as the leader under the same congestion control."""
+    leader = stake.verdict.leader or ""
+    return [name for name in stake.verdict.tied if _cca_part(name) == _cca_part(leader)]
+
+
+def best_text(stake: Stake) -> str:
+    """Returns the leader, with the values that are as good under the same congestion control."""
+    return _range_text([stake.verdict.leader or "-", *as_good_values(stake)], [*stake.values])
 
 
 def _cca_part(name: str) -> str:

@@ -505,8 +505,10 @@ class Sentences:
     def _no_change_text(self) -> str:
         """Returns a line that nothing is better than the start, with the worse and undecided values."""
         start = self._names[self._start]
-        others = [name for name in self._ranking.choices if name not in (start, *self._unusable)]
-        worse = [name for name in others if any(stake.is_gain(start, name) for stake in self._stakes)]
+        names = [name for name in self._ranking.choices if name != start]
+        worse = [name for name in names if any(stake.is_gain(start, name) for stake in self._stakes)]
+        # With more goodput, a choice with which a call fails is no better.
+        others = [name for name in names if name in worse or name not in self._unusable]
         equal = [
             name
             for name in others

@@ -8,7 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from celltcp.comparison.application_tables import sweep_metrics_tables
-from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
+from celltcp.comparison.best_value_tables import (
+    as_good_values,
+    best_text,
+    best_values_tables,
+    best_values_texts,
+)
 from celltcp.comparison.best_values import FieldRanking, is_condition
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.metrics import interval_ends
@@ -19,6 +24,7 @@ from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, provenance_sections
 from celltcp.comparison.stakes import Stake
+from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
 from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
@@ -115,10 +121,15 @@ def _field_finding(ranking: FieldRanking, stake: Stake, *, has_ccas: bool) -> Fi
     text = verdict_text(verdict, {name: name for name in ranking.choices})
     if verdict.leader is None or verdict.best is None:
         return Finding(question, "undecided", text, state="undecided")
-    tied = f"tied with it: {', '.join(verdict.tied)}" if verdict.tied else ""
+    others = [name for name in verdict.tied if name not in as_good_values(stake)]
+    tied = f"tied with it: {', '.join(others)}" if others else ""
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
-    effect = f"{stake.value_text(verdict.best)}{cost}"
-    return Finding(question, verdict.best, effect, tied, "tied" if tied else "decided")
+    failures = failures_of(ranking, ranking.stakes)
+    fails = "".join(
+        f"; {each.flow} fails with {verdict.best}" for each in failures if verdict.best in each.names
+    )
+    effect = f"{stake.value_text(verdict.best)}{cost}{fails}"
+    return Finding(question, best_text(stake), effect, tied, "tied" if verdict.tied else "decided")
 
 
 def _scenario(sweep: Sweep) -> tuple[Section, ...]:
