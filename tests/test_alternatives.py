@@ -47,8 +47,12 @@ def _bloated(draw: random.Random) -> Changes:
 
 
 def _explained(changes: Changes, ccas: list[str], duration: str = "20s") -> ExplainedComparison:
+    """Returns the explanation of a comparison with these changes."""
+    return _tried(ct.compare("steady-20-68", ccas, _RUNS, duration=duration, set=changes))
+
+
+def _tried(result: ct.Comparison) -> ExplainedComparison:
     """Returns the explanation of a comparison after its trials."""
-    result = ct.compare("steady-20-68", ccas, _RUNS, duration=duration, set=changes)
     explained = ExplainedComparison(result)
     budget = TrialBudget()
     explained.try_remedies(budget)
@@ -181,10 +185,7 @@ def test_alternatives_of_long_runs_have_more_of_these_than_the_first_trials() ->
     }  # fmt: skip
     ccas = ["cubic", "reno", "bic", "htcp"]
     result = ct.compare("steady-20-68", ccas, 3, duration="60s", set=changes)
-    explained = ExplainedComparison(result)
-    budget = TrialBudget()
-    explained.try_remedies(budget)
-    explained.try_together(budget)
+    explained = _tried(result)
     table = explained.conclusion.alternatives
     assert table is not None
     assert "in 1 of 3 runs" in explained.remedies[0].trial
@@ -217,10 +218,7 @@ def test_a_split_proxy_with_bbr_keeps_the_queue_of_a_cell_short_for_others() -> 
         duration="20s",
         set={**_bloated(random.Random(11)), "path.wired": [{"delay": "5ms"}, {}]},
     )
-    explained = ExplainedComparison(result)
-    budget = TrialBudget()
-    explained.try_remedies(budget)
-    explained.try_together(budget)
+    explained = _tried(result)
     table = explained.conclusion.alternatives
     assert table is not None
     (proxy,) = [each for each in table.shown if each.places == ("split proxy",)]

@@ -95,7 +95,8 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     if best is None or best.remedy is None:
         return Conclusion(None, table)
     remedy = best.remedy
-    same = [each for each in alternatives if each.remedy is not None and each.changes == best.changes]
+    same = _with_changes_of(best, alternatives)
+    # The others were tried in as many runs as the best at first.
     first = next((each for each in same if each.cca == best.cca), best)
     worse = next((each for each in same if each.cca == need.chosen != best.cca and best.changes), None)
     if worse is not None and first.net_gain - worse.net_gain < need.min_gain:
@@ -185,6 +186,11 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
     return next((each for each in alike if each.cca == need.best_cca), next(iter(alike), None))
 
 
+def _with_changes_of(best: Alternative, alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """Returns the alternatives with the same changes, under whatever congestion control."""
+    return [each for each in alternatives if each.remedy is not None and each.changes == best.changes]
+
+
 def _text(
     need: Need, best: Alternative, worse: Alternative | None, alternatives: Sequence[Alternative]
 ) -> str:
@@ -199,8 +205,7 @@ def _text(
     shown = [each for each in (best, worse) if each is not None]
     texts = _metric_texts(need, shown, len(best.values))
     names = labels([*need.comparison.ccas, *(each.cca for each in (*shown, *alternatives))])
-    same = [each for each in alternatives if each.changes == best.changes and each.remedy is not None]
-    # The others were tried in as many runs as the best at first.
+    same = _with_changes_of(best, alternatives)
     first = next((each for each in same if each.cca == best.cca), best)
     alike = [
         names[each.cca]
