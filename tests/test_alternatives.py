@@ -273,6 +273,11 @@ def test_explain_prints_the_alternatives_and_json_has_them(celltcp, tmp_path: Pa
         "tc qdisc replace dev INTERFACE root fq_codel" in shown.partition("Lines for those with *")[2]
     )
     rows = json.loads(celltcp("explain", str(folder), "--json", "-").stdout)["alternatives"]
+    frame = ct.explain(folder).alternatives
+    assert frame["cca"].tolist() == [row["cca"] for row in rows]
+    assert frame["response_p95_s:game"].tolist() == [
+        row["metrics"]["response_p95_s:game"] for row in rows
+    ]
     assert not rows[0]["recommended"]
     assert sum(row["recommended"] for row in rows) >= 3
 

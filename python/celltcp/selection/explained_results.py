@@ -155,6 +155,23 @@ class Explanations:
         return pd.DataFrame(rows, columns=columns)
 
     @property
+    def alternatives(self) -> pd.DataFrame:
+        """A row per alternative for the first need, as `celltcp explain` prints them after its trials.
+
+        Columns: comparison, places, congestion control, options of `celltcp compare`, number of runs,
+        whether it is recommended, Linux lines, and its metrics, as `response_p95_s:game`.
+        """
+        import pandas as pd
+
+        rows = [
+            {"comparison": name, **row, **row["metrics"]}
+            for name, explained in self.comparisons.items()
+            if (table := explained.conclusion.alternatives) is not None
+            for row in table.to_json()
+        ]
+        return pd.DataFrame(rows).drop(columns="metrics", errors="ignore")
+
+    @property
     def text(self) -> str:
         """The explanation in sentences, as `celltcp explain` prints it."""
         lines = [self.unfinished] if self.unfinished else []
