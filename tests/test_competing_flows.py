@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from itertools import combinations
 from pathlib import Path
@@ -297,11 +298,36 @@ def test_many_flows_are_a_range() -> None:
     assert re.fullmatch(r"50 flows of cubic 0\.\d\d to 0\.\d\d", row[1])
 
 
+def test_parallel_connections_have_the_range_of_their_goodputs(
+    tmp_path: Path, celltcp: Celltcp
+) -> None:
+    pages = {"kind": "sequence", "size": "200kB", "gap": "300ms"}
+    both = {"flows": [{"name": "backup", "count": 6}, {"name": "web", "workload": pages}]}
+    folder = tmp_path / "results"
+    result = ct.compare("steady-100-18", "cubic,bbr", 2, duration="8s", set=both, out=folder)
+    backup = result.flows[result.flows["name"] == "backup"][["run", "flow"]]
+    slots = result.slots.merge(backup, on=["run", "flow"])
+    # The backup begins before the pages and ends after them.
+    shared = result.slots[result.slots["flow"] >= 6].groupby("run")["t_s"].agg(["min", "max"])
+    start_s, end_s = (slots["run"].map(shared[name]) for name in ("min", "max"))
+    slots = slots[slots["t_s"].between(start_s - 0.01, end_s + 0.01)]
+    means = slots.groupby(["cca", "run", "flow"], observed=True)["goodput_mbps"].mean()
+    printed = dict(row[:2] for row in shares_table(result).rows)
+    shares = json.loads(celltcp("show", str(folder), "--json", "-").stdout)["shares"]
+    for cca, of_connections in means.groupby("cca", observed=True):
+        low, high = of_connections.min(), of_connections.max()
+        assert f"backup ({cca}, 6 connections of {low:.2f} to {high:.2f}) " in printed[cca]
+        (share,) = (row for row in shares if (row["cca"], row["flow"]) == (cca, "backup"))
+        assert (share["lowest_mbps"], share["highest_mbps"]) == pytest.approx((low, high))
+        # Connections one after the other have no goodputs to compare.
+        assert re.search(r"web \(cubic, \d+ connections\) ", printed[cca])
+
+
 def test_fairness_is_that_of_the_flows_that_compete() -> None:
     beside = {"flows": [{"name": "bulk", "count": 2}, {"name": "game", "workload": GAME}]}
     result = ct.compare("steady-20-68", "cubic", 1, duration="4s", set=beside)
     (row,) = shares_table(result).rows
-    assert row[1].startswith("bulk (cubic, 2 connections) ")
+    assert row[1].startswith("bulk (cubic, 2 connections of ")
     competitors = result.flows[result.flows["name"] == "bulk"]
     assert len(competitors) == 2
     # The game takes next to nothing: with it, two equal downloads would be called unfair.

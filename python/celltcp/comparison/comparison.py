@@ -405,17 +405,17 @@ class Comparison(RunTables):
         """Shares of the path while all flows run: CCA, connections and goodput per mix and flow.
 
         The goodput is the sum over the connections of the flow, in Mbit/s: the mean over the runs, and
-        the half width of the 95 % interval, which is NaN without spread.
+        the half width of the 95 % interval, which is NaN without spread. The lowest and the highest
+        goodput of a connection are of all runs, NaN unless several ran all of the time.
         """
         import pandas as pd
 
         columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
         rows = [
-            (*(share.mix, share.flow, share.cca, share.connections), goodput.mean, goodput.half_width)
+            (*share[:4], share.goodput.mean, share.goodput.half_width, *share[5:])
             for share in self.mean_shares()
-            for goodput in [share.goodput]
         ]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=[*columns, "lowest_mbps", "highest_mbps"])
 
     def mean_shares(self) -> list[MeanShare]:
         """Returns the shares of the path, a mean over the runs for each mix and flow."""

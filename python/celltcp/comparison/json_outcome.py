@@ -113,6 +113,8 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
                 "connections": share.connections,
                 "goodput_mbps": share.goodput.mean,
                 "goodput_mbps_ci95": share.goodput.ci95,
+                "lowest_mbps": share.lowest_mbps,
+                "highest_mbps": share.highest_mbps,
             }
             for share in comparison.mean_shares()
         ]

@@ -75,6 +75,11 @@ class ShareRow(TypedDict):
     connections: Annotated[int, "Maximum number of connections of the flow at that time."]
     goodput_mbps: Annotated[Number, "Mean goodput of all of its connections together, Mbit/s."]
     goodput_mbps_ci95: Annotated[Number, "Half width of the 95 % interval, Mbit/s."]
+    lowest_mbps: Annotated[
+        Number,
+        "Lowest goodput of a connection in any run, Mbit/s; null unless several ran all the time.",
+    ]
+    highest_mbps: Annotated[Number, "Highest goodput of a connection, Mbit/s, likewise."]
 
 
 class SelectionRow(TypedDict):

@@ -37,6 +37,8 @@ class Share(NamedTuple):
     connections: int
     #: Goodput of all connections of the flow together, Mbit/s.
     goodput_mbps: float
+    #: Goodputs of its connections, Mbit/s; empty unless several ran all of the time.
+    of_connections: tuple[float, ...]
 
 
 class MeanShare(NamedTuple):
@@ -50,6 +52,9 @@ class MeanShare(NamedTuple):
     connections: int
     #: Goodput of all connections of the flow together, Mbit/s.
     goodput: Estimate
+    #: Lowest and highest goodput of a connection in any run, Mbit/s; NaN unless several ran all the time.
+    lowest_mbps: float
+    highest_mbps: float
 
 
 class Competitor(NamedTuple):
@@ -135,8 +140,15 @@ def path_shares(results: Results) -> PathShares:
     sharing = [flows[index] for index in goodputs]
     counts = Counter(sharing)
     totals = sums_by(sharing, list(goodputs.values()))
+    parallel: dict[_Flow, list[float]] = {}
+    for flow, goodput in whole:
+        if counts[flow] > 1:
+            parallel.setdefault(flow, []).append(goodput)
     return PathShares(
-        [Share(flow.run, flow.name, flow.cca, counts[flow], total) for flow, total in totals.items()],
+        [
+            Share(flow.run, flow.name, flow.cca, counts[flow], total, tuple(parallel.get(flow, ())))
+            for flow, total in totals.items()
+        ],
         competitors,
         _pausing_flows(results.about, {flow.name for flow in sharing}),
     )
@@ -187,8 +199,11 @@ def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanS
             *(mix, flow, cca),
             max(share.connections for share in group),
             estimate([share.goodput_mbps for share in group]),
+            min(of_connections, default=math.nan),
+            max(of_connections, default=math.nan),
         )
         for (mix, flow, cca), group in groups.items()
+        for of_connections in [[goodput for share in group for goodput in share.of_connections]]
     ]
 
 

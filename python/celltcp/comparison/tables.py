@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from operator import add
@@ -407,8 +408,15 @@ def _many_flows(flows: Sequence[MeanShare], names: Mapping[str, str]) -> str:
 
 
 def _connections(flow: MeanShare, before: str, after: str = "") -> str:
-    """Returns the number of connections of a flow between two texts; empty for a single connection."""
-    return f"{before}{flow.connections} connections{after}" if flow.connections > 1 else ""
+    """Returns the number of connections of a flow between two texts; empty for a single connection.
+
+    Connections that ran all of the time have the range of their goodputs, Mbit/s.
+    """
+    if flow.connections == 1:
+        return ""
+    has_range = math.isfinite(flow.lowest_mbps)
+    range_text = f" of {flow.lowest_mbps:.2f} to {flow.highest_mbps:.2f}" if has_range else ""
+    return f"{before}{flow.connections} connections{range_text}{after}"
 
 
 def subject_text(comparison: Comparison) -> str:
