@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest
 
 CHANGES = {"path.buffer": "20packets", "path.down": "20Mbit/s", "path.rtt": "60ms"}
@@ -126,5 +127,63 @@ def test_the_period_of_a_sawtooth_is_the_time_in_which_the_window_grows_back() -
     (explained,) = ExplainedComparison(compared).ccas
     # The recovery takes an RTT for the repair, and another one until the window grows again.
     period_s = (explained.cwnd_max / 2 + 2) * 0.0205
-    assert explained.recovery_interval_s == pytest.approx(period_s, rel=0.15)
-    assert f"a loss recovery every {explained.recovery_interval_s:.3g} s." in explained.window_text
+    assert explained.sawtooth.interval_s == pytest.approx(period_s, rel=0.15)
+    assert f", every {explained.sawtooth.interval_s:.3g} s on average" in explained.sawtooth_text
+
+
+def _sawtooth(cca: str, rtt: str, rate: str, duration: str, **more: object) -> tuple[str, list[float]]:
+    """Returns the sentence on the sawtooth, and the times between the rows of the table recoveries."""
+    changes = {"path.rtt": rtt, "path.down.rate": rate, "path.buffer": "1bdp", **more}
+    compared = ct.compare("steady-20-68", [cca], 1, duration=duration, set=changes)
+    (explained,) = ExplainedComparison(compared).ccas
+    rows = frame(compared.results.tables["recoveries"])
+    return explained.sawtooth_text, np.diff(rows.loc[rows["slow_start"] == 0, "t_s"]).tolist()
+
+
+def test_a_window_under_cubic_is_back_after_k_or_twice_a_smaller_k_by_fast_convergence() -> None:
+    """RFC 9438: K = cbrt(W_max (1 - beta) / C), with 0.85 W_max after a smaller window than before.
+
+    The window is back at the former one after twice that smaller K.
+    """
+    text, intervals_s = _sawtooth("cubic", "40ms", "100Mbit/s", "60s")
+    mean, low, high = (f"{value:.3g}" for value in (np.mean(intervals_s), *_bounds(intervals_s)))
+    assert f": {len(intervals_s) + 1}, every {mean} s on average (between {low} and {high} s)" in text
+    numbers = re.search(r"K of RFC 9438 is (\S+) s for a window of (\d+) .* up to (\S+) s\.", text)
+    assert numbers is not None, text
+    k_s, window, fast_s = map(float, numbers.groups())
+    assert k_s == pytest.approx((window * 0.3 / 0.4) ** (1 / 3), rel=0.01)
+    assert fast_s == pytest.approx(2 * (window * 0.15 / 0.4) ** (1 / 3), rel=0.01)
+    # The path holds twice its bandwidth-delay product, and a period of the run has fast convergence.
+    assert window == pytest.approx(2 * 100e6 / 8 * 0.04 / 1500, rel=0.05)
+    assert fast_s == pytest.approx(max(intervals_s), rel=0.05)
+
+
+def test_the_reno_friendly_region_of_cubic_has_the_period_of_a_short_path() -> None:
+    """RFC 9438, section 4.3: 3 (1 - beta) / (1 + beta) segments per round trip give 0.3 W back."""
+    text, intervals_s = _sawtooth("cubic", "15ms", "60Mbit/s", "30s")
+    numbers = re.search(r"a window of (\d+) .* Reno-friendly region needs only (\S+) s\.", text)
+    assert numbers is not None, text
+    window, period_s = map(float, numbers.groups())
+    # The mean RTT lies between that of the path and that with a full buffer.
+    assert window * 1.7 / 3 * 0.015 < period_s < window * 1.7 / 3 * 0.03
+    assert period_s == pytest.approx(np.median(intervals_s), rel=0.1)
+
+
+def test_reno_adds_the_lost_half_in_half_as_many_round_trips() -> None:
+    text, intervals_s = _sawtooth("reno", "40ms", "60Mbit/s", "60s")
+    numbers = re.search(r"a window of (\d+) .* half in (\d+) round trips, (\S+) s\.", text)
+    assert numbers is not None, text
+    window, round_trips, period_s = map(float, numbers.groups())
+    assert round_trips == pytest.approx(window / 2, abs=1)
+    assert period_s == pytest.approx(np.median(intervals_s), rel=0.05)
+
+
+@pytest.mark.parametrize("cca", ["cubic", "reno"])
+def test_random_losses_are_no_sawtooth(cca: str) -> None:
+    text, intervals_s = _sawtooth(cca, "40ms", "60Mbit/s", "20s", **{"path.loss": 0.002})
+    assert len(intervals_s) > 2
+    assert not text
+
+
+def _bounds(values: list[float]) -> tuple[float, float]:
+    return min(values), max(values)

@@ -52,7 +52,7 @@ class MeanShare(NamedTuple):
     connections: int
     #: Goodput of all connections of the flow together, Mbit/s.
     goodput: Estimate
-    #: Lowest and highest goodput of a connection in any run, Mbit/s; NaN unless several ran all the time.
+    #: Lowest and highest goodput of a connection in any run, Mbit/s; NaN unless several ran all of it.
     lowest_mbps: float
     highest_mbps: float
 

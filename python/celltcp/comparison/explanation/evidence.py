@@ -40,8 +40,6 @@ MIN_LIMITED_SHARE = 0.2
 #: A window sets the pacing rate if it is full for at least the first share of the time, and at least
 #: the second share of it is sent per RTT.
 _MIN_FULL_SHARE, MIN_WINDOW_PER_RTT = 0.01, 0.75
-#: Minimum number of recoveries of a connection for a mean interval between them.
-_MIN_RECOVERIES = 4
 #: Minimum share of the time without data to send at which unused capacity costs a flow nothing: under
 #: the limits `idle` (all data is acknowledged) and `in_flight` (all data was sent).
 _MIN_PAUSE_SHARE = 0.5
@@ -321,18 +319,6 @@ class Evidence(FlowScenario):
     def goodput_mbps(self) -> float:
         """Goodput in the slots, Mbit/s: the mean over the runs, as in the tables."""
         return self._mean_of_runs("goodput_mbps")
-
-    @functools.cached_property
-    def recovery_interval_s(self) -> float:
-        """Mean time between the starts of successive recoveries after the start-up, s.
-
-        That is the period of a sawtooth. NaN for connections with few of them.
-        """
-        rows = self.recoveries
-        rows = rows[(rows["slow_start"] == 0) & ~(rows["undone"] > 0)].sort_values("t_s")
-        rows = rows[(rows["drops"] > 0) | (rows["timeouts"] > 0)]
-        starts = rows.groupby(["run", "flow"], observed=True)["t_s"]
-        return float(starts.diff()[starts.transform("size") >= _MIN_RECOVERIES].mean())
 
     @functools.cached_property
     def capacities_1s_mbps(self) -> pd.Series:

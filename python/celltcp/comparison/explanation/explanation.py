@@ -8,6 +8,7 @@ import math
 import re
 import shlex
 import tomllib
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
@@ -29,6 +30,7 @@ from celltcp.comparison.explanation.proposals import (
     remedies_of,
 )
 from celltcp.comparison.explanation.responses import least_response_text
+from celltcp.comparison.explanation.sawtooth import Sawtooth
 from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.linux_lines import with_node
@@ -109,8 +111,7 @@ class ExplainedCca(NamedTuple):
     mss: float
     #: Share of the segments that were sent again.
     resent_share: float
-    #: Mean time between successive recoveries, s; NaN for few.
-    recovery_interval_s: float
+    sawtooth: Sawtooth
 
     def cause_text(self, name: str) -> str:
         """Returns the sentence of a cause; empty without that cause."""
@@ -122,22 +123,29 @@ class ExplainedCca(NamedTuple):
 
         It is empty, too, if no cause changes the window.
         """
-        limited = sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS)
         has_cause = any(
             cause.name not in _CAUSES_BESIDE_WINDOW and cause.weight >= _MIN_WINDOW_CAUSE
             for cause in self.causes
         )
-        if not limited >= MIN_LIMITED_SHARE or math.isnan(self.cwnd_mean) or not has_cause:
+        if not self._is_window_limited or math.isnan(self.cwnd_mean) or not has_cause:
             return ""
-        interval_s = self.recovery_interval_s
-        interval_text = (
-            f", a loss recovery every {three_digits(interval_s)} s" if interval_s > 0 else ""
-        )
+        interval_text = ""
+        if (interval_s := self.sawtooth.interval_s) > 0 and not self.sawtooth_text:
+            interval_text = f", a loss recovery every {three_digits(interval_s)} s"
         return (
             f"Congestion window: {self.cwnd_mean:.1f} segments on average, "
             f"{number_text(self.cwnd_max)} ({size_text(self.cwnd_max * self.mss)}) at "
             f"most{interval_text}."
         )
+
+    @property
+    def sawtooth_text(self) -> str:
+        """The time between loss recoveries as text; empty unless the window limits the flow."""
+        return self.sawtooth.text if self._is_window_limited else ""
+
+    @property
+    def _is_window_limited(self) -> bool:
+        return sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS) >= MIN_LIMITED_SHARE
 
 
 class ExplainedComparison:
@@ -340,7 +348,7 @@ class ExplainedComparison:
             evidence.cwnd_max,
             evidence.mss,
             evidence.total("retransmissions") / max(evidence.total("segments"), 1.0),
-            evidence.recovery_interval_s,
+            Sawtooth(evidence),
         )
 
     def _worst_run(self, evidence: Evidence, application: Application | None) -> int:
@@ -463,9 +471,9 @@ class ExplainedComparison:
             lines.append(f"  {text or _END_OF_SENTENCE.sub(f'{first}.', cause.text, count=1)}")
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
-        if explained.window_text:
-            text = with_ranges([explained.window_text, *(each.window_text for each in alike)])
-            lines.append(f"  {text or explained.window_text}")
+        for text_of in (attrgetter("window_text"), attrgetter("sawtooth_text")):
+            if text := text_of(explained):
+                lines.append(f"  {with_ranges([*map(text_of, (explained, *alike))]) or text}")
         if explained.events:
             run_text = ""
             if self.comparison.runs["seed"].nunique() > 1:
@@ -571,7 +579,7 @@ def _json(explained: ExplainedCca) -> CcaExplanation:
         "rtt_difference_ms": delay_ms,
         "cwnd_mean_segments": explained.cwnd_mean,
         "cwnd_max_segments": explained.cwnd_max,
-        "recovery_interval_s": explained.recovery_interval_s,
+        "recovery_interval_s": explained.sawtooth.interval_s,
         "limits": {**explained.limits},
         "causes": [
             {"cause": cause.name, "weight": cause.weight, "text": cause.text}
