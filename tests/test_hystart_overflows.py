@@ -78,3 +78,27 @@ def test_jitter_breaks_the_trains_of_acks_that_end_slow_start_without_it(seed: i
     by_delay = _overshoot(*path, cca="cubic:hystart_detect=delay")
     assert "HyStart ended it" in by_delay
     assert "ACKs" not in by_delay
+
+
+def test_variants_of_a_congestion_control_say_where_slow_start_ended_under_each() -> None:
+    """Under HyStart near the bandwidth-delay product, without it at twice what path and buffer hold."""
+    changes = {"path.rtt": "60ms", "path.down": "40Mbit/s", "path.buffer": "1bdp"}
+    result = ct.compare("steady-20-68", "cubic,cubic:hystart=off,bbr", 2, duration="5s", set=changes)
+    (note,) = (each for each in ExplainedComparison(result).notes if "slow start ended" in each)
+    pattern = r"under (\S+) after ([\d.]+) (m?)s at a window of ([\d ]+) segments"
+    ends = {
+        cca: (float(time) / (1e3 if milli else 1), int(window.replace(" ", "")))
+        for cca, time, milli, window in re.findall(pattern, note)
+    }
+    flows = result.flows[result.flows["cca"] != "bbr"].groupby("cca", observed=True)
+    means = flows[["slow_start_exit_s", "slow_start_exit_cwnd"]].mean()
+    assert set(ends) == set(means.index)
+    for cca, mean in means.iterrows():
+        assert ends[str(cca)] == pytest.approx(tuple(mean), rel=0.01)
+    bdp = 40e6 / 8 * 0.06 / 1500
+    assert ends["cubic"][1] < 1.5 * bdp < 3 * bdp < ends["cubic:hystart=off"][1]
+
+
+def test_one_congestion_control_has_no_other_end_of_slow_start() -> None:
+    result = ct.compare("steady-20-68", "cubic,reno", 1, duration="5s")
+    assert not [each for each in ExplainedComparison(result).notes if "slow start ended" in each]

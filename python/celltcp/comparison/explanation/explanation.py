@@ -24,14 +24,11 @@ from celltcp.comparison.explanation.kinds import KINDS, Trait, causes_of, names_
 from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.pairs import best_pair
-from celltcp.comparison.explanation.proposals import (
-    ProposedRemedy,
-    best_first,
-    remedies_of,
-)
+from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first, remedies_of
 from celltcp.comparison.explanation.responses import least_response_text
 from celltcp.comparison.explanation.sawtooth import Sawtooth
 from celltcp.comparison.explanation.standing import standing_of
+from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import sign_of
@@ -172,6 +169,7 @@ class ExplainedComparison:
         #: Least time of a transfer of the flow under test; None for other flows.
         self.least_time = least_time_of(evidences[0])
         self._least_response_text = least_response_text(evidences[0])
+        self._slow_start_text = slow_start_ends_text(evidences[: len(comparison.ccas)])
         #: The flow under test, then other flows with an application or in a CCA mix, under every CCA.
         self.ccas = [
             self._explain(evidence, applications.get(evidence.flow_name)) for evidence in evidences
@@ -253,7 +251,7 @@ class ExplainedComparison:
                 OTHER_PATH if self._is_other_path else "",
                 *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
                 *(least_text, "" if self.window_limit_text else yielding_text(self.comparison)),
-                self._max_rtt_text,
+                *(self._max_rtt_text, self._slow_start_text),
             )
             trade_offs = self.comparison.trade_offs if len(self.settings) > 1 else []
             return [

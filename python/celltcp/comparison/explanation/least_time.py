@@ -10,8 +10,9 @@ import numpy as np
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import percent_text
-from celltcp.comparison.explanation.path import MIN_OUTAGE_SHARE
-from celltcp.results.statistics import MARGIN
+from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
+from celltcp.results.statistics import MARGIN, estimate
+from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 
@@ -41,6 +42,8 @@ class LeastTime(NamedTuple):
     full_rate_bytes: float
     #: Part of that time in outages of the link, s.
     outage_s: float
+    #: Initial window of each connection, segments.
+    initial_window: int
     #: Shortest mean time under the congestion controls of the results.
     best_s: float
 
@@ -60,9 +63,10 @@ class LeastTime(NamedTuple):
             mbps = 8e-6 * self.full_rate_bytes / lit_s
             dark_text = f"{time_text(outage_s)} in outages of the link and " if is_dark else ""
             rest = f", then {dark_text}{time_text(lit_s)} at {rate_text(mbps)} of payload"
+        window_text = count_text(self.initial_window, "segment")
         return (
             f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} with a window "
-            "that at most doubles with each round trip: "
+            f"that at most doubles with each round trip, from {window_text} on: "
             f"{time_text(self.first_byte_s)} to the first byte, "
             f"{time_text(self.slow_start_s)} in slow start{rest}{self._excess_text}"
         )
@@ -74,8 +78,11 @@ class LeastTime(NamedTuple):
         if not excess <= MARGIN:
             return ""
         beyond = f"{percent_text(excess)} more" if excess >= _MIN_EXCESS else "no more"
+        window = (
+            ", but for a larger initial window" if self.slow_start_s > MARGIN * self.total_s else ""
+        )
         best = f"The best mean here, {time_text(self.best_s)}"
-        return f". {best}, is {beyond}: little is left to gain by a CCA"
+        return f". {best}, is {beyond}: little is left to gain by a CCA{window}"
 
     def to_json(self) -> LeastTimeRow:
         """Returns the time and its parts as JSON."""
@@ -134,9 +141,23 @@ def least_time_of(evidence: Evidence) -> LeastTime | None:
     if not rows or math.isnan(best_s):
         return None
     columns = zip(*rows, strict=True)
-    least = LeastTime._make([*(float(np.mean(each)) for each in columns), best_s])
+    window = initial_window(evidence.scenario.get("tcp", {}))
+    least = LeastTime._make([*(float(np.mean(each)) for each in columns), window, best_s])
     # An own congestion control may start faster than a window that doubles.
     return None if best_s < (1 - _TOLERANCE) * least.total_s else least
+
+
+def takes_least_time(evidence: Evidence) -> bool:
+    """Returns whether transfers take hardly more than the least time under their congestion control."""
+    least = least_time_of(evidence)
+    if least is None:
+        return False
+    values = (
+        application.values(application.completion_metric)[evidence.cca]
+        for application in evidence.comparison.applications
+        if application.completion_metric
+    )
+    return min(estimate(each).mean for each in values) <= (1 + MARGIN) * least.total_s
 
 
 def _size_of(workload: Mapping[str, Any]) -> float:
@@ -150,7 +171,7 @@ def _size_of(workload: Mapping[str, Any]) -> float:
 
 
 def _least_time(evidence: Evidence, run: int, size: float, count: int) -> tuple[float, ...] | None:
-    """Returns the fields of `LeastTime` but `best_s` in a run.
+    """Returns the fields of `LeastTime` in a run, but for the last two.
 
     None if nothing arrived, or without a capacity.
     """

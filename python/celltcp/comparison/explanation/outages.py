@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+#: Minimum share of the time in outages at which they are a cause.
+MIN_OUTAGE_SHARE = 0.02
+
 
 class Outage(NamedTuple):
     """An outage: time of a run in which nothing could pass, whatever was sent."""

@@ -15,6 +15,7 @@ from celltcp.comparison.explanation.hystart import hystart_text
 from celltcp.comparison.explanation.incast import first_bursts_text
 from celltcp.comparison.explanation.law import holds_bbr_back, law_text, probe_overflow_text
 from celltcp.comparison.explanation.openings import requested_s
+from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
 from celltcp.comparison.explanation.ramps import unused_mbps
 from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
@@ -40,8 +41,6 @@ _MIN_UNUSED_SHARE = 0.02
 _MIN_OVERFLOW_SHARE = 0.1
 #: Minimum share of the time in recoveries from overflows in slow start at which they are a cause.
 _MIN_OVERSHOOT_SHARE = 0.05
-#: Minimum share of the time in outages at which they are a cause.
-MIN_OUTAGE_SHARE = 0.02
 #: Minimum share of the time of the runs in which a flow with connections nearly always has some.
 _MIN_ALWAYS_SHARE = 0.95
 #: Minimum wait after an outage that a text mentions, s.

@@ -11,8 +11,12 @@ from celltcp.comparison.explanation.ack_rates import acks_fill_link
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.openings import opening_outage_s
 from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, capacity_share, ramp_from
+from celltcp.scenarios.cca_mix import labels, parse_flow_cca
+from celltcp.scenarios.quantity_texts import time_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from celltcp.comparison.explanation.evidence import Evidence
@@ -34,6 +38,8 @@ _TIME_RESOLUTION_S = 1e-3
 #: Growth of the window in an RTT below which slow start is over; it doubles the window, or grows it by
 #: half where an ACK for two segments counts as one.
 _MIN_SLOW_START_GROWTH = 1.25
+#: Minimum ratio of times or windows at which slow start ended differently.
+_MIN_EXIT_RATIO = 1.1
 #: Share of the window an RTT later from which on a window has grown.
 _MIN_GROWN_SHARE = 0.95
 
@@ -147,6 +153,39 @@ def early_exit(evidence: Evidence) -> Cause | None:
         f"bandwidth-delay product; {percent_text(share)} of the capacity stayed unused{until_text}.",
         share,
     )
+
+
+def slow_start_ends_text(evidences: Sequence[Evidence]) -> str:
+    """Returns a sentence on where slow start ended under variants of one congestion control.
+
+    Empty for applications, with one variant alone, or where times and windows differ by less than
+    a factor of `_MIN_EXIT_RATIO`. Times and windows are means over connections.
+    """
+    by_name: dict[str, dict[str, _Exit]] = {}
+    for evidence in evidences:
+        found = (exit_of(evidence, row) for _, row in evidence.connections.iterrows())
+        starts = evidence.connections["first_data_s"]
+        exits = [
+            each._replace(t_s=each.t_s - start_s)
+            for each, start_s in zip(found, starts, strict=True)
+            if each and evidence.is_bulk
+        ]
+        if exits:
+            mean = _Exit(*(float(np.mean(values)) for values in zip(*exits, strict=True)))
+            by_name.setdefault(parse_flow_cca(evidence.own_cca).name, {})[evidence.own_cca] = mean
+    texts = []
+    for variants in by_name.values():
+        columns = list(zip(*variants.values(), strict=True))
+        if any(max(column) >= _MIN_EXIT_RATIO * min(column) for column in columns):
+            names = labels(list(variants))
+            texts.append(
+                ", ".join(
+                    f"under {names[cca]} after {time_text(each.t_s)} at a window of "
+                    f"{number_text(each.cwnd)} segments"
+                    for cca, each in variants.items()
+                )
+            )
+    return f"slow start ended {'; '.join(texts)}" if texts else ""
 
 
 def _grows(evidence: Evidence) -> bool:

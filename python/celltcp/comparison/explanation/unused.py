@@ -9,6 +9,7 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO
+from celltcp.comparison.explanation.least_time import takes_least_time
 from celltcp.comparison.explanation.ramps import (
     capacity_share,
     ramp_from,
@@ -96,10 +97,12 @@ def slow_growth(evidence: Evidence) -> Cause | None:
 
     Congestion window, pacing and slow start limit the flow for at least
     {_MIN_SENDER_LIMITED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is
-    unused, apart from the start-up and PROBE_RTT.
+    unused, apart from the start-up and PROBE_RTT. A transfer that takes its least time lacks nothing.
     """
     share = evidence.time_share("congestion_window", "pacing", "startup")
     if share < _MIN_SENDER_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
+        return None
+    if takes_least_time(evidence):
         return None
     phases = _Phases(evidence, list(probes_of(evidence)))
     unused = evidence.unused_share - (
@@ -108,9 +111,13 @@ def slow_growth(evidence: Evidence) -> Cause | None:
     if unused < _MIN_UNUSED_SHARE:
         return None
     limit = max(("congestion_window", "pacing", "startup"), key=evidence.time_share)
-    names = {"congestion_window": "congestion window", "pacing": "pacing rate", "startup": "slow start"}
+    names = {
+        "congestion_window": "The congestion window",
+        "pacing": "The pacing rate",
+        "startup": "Slow start",
+    }
     text = (
-        f"The {names[limit]} limited the flow for {percent_text(evidence.time_share(limit))} of the "
+        f"{names[limit]} limited the flow for {percent_text(evidence.time_share(limit))} of the "
         f"time, and {percent_text(unused)} of the capacity stayed unused"
     )
     parts = [
