@@ -114,7 +114,7 @@ def test_what_is_left_above_the_least_time_is_said_where_it_is_little() -> None:
 
 
 def test_a_transfer_in_its_least_time_gains_by_a_larger_initial_window_alone() -> None:
-    """After HyStart the window holds data back, and yet no CCA is faster; a first window of a BDP is."""
+    """After HyStart the window holds data back, and no CCA is faster; a first window of a BDP is."""
     changes: Changes = {
         "path.rtt": "30ms",
         "path.buffer": "4bdp",
@@ -127,11 +127,13 @@ def test_a_transfer_in_its_least_time_gains_by_a_larger_initial_window_alone() -
         least = _least(result)
         assert f", from {window} segments on" in least.text
         (times_s[window],) = result.applications[0].means("completion_max_s")
-        assert times_s[window] == pytest.approx(least.total_s, rel=0.05)
+        assert times_s[window] == pytest.approx(least.total_s, rel=0.05 if window == 10 else 0.1)
+        text = least._replace(best_s=least.total_s).text
         (explained,) = ExplainedComparison(result).ccas
         assert explained.limits["congestion_window"] > 0.5 or window == 128
         assert not explained.cause_text("slow_growth")
-        assert least.text.endswith(", but for a larger initial window") == (window == 10)
+        assert "little is left to gain by a CCA" in text
+        assert text.endswith(", but for a larger initial window") == (window == 10)
     assert times_s[128] < 0.95 * times_s[10]
 
 
