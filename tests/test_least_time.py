@@ -121,20 +121,18 @@ def test_a_transfer_in_its_least_time_gains_by_a_larger_initial_window_alone() -
         "path.down.rate": "40Mbit/s",
         "flows.0.workload": {"kind": "bulk", "bytes": "2MB"},
     }
-    times_s = {}
-    for window in (10, 128):
-        result = ct.compare("steady-20-68", "cubic", 1, set={**changes, "tcp.initial_window": window})
-        least = _least(result)
-        assert f", from {window} segments on" in least.text
-        (times_s[window],) = result.applications[0].means("completion_max_s")
-        assert times_s[window] == pytest.approx(least.total_s, rel=0.05 if window == 10 else 0.1)
-        text = least._replace(best_s=least.total_s).text
-        (explained,) = ExplainedComparison(result).ccas
-        assert explained.limits["congestion_window"] > 0.5 or window == 128
-        assert not explained.cause_text("slow_growth")
-        assert "little is left to gain by a CCA" in text
-        assert text.endswith(", but for a larger initial window") == (window == 10)
-    assert times_s[128] < 0.95 * times_s[10]
+    result = ct.compare("steady-20-68", "cubic", 1, set=changes)
+    least = _least(result)
+    (explained,) = ExplainedComparison(result).ccas
+    assert explained.limits["congestion_window"] > 0.5
+    assert least.best_s == pytest.approx(least.total_s, rel=0.05)
+    assert not explained.cause_text("slow_growth")
+    assert ", from 10 segments on: " in least.text
+    assert least.text.endswith(", but for a larger initial window")
+    larger = ct.compare("steady-20-68", "cubic", 1, set={**changes, "tcp.initial_window": 128})
+    filled = _least(larger)
+    assert filled.best_s < least.total_s
+    assert filled._replace(best_s=filled.total_s).text.endswith("little is left to gain by a CCA")
 
 
 @pytest.mark.parametrize("seed", range(3))
