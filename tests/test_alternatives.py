@@ -237,6 +237,42 @@ def test_a_single_cca_has_alternatives_too() -> None:
     assert " cubic has " in conclusion.best.text
 
 
+def test_a_link_that_varies_has_an_aqm_with_a_later_target_as_an_alternative() -> None:
+    """A queue of some ms is empty when the rate rises; one of 20 ms keeps the goodput of a download."""
+    generate = {"mean": "30Mbit/s", "variability": 0.5, "correlation": "3s"}
+    changes: Changes = {
+        "path.rtt": "40ms", "path.down": {"generate": generate}, "path.buffer": "2MB", "flows": _FLOWS,
+    }  # fmt: skip
+    table = _explained(changes, ["cubic", "reno"], "60s").conclusion.alternatives
+    assert table is not None
+    (aqm,) = [each for each in table.recommended if each.places == ("downlink queue",)]
+    assert 'target = "20ms"' in aqm.changes[0]
+    usual = ct.compare(
+        "steady-20-68", "cubic", _RUNS, duration="60s", set={**changes, "path.queue": "fq-codel"}
+    )
+    download = FlowUnderTest.of(usual.results.about)
+    goodputs = [
+        sum(each.values_of(download, "cubic", "goodput_mbps")) for each in (aqm.comparison, usual)
+    ]
+    assert goodputs[0] > 1.05 * goodputs[1]
+
+
+@pytest.mark.parametrize("varying", [False, True])
+def test_a_hop_that_varies_is_no_place_for_a_shaper(varying: bool) -> None:
+    """A constant rate in its place would be another network."""
+    generate = {"mean": "25Mbit/s", "variability": 0.5, "correlation": "2s"}
+    hop = {"rate": {"generate": generate}} if varying else {"rate": "1Gbit/s"}
+    changes: Changes = {
+        "path.rtt": "40ms", "path.down": "20Mbit/s", "path.buffer": "8bdp",
+        "path.wired": [{"rate": "1Gbit/s"}, hop], "flows": _FLOWS,
+    }  # fmt: skip
+    explained = _explained(changes, ["cubic", "reno"])
+    shapers = [each for each in explained._all_remedies if "path.wired.1.rate" in each.options]
+    assert bool(shapers) != varying
+    # A download is shaped towards the LAN, whatever the direction of other transfers.
+    assert all("INTERFACE to the LAN" in line for each in shapers for line in each.lines)
+
+
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
     """Frames of a third are in time, and carry a third."""
     workload = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}

@@ -16,6 +16,7 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.report.findings import _lead_text, _Ranking, findings_of
 from celltcp.comparison.report.front_page import answer_of
+from drawn_causes import Changes
 
 END_S = 300.0
 
@@ -149,3 +150,22 @@ def test_times_of_complete_transfers_are_no_lower_bounds(seed: int) -> None:
     assert finding.effect_size.startswith("completion mean ")
     assert re.search(r"; at least [\d.]+ % less than cubic", finding.effect_size)
     assert re.search(r"completion mean of file [\d.]+ instead of ≥ [\d.]+ s;", answer_of(result))
+
+
+def test_of_ccas_with_as_many_complete_transfers_the_faster_ones_are_best() -> None:
+    """Reno is cut off; CUBIC completes late, and BBR and Hybla early."""
+    changes: Changes = {
+        "path.rtt": "560ms",
+        "path.down": "12Mbit/s",
+        "path.buffer": "1.2bdp",
+        "path.loss": {"kind": "gilbert-elliott-time", "good": "637ms", "bad": "16.7ms"},
+        "flows.0.workload": {"kind": "bulk", "bytes": "20MB"},
+    }
+    ccas = ["cubic:hystart=off", "bbr", "reno", "hybla"]
+    result = ct.compare("steady-20-68", ccas, 3, duration="300s", set=changes)
+    (stake,) = result.stakes
+    assert stake.metric == "completed_share"
+    (application,) = result.applications
+    assert application.means("completed_share") == [1.0, 1.0, 0.0, 1.0]
+    assert stake.verdict.leader in ("bbr", "hybla")
+    assert "cubic:hystart=off" not in {*stake.verdict.tied, *stake.verdict.undecided}

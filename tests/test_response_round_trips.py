@@ -213,3 +213,11 @@ def test_responses_of_sizes_that_vary_have_further_round_trips_as_their_reason()
     assert "other reasons" not in slow.text
     explained.try_remedies(TrialBudget())
     assert any("tcp.slow_start_after_idle=false" in each.options for each in explained.remedies)
+
+
+def test_more_sessions_share_a_given_number_of_requests() -> None:
+    """Forty requests in two sessions are twenty in each."""
+    explained = _explained("cubic", sessions=1, response="1kB", count=40)
+    explained.try_remedies(TrialBudget())
+    changes = [each.remedy.changes for each in explained._all_remedies]
+    assert ("flows.0.count=2", "flows.0.workload.count=20") in changes

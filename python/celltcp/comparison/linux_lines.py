@@ -158,7 +158,7 @@ def linux_lines(
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
         line = f"{field}={value}"
         if is_shaper:
-            lines.append(shaper_line(value, scenario or {}))
+            lines.append(shaper_line(value, scenario or {}, direction))
         else:
             lines.append(_line(line, scenario, values, direction))
     return [line for line in dict.fromkeys(lines) if line]

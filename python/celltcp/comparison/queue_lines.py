@@ -112,6 +112,9 @@ def queue_line(
     if not shapers and any("trace" in str(path.get(each)) for each in directions):
         rate_text = "RATE, 90 % of the capacity, if that is steady"
         shapers = [_shaper(rate_text, directions, scenario, rtt)]
+    elif shapers and len(rates) < len(directions):
+        rest = [each for each in directions if each not in rates]
+        shapers.append(_shaper("RATE, below most of the rates of the link", rest, scenario, rtt))
     shaper_text = "; ".join(shapers) or "only a shaper before it"
     return f"{line}; where the queue is a modem's or the provider's: {shaper_text}"
 

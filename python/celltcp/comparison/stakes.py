@@ -17,12 +17,15 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows
 
 if TYPE_CHECKING:
+    from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.metrics import MetricText
 
 
 #: Beginning of the names of metrics of completion times.
 _COMPLETION = "completion"
+#: Share of complete transfers, by which CCAs rank where a run cut some off.
+_COMPLETED_SHARE = "completed_share"
 
 
 class Stake(NamedTuple):
@@ -134,6 +137,14 @@ def stakes_of(comparison: Comparison) -> list[Stake]:
     return _stakes(comparison, ccas) if len(ccas) > 1 else []
 
 
+def _by_completion(application: Application, best: Verdict, *, random: bool) -> Verdict:
+    """Returns the verdict by the mean time of transfers on CCAs with as many complete ones."""
+    times = application.values(application.completion_metric)
+    as_many = {cca: times[cca] for cca in (str(best.leader), *best.tied) if cca in times}
+    by_time = best_of(application.completion_metric, as_many, random=random)
+    return best if by_time.leader is None else by_time
+
+
 def mix_stakes(comparison: Comparison) -> list[Stake]:
     """Returns the stakes under mixes; none where the first flow has no application of its own."""
     mixes = [cca for cca in comparison.ccas if has_several_flows(cca)]
@@ -153,6 +164,8 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
             all_values = best_by(comparison, f"{GOODPUT}:{flow.name}").values
         values = {cca: all_values[cca] for cca in ccas}
         best = best_of(metric, values, random=not comparison.decides)
+        if metric == _COMPLETED_SHARE and application and best.tied:
+            best = _by_completion(application, best, random=not comparison.decides)
         if metric.startswith(_COMPLETION):
             delay = comparison.delay_metric
             delays = {cca: comparison.values_of(flow, cca, delay) for cca in ccas}

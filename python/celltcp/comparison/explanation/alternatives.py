@@ -11,9 +11,11 @@ from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
 from celltcp.comparison.metrics import GOODPUT, words_of
+from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
 from celltcp.results.statistics import Verdict
 from celltcp.results.tested import FlowUnderTest, is_endless
+from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class Alternative(NamedTuple):
     gain: float
     #: Metrics of others that got worse, or goodput of frames.
     losses: tuple[MetricChange, ...]
+    #: Sum of the logarithms of the ratios by which other metrics of others got better.
+    other_gain: float = 0.0
 
     @property
     def loss(self) -> float:
@@ -78,7 +82,11 @@ class Alternative(NamedTuple):
 
     def is_as_good(self, other: Alternative, margin: float = 0.0) -> bool:
         """Returns whether it gains no less than another one, and loses no more, within a margin."""
-        return self.gain >= other.gain - margin and self.loss <= other.loss + margin
+        return (
+            self.gain >= other.gain - margin
+            and self.loss <= other.loss + margin
+            and self.other_gain >= other.other_gain - max(margin, MIN_HELP_LOG)
+        )
 
 
 class Need:
@@ -193,12 +201,22 @@ class Need:
         values = self.values(comparison, cca)
         sets_cca = cca.partition("@")[0] != self.reference.partition("@")[0]
         places = places_of(None if remedy is None else remedy.remedy, scenario, sets_cca=sets_cca)
+        # Others than Linux have a CCA that Linux lacks, and its sender may be none of them.
+        if sets_cca and not has_several_flows(cca) and not linux_sysctls(cca.partition("@")[0]):
+            places.append("a TCP with it")
         gain = self.gain(self.values(self.comparison, self.reference), values)
-        losses = self.losses(comparison, cca, self.reference)
-        return Alternative(cca, remedy, comparison, tuple(places), values, gain, losses)
+        changes = self._changes(comparison, cca, self.reference)
+        losses = tuple(each for each in changes if each.gain <= -MIN_HELP_LOG)
+        other_gain = sum(each.gain for each in changes if each.gain >= MIN_HELP_LOG)
+        return Alternative(cca, remedy, comparison, tuple(places), values, gain, losses, other_gain)
 
     def losses(self, after: Comparison, cca: str, reference: str) -> tuple[MetricChange, ...]:
         """Returns the metrics that get worse, against a compared congestion control alone."""
+        changes = self._changes(after, cca, reference)
+        return tuple(each for each in changes if each.gain <= -MIN_HELP_LOG)
+
+    def _changes(self, after: Comparison, cca: str, reference: str) -> list[MetricChange]:
+        """Returns the changes of the metrics of others, and of the goodput of frames."""
         changes = []
         several = len(FlowUnderTest.each(self.comparison.results.about)) > 1
         for flow, metric in self.price_metrics():
@@ -206,7 +224,7 @@ class Need:
             new = self.metric_of(after, cca, flow, metric)
             count = min(len(old), len(new))
             changes.append(MetricChange(flow if several else "", metric, old[:count], new[:count]))
-        return tuple(each for each in changes if each.gain <= -MIN_HELP_LOG)
+        return changes
 
     @staticmethod
     def _flow_of(comparison: Comparison, name: str) -> FlowUnderTest:
@@ -272,7 +290,10 @@ def _front(need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]
     Of those as good there is one: first that under the congestion control of the reference.
     """
     front: list[Alternative] = []
-    for each in sorted(alternatives, key=lambda each: (each.cca != need.reference, -each.net_gain)):
+    in_order = sorted(
+        alternatives, key=lambda each: (each.cca != need.reference, -each.net_gain, -each.other_gain)
+    )
+    for each in in_order:
         has_better = any(
             other.is_as_good(each) and not each.is_as_good(other, need.min_gain)
             for other in alternatives
@@ -302,7 +323,12 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
         if candidates:
             largest = max(each.net_gain for each in candidates)
             alike = [each for each in candidates if largest - each.net_gain < need.min_gain]
-            best.append(min(alike, key=lambda each: (each.remedy is not None, len(each.changes))))
+            best.append(
+                min(
+                    alike,
+                    key=lambda each: (each.remedy is not None, -each.other_gain, len(each.changes)),
+                )
+            )
     return best
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.linux_lines import cca_line, with_node
@@ -151,6 +152,7 @@ class AlternativesTable:
             metric: self._largest_change(flow, metric)
             for metric in (ranking, *_FURTHER.get(ranking, ()))
             if all(self._values(each, flow, metric) for each in self.shown)
+            and not any(self._has_too_few(each, flow, metric) for each in self.shown)
         }
         least = changes.pop(ranking) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
         changes.pop(ranking, None)
@@ -201,6 +203,15 @@ class AlternativesTable:
         applications = alternative.comparison.applications
         return any(
             each.flow == flow and alternative.cca in each.bounds(metric) for each in applications
+        )
+
+    @staticmethod
+    def _has_too_few(alternative: Alternative, flow: str, metric: str) -> bool:
+        """Returns whether runs have too few units of work for a percentile."""
+        applications = alternative.comparison.applications
+        metrics = next((each.metrics for each in applications if each.flow == flow), {})
+        return metric.rpartition("_p")[2][:2].isdigit() and has_too_few(
+            metric, metrics.get(alternative.cca, {})
         )
 
     @staticmethod

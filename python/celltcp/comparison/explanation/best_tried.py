@@ -180,7 +180,7 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
         and need.net_gain(each, need.best_cca) > 0
     ]
     largest = max((each.net_gain for each in better), default=0.0)
-    better.sort(key=lambda each: -each.net_gain)
+    better.sort(key=lambda each: (-each.other_gain, -each.net_gain))
     alike = [each for each in better if largest - each.net_gain < need.min_gain]
     alike = [each for each in alike if each.changes] or alike
     return next((each for each in alike if each.cca == need.best_cca), next(iter(alike), None))

@@ -44,6 +44,8 @@ _MAX_AQM_RTT_MS = 150.0
 _TARGET_SHARE, _HIGH_TARGET_SHARE = 0.05, 0.1
 #: Target of CoDel by default, ms.
 _DEFAULT_TARGET_MS = 5.0
+#: FQ-CoDel that lets a queue stand for longer than by default, for links whose rate varies.
+_LATE_FQ_CODEL = '{ kind = "fq-codel", target = "20ms", interval = "200ms" }'
 #: Minimum wait in a queue for a bound of the window, lowest RTTs.
 _MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Minimum sizes of a buffer to be reduced to one BDP: BDPs, and packets.
@@ -166,7 +168,13 @@ def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[
     # The uplink of the access link has the discipline of the path, unless it has one of its own.
     if field == "path.queue" and not is_upload and _sends_much_up(evidence):
         changes.append("path.uplink_queue=droptail")
-    yield Remedy(against, tuple(changes), direction="up" if is_upload else "down")
+    direction = "up" if is_upload else "down"
+    yield Remedy(against, tuple(changes), direction=direction)
+    # Where the rate varies, the default target empties the queue before the link becomes faster.
+    varies = rate is None or bool(evidence.scenario.get("radio"))
+    if varies and value == "fq-codel":
+        changes[0] = f"{field}={_LATE_FQ_CODEL}"
+        yield Remedy(against, tuple(changes), direction=direction, variant=1)
 
 
 def _sends_much_up(evidence: Evidence) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.queue_lines import SHAPER_SHARE
 from celltcp.scenarios.narrow_hop import steady_rate
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 _LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
 #: Share of the low rate that a shaper has, so that the queue is before it.
 _LOW_SHARE = 0.95
+#: Fields of a hop with a rate that varies.
+_VARYING = {"generate", "trace", "steps"}
 #: Rates between the low and the middle one, as shares of the logarithm of their ratio: the delay begins
 #: to grow somewhere between.
 _BETWEEN = (1 / 3, 2 / 3)
@@ -55,6 +59,10 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
         tried = [swept[0], *reversed(swept[1:-1])]
     hop = f"path.wired.{len(hops) - 1}"
     present, queue = hops[-1].get("rate"), hops[-1].get("queue")
+    # A hop with a rate that varies, or a lower one, is a link of its own, and no place for a shaper.
+    present_bps = math.inf if present is None else steady_rate(present) or 0.0
+    if _VARYING & {*hops[-1]} or present_bps < (in_unit(tried[0], "bit/s") or 0.0):
+        return
     kind = queue.get("kind") if isinstance(queue, dict) else queue
     aqm = (f"{hop}.queue=fq-codel",) if kind in (None, "droptail") else ()
     values = dict.fromkeys([*swept, *([present] if isinstance(present, str) else [])])
@@ -65,6 +73,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
             price="goodput above the rate of the shaper",
             variant=variant,
             curve=f"{hop}.rate={','.join(values)}" if swept else "",
+            direction="down",
         )
 
 

@@ -210,11 +210,15 @@ def _backlog_text(
     if count < MAJORITY * reasons[BEHIND]:
         return ""
     frames_mbps, link_mbps = made_mbps(evidence) or 0.0, evidence.link_rates_1s_mbps.median()
+    frames_mbps += evidence.others_mbps if frames_mbps else 0.0
+    # Frames of an outage have the size that an encoder had before it.
+    flows = evidence.scenario["flows"]
+    has_encoder = any("encoder" in flow.get("workload", {}) for flow in flows)
     drain_text = ""
-    if 0 < frames_mbps < link_mbps:
+    if 0 < frames_mbps < link_mbps and not has_encoder:
         needed_s = frames_mbps / (link_mbps - frames_mbps)
         drain_text = (
-            f": after each second of it, the link needs {needed_s:.2g} s for the frames of that second "
+            f": after each second of it, the link needs {needed_s:.2g} s for the data of that second "
             "beside new ones"
         )
     return f" Of the slow ones, {number_text(count)} waited for the backlog of an outage{drain_text}."
