@@ -217,7 +217,7 @@ def test_the_asked_metrics_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
     assert "cubic 0.00" not in done.stdout
     shares = done.stdout.partition("Shares of the path")[2].partition("What limited")[0]
     assert "Jain" in shares
-    assert re.search(r"without game,\s+idle at times", shares)
+    assert re.search(r"game\s+left\s+out,\s+which\s+sends\s+now\s+and\s+then", shares)
     assert shares.count("game") == 1
     flows = [each["flow"] for each in json.loads((tmp_path / "o.json").read_text())["applications"]]
     assert flows == ["game", "web"]

@@ -118,7 +118,8 @@ def test_no_cca_is_best_for_frames_that_come_too_late(seed: int) -> None:
         assert verdict.best is None, requirement
         assert verdict.contradicted_by is not None
         assert re.search(r"[\d.]+ % of the frames are late", verdict.contradicted_by)
-    assert not any(result.recommendation.values())
+    # All are as good as each other, or as bad.
+    assert all(len(ccas) in (0, 3) for ccas in result.recommendation.values())
     assert result.to_json()["verdicts"]["delay"]["contradicted_by"]
 
 

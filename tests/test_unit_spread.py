@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import statistics
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 import celltcp as ct
 from celltcp.cli.show_summary import summary_of
 from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.verdict_tables import chosen_text
+from celltcp.present.terminal import Terminal
 
 WORKLOADS = {
     "page_load_sd_s": "{ kind = 'page', document = '50kB', gap = '200ms' }",
@@ -63,3 +66,71 @@ def _durations(result: ct.Comparison) -> list[list[float]]:
     """Returns the durations of the units of work of each run, s."""
     units = result.units.dropna(subset="duration_s")
     return [group["duration_s"].tolist() for _, group in units.groupby("run")]
+
+
+PAGES = {"kind": "page", "document": "50kB", "gap": "2s"}
+
+
+@pytest.fixture(scope="module")
+def few_pages() -> ct.Comparison:
+    """Some ten pages a run: the largest of fewer than 20 is their 95th percentile."""
+    return ct.compare("steady-20-68", "cubic,bbr", 2, duration="20s", set={"flows.0.workload": PAGES})
+
+
+def test_a_percentile_of_too_few_values_is_unknown_in_tables_and_data_frames_alike(
+    few_pages: ct.Comparison,
+) -> None:
+    assert few_pages.runs["page_loads"].between(5, 19).all()
+    frame = few_pages.flow_summary
+    (figures, _) = few_pages.to_json()["applications"][0]["figures"]
+    for percentile in ("p95", "p99"):
+        assert frame[f"page_load_{percentile}_s", "mean"].isna().all()
+        assert figures[f"page_load_{percentile}_s"]["mean"] is None
+    assert frame["page_load_p50_s", "mean"].notna().all()
+    assert frame["page_load_max_s", "mean"].notna().all()
+
+
+def test_a_table_leaves_out_all_columns_of_dashes_or_none(few_pages: ct.Comparison) -> None:
+    (application,) = few_pages.applications
+    table = metrics_table(few_pages, application)
+    for columns in range(60, 200, 10):
+        with io.StringIO() as file:
+            Terminal(columns, file).print_table(table)
+            printed = file.getvalue()
+        omitted = printed.partition("Columns omitted (no row has a value): ")[2]
+        assert ("p95" in omitted) == ("p99" in omitted), columns
+        assert "page load p50" not in omitted
+
+
+def test_the_best_by_a_percentile_of_too_few_values_is_that_by_the_largest(
+    few_pages: ct.Comparison,
+) -> None:
+    best = few_pages.best_by("page_load_p95_s")
+    assert best.values == few_pages.best_by("page_load_max_s").values
+    assert set(best.maxima) == {"cubic", "bbr"}
+    names = {cca: cca for cca in few_pages.ccas}
+    assert "; of too few values for a percentile: the largest of a run)" in chosen_text(best, names)
+    assert "too few" not in chosen_text(few_pages.best_by("page_load_p50_s"), names)
+
+
+def test_pages_are_recommended_by_their_load_time_and_bulk_transfers_by_the_path(
+    few_pages: ct.Comparison,
+) -> None:
+    times = few_pages.best_by("page_load_s").verdict
+    assert few_pages.recommendation == {"page_load_s:flow-1": list(times.ranked)}
+    assert times.leader is not None
+    flows = [{"name": "update"}, {"name": "web", "workload": PAGES}]
+    both = ct.compare("steady-20-68", "cubic,bbr", 2, duration="10s", set={"flows": flows})
+    assert list(both.recommendation) == ["goodput", "balanced", "delay", "page_load_s:web"]
+
+
+def test_a_deviation_below_the_last_digit_of_the_times_has_no_column() -> None:
+    """Transfers alone on an empty path take the same time but for nanoseconds, random losses apart."""
+    workload = {"kind": "sequence", "size": "100kB", "count": 20, "gap": "500ms", "jitter": 0}
+    changes = {"path.buffer": "4bdp", "flows.0.workload": workload}
+    for loss in (0.0, 0.02):
+        lossy = {**changes, "path.loss": loss}
+        result = ct.compare("steady-20-68", "cubic,reno", 2, duration="20s", set=lossy)
+        names = [column.name for column in metrics_table(result, result.applications[0]).columns]
+        deviations = result.runs["completion_sd_s"]
+        assert (deviations.max() >= 0.0005) == (loss > 0) == ("completion_sd_s" in names)

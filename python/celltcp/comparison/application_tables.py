@@ -15,7 +15,7 @@ from celltcp.comparison.short_times import ShownColumn, shown_columns, with_perc
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import AT_LEAST, Column, Table, estimate_text, runs_text, value_text
-from celltcp.results.statistics import estimate
+from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.demand import offered_mbps
@@ -261,7 +261,7 @@ def _cells(application: Application, columns: Sequence[ShownColumn]) -> dict[str
         values = [] if has_too_few(each.metric, metrics) else each.values(metrics)
         is_bound = is_lower_bound(each.metric, metrics)
         mean = estimate_of(each.metric, values, each.factor, is_bound=is_bound)
-        return estimate_text(mean, each.digits)
+        return estimate_text(Estimate(0.0, None) if each.vanishes(mean.mean) else mean, each.digits)
 
     return {
         cca: [cell(each, metrics) for each in columns] for cca, metrics in application.metrics.items()

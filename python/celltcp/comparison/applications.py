@@ -246,6 +246,14 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     return counts is not None and estimate(counts).mean < round(100 / (100 - percentile), 6)
 
 
+def without_few(metrics: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
+    """Returns the metrics of an application with NaN for the percentiles of too few values."""
+    return {
+        name: [math.nan] * len(values) if has_too_few(name, metrics) else values
+        for name, values in metrics.items()
+    }
+
+
 def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     """Returns whether a mean, percentile or maximum of times is a lower bound, or a deviation unknown.
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metric_names import RANKING_NAMES, ranking_metric
 from celltcp.comparison.metrics import GOODPUT, JAIN, METRICS, RANKED, SHARE, best_of, workload_metrics
@@ -40,6 +41,8 @@ class ChosenBest(NamedTuple):
     verdict: Verdict
     #: CCAs under which the values are lower bounds.
     bounds: Collection[str] = ()
+    #: CCAs under which the values are maxima, as a percentile has too few.
+    maxima: Collection[str] = ()
 
 
 def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
@@ -84,7 +87,8 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 def best_by(comparison: Comparison, text: str) -> ChosenBest:
     """Returns the best congestion control or mix by a metric.
 
-    The values are NaN if the application can have the metric, but no run has a value.
+    The values are NaN if the application can have the metric, but no run has a value. A percentile of
+    too few values is the maximum of a run, which the result says.
 
     Raises:
         CelltcpError: if there is no such metric or flow, or the flow has no such metric.
@@ -92,26 +96,23 @@ def best_by(comparison: Comparison, text: str) -> ChosenBest:
     chosen = check_metric(text, comparison.results.about)
     values: Mapping[str, list[float]]
     bounds: Collection[str] = ()
+    maxima: Collection[str] = ()
     if chosen.metric == JAIN:
         values = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
     elif chosen.metric in (*METRICS, SHARE):
         values = _network_values(comparison, chosen)
     else:
         values = _application_values(comparison, chosen)
-        bounds = next(
-            (
-                each.bounds(chosen.metric)
-                for each in comparison.applications
-                if each.flow == chosen.flow
-            ),
-            (),
-        )
+        for each in comparison.applications:
+            if each.flow == chosen.flow:
+                bounds = each.bounds(chosen.metric)
+                maxima = [cca for cca, of in each.metrics.items() if has_too_few(chosen.metric, of)]
     ranked = {} if is_other_path(comparison.results) else values
     best = best_of(chosen.metric, ranked, random=not comparison.decides)
     if chosen.metric in METRICS and comparison.is_competing and comparison.decides:
         goodput = _network_values(comparison, chosen._replace(metric=GOODPUT))
         best = with_cost(best, chosen.metric, goodput, {})
-    return ChosenBest(chosen, values, _without_bounds(best, ranked, bounds), bounds)
+    return ChosenBest(chosen, values, _without_bounds(best, ranked, bounds), bounds, maxima)
 
 
 def _without_bounds(best: Verdict, names: Iterable[str], bounds: Collection[str]) -> Verdict:

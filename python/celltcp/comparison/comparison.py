@@ -251,9 +251,11 @@ class Comparison(RunTables):
     def flow_summary(self) -> pd.DataFrame:
         """Summary of each flow: its share of the path if it competes, and its application's metrics.
 
-        A row per CCA and flow. Metrics that a flow does not have are NaN.
+        A row per CCA and flow; NaN for metrics that it lacks, and for percentiles of too few values.
         """
         import pandas as pd
+
+        from celltcp.comparison.applications import without_few
 
         network = (*METRICS, SHARE) if self.competing_flows else METRICS
         applications = {application.flow: application.metrics for application in self.applications}
@@ -261,7 +263,7 @@ class Comparison(RunTables):
             (cca, flow.name): estimate_columns(
                 {
                     **{metric: self.values_of(flow, cca, metric) for metric in network},
-                    **applications.get(flow.name, {}).get(cca, {}),
+                    **without_few(applications.get(flow.name, {}).get(cca, {})),
                 }
             )
             for cca in self.ccas
@@ -277,16 +279,20 @@ class Comparison(RunTables):
 
     @property
     def recommendation(self) -> dict[str, list[str]]:
-        """For each requirement the best congestion control, followed by those that may be as good.
+        """The best congestion control by need, followed by those that may be as good.
 
-        `verdicts` separates ties from CCAs that the runs leave undecided. The list is empty for one run
-        of a random scenario, and for a requirement whose leader the application's metrics contradict.
-        Mixes of several flows are left out, as their CCAs compete with each other.
+        Needs are METRIC:FLOW for each flow with an application, and the requirements, unless the flow
+        under test does not compete. The list is empty for one run of a random scenario, and where the
+        application's metrics contradict. Mixes of several flows are left out, as their CCAs compete.
         """
-        decides = self.decides
+        has_needs = self.is_competing or QOE in self.requirements
+        verdicts = {**(self.verdicts if has_needs else self.network_verdicts)}
+        for stake in self.ranked_stakes:
+            if stake.metric not in self.requirements.values():
+                verdicts[f"{stake.metric}:{stake.flow}"] = stake.verdict
         return {
-            requirement: list(verdict.ranked) if decides and not verdict.contradicted_by else []
-            for requirement, verdict in self.verdicts.items()
+            need: list(verdict.ranked) if self.decides and not verdict.contradicted_by else []
+            for need, verdict in verdicts.items()
         }
 
     @property
@@ -397,25 +403,15 @@ class Comparison(RunTables):
 
     @property
     def decides(self) -> bool:
-        """Whether there are enough runs to name a best CCA: two, or one if nothing is random."""
+        """Whether enough runs are there to name a best CCA: two, or one if nothing is random."""
         return not self.randomness or int(self.results.about["runs"]) > 1
 
     @property
     def shares(self) -> pd.DataFrame:
-        """Shares of the path while all flows run: CCA, connections and goodput per mix and flow.
+        """Shares of the path while all flows run, as `shares_frame` has them."""
+        from celltcp.comparison.shares import shares_frame
 
-        The goodput is the sum over the connections of the flow, in Mbit/s: the mean over the runs, and
-        the half width of the 95 % interval, which is NaN without spread. The lowest and the highest
-        goodput of a connection are of all runs, NaN unless several ran all of the time.
-        """
-        import pandas as pd
-
-        columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
-        rows = [
-            (*share[:4], share.goodput.mean, share.goodput.half_width, *share[5:])
-            for share in self.mean_shares()
-        ]
-        return pd.DataFrame(rows, columns=[*columns, "lowest_mbps", "highest_mbps"])
+        return shares_frame(self.mean_shares())
 
     def mean_shares(self) -> list[MeanShare]:
         """Returns the shares of the path, a mean over the runs for each mix and flow."""
@@ -588,9 +584,8 @@ class Comparison(RunTables):
 
     def __repr__(self) -> str:
         about = self.results.about
-        verdicts = self.network_verdicts
-        ranked = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
-        best = ", ".join(f"{cca} for {name}" for name, cca in ranked.items() if name in verdicts)
+        leading = self.recommendation.items() if len(self.ccas) > 1 else ()
+        best = ", ".join(f"{ccas[0]} for {name}" for name, ccas in leading if ccas)
         runs = f"{count_text(about['runs'], 'run')} of {', '.join(self.ccas)}"
         return f"<Comparison {about['name']}: {runs}{f'; leading: {best}' if best else ''}>"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.campaign.provenance import origin_json
-from celltcp.comparison.applications import metric_estimates
+from celltcp.comparison.applications import metric_estimates, without_few
 from celltcp.comparison.metrics import METRICS, SHARE, estimate_of
 from celltcp.results.captured_limits import is_other_path
 from celltcp.results.rows import interval_json, json_value
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonOutcome:
     """Returns the outcome of a comparison; `by` are further ranking metrics, as in `best_by`."""
     about, series = comparison.results.about, comparison.series()
-    best = {name: ccas[0] for name, ccas in comparison.recommendation.items() if ccas}
+    recommendation = comparison.recommendation
+    best = {name: recommendation[name][0] for name in comparison.verdicts if recommendation.get(name)}
     document: ComparisonOutcome = {
         **origin_json(about),
         "randomness": comparison.randomness,
@@ -57,7 +58,7 @@ def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonO
             for cca in single_flow_mixes(series)
             if cca != best[requirement]
         ],
-        "recommendation": comparison.recommendation,
+        "recommendation": recommendation,
         "verdicts": {
             requirement: {
                 **best_outcome(verdict),
@@ -194,11 +195,12 @@ def _application(application: Application, verdict: Verdict) -> ApplicationOutco
         "tied": best["tied"],
         "undecided": best["undecided"],
         "figures": [
-            {"cca": cca, **_intervals(metrics)} for cca, metrics in application.metrics.items()
+            {"cca": cca, **_intervals(without_few(metrics))}
+            for cca, metrics in application.metrics.items()
         ],
     }
     rows: list[FrameKindRow] = [
-        {"cca": cca, "size": label, **_intervals(metrics)}
+        {"cca": cca, "size": label, **_intervals(without_few(metrics))}
         for label, by_cca in application.kinds.items()
         for cca, metrics in by_cca.items()
     ]

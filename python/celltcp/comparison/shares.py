@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from celltcp.results.columns import (
 from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Receiver of uploads in the column `ue` of connections.
 SERVER = "server"
@@ -205,6 +208,20 @@ def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanS
         for (mix, flow, cca), group in groups.items()
         for of_connections in [[goodput for share in group for goodput in share.of_connections]]
     ]
+
+
+def shares_frame(shares: Iterable[MeanShare]) -> pd.DataFrame:
+    """Returns a row per mix and flow with its CCA, connections and goodput, Mbit/s.
+
+    The goodput is the sum over the connections: the mean over the runs, and the half width of the 95 %
+    interval, NaN without spread. The lowest and the highest of a connection are those of all runs, NaN
+    unless several ran all of the time.
+    """
+    import pandas as pd
+
+    columns = "cca flow flow_cca connections goodput_mbps goodput_mbps_ci95 lowest_mbps highest_mbps"
+    rows = [(*each[:4], each.goodput.mean, each.goodput.half_width, *each[5:]) for each in shares]
+    return pd.DataFrame(rows, columns=columns.split())
 
 
 def _shared_slots(

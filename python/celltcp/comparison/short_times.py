@@ -45,6 +45,10 @@ class ShownColumn(NamedTuple):
             nearest_rank([math.inf if math.isnan(each) else each for each in values], self.percentile)
         ]
 
+    def vanishes(self, mean: float) -> bool:
+        """Returns whether a mean in the unit of the table is a deviation below its last digit."""
+        return APP_METRICS[self.metric].is_spread and mean < 0.5 * 10**-self.digits
+
 
 def with_percentiles_of_runs(
     columns: Sequence[ShownColumn], applications: Sequence[Application]
@@ -69,7 +73,10 @@ def with_percentiles_of_runs(
 
 
 def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -> list[ShownColumn]:
-    """Returns the columns of metrics; all times are in ms if the mean of one is short."""
+    """Returns the columns of metrics; all times are in ms if the mean of one is short.
+
+    Deviations have the digits of the means, and no column if all are below the last one.
+    """
     metrics, applications = list(metrics), list(applications)
     means = {
         name: [
@@ -81,11 +88,9 @@ def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -
         for name in metrics
         if APP_METRICS[name].unit == "s" and APP_METRICS[name].digits == TIME_DIGITS
     }
-    is_short = any(
-        mean < MAX_SHORT_S
-        for name, of in means.items()
-        if not APP_METRICS[name].is_spread
-        for mean in of
+    shortest = min(
+        (mean for name, of in means.items() if not APP_METRICS[name].is_spread for mean in of),
+        default=MAX_SHORT_S,
     )
     columns = []
     for name in metrics:
@@ -93,10 +98,14 @@ def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -
         # Some points of a sweep may have cut transfers, others none.
         headings = {each.heading(name) for each in applications} - {metric.heading}
         text = next(iter(headings), metric.heading)
-        if is_short and name in means:
-            digits = short_digits(min(means[name], default=MAX_SHORT_S))
+        if shortest < MAX_SHORT_S and name in means:
+            least = shortest if metric.is_spread else min(means[name], default=MAX_SHORT_S)
             heading = f"{text.removesuffix('s')}ms"
-            columns.append(ShownColumn(name, heading, digits, 1e3))
+            column = ShownColumn(name, heading, short_digits(least), 1e3)
         else:
-            columns.append(ShownColumn(name, text, metric.digits))
+            column = ShownColumn(name, text, metric.digits)
+        if not (
+            applications and column.vanishes(column.factor * max(means.get(name, ()), default=0.0))
+        ):
+            columns.append(column)
     return columns

@@ -265,12 +265,14 @@ def shares_table(comparison: Comparison) -> Table:
 def shares_title(comparisons: Iterable[Comparison], *, has_index: bool) -> str:
     """Returns the title of a table of `share_columns`, with the flows that it leaves out."""
     every = [*comparisons]
-    pausing = _names_text(name for each in every for name in sorted(each.pausing_flows))
-    index = f", and Jain's index (1 is fair{pausing and f', without {pausing}'})" if has_index else ""
-    names = _names_text(name for each in every for name in each.intermittent_flows)
-    return (
-        f"Shares of the path while all flows run{index}{names and f'; without {names}, idle at times'}"
+    names = list(dict.fromkeys(name for each in every for name in each.intermittent_flows))
+    pausing = _names_text(
+        name for each in every for name in sorted(each.pausing_flows) if name not in names
     )
+    index = f", and Jain's index (1 is fair{pausing and f', without {pausing}'})" if has_index else ""
+    send = "send" if names[1:] else "sends"
+    left_out = f"; {_names_text(names)} left out, which {send} now and then" if names else ""
+    return f"Shares of the path while all flows run{index}{left_out}"
 
 
 def _names_text(names: Iterable[str]) -> str:

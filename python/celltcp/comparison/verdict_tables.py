@@ -129,7 +129,8 @@ def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
         f"{names[cca]} {words.with_unit(words.mean_number(values, is_bound=cca in best.bounds))}"
         for cca, values in best.values.items()
     )
-    return f"best by {metric_text}: {verdict_text(best.verdict, names)} ({means})"
+    few_text = "; of too few values for a percentile: the largest of a run" if best.maxima else ""
+    return f"best by {metric_text}: {verdict_text(best.verdict, names)} ({means}{few_text})"
 
 
 def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:

@@ -38,12 +38,13 @@ def fit_table(
     left_out: list[str] = []
     rest = table
     empty = _empty_columns(table)
-    for name in dict.fromkeys((*empty, *table.droppable)):
+    # Of columns without a number, all are left out or none.
+    for group in (empty, *([name] for name in table.droppable if name not in empty)):
         if _min_width(console, options, _rich_table(rest)) <= console.width:
             break
-        if name in names:
-            left_out.append(name)
-            rest = rest.without((name,))
+        shown = [name for name in group if name in names]
+        left_out += shown
+        rest = rest.without(shown)
     tables = [rest]
     if keeps_all and not set(left_out) <= set(empty):
         texts = _leading_texts(rest)
