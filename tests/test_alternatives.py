@@ -374,6 +374,14 @@ def test_of_two_alternatives_at_a_place_neither_is_better_in_all(need: Need, see
         assert any(other.is_as_good(each, 2 * need.min_gain) for other in near)
 
 
+def test_of_gains_at_their_bound_the_better_value_counts(need: Need) -> None:
+    """A share of late frames of a thousandth is as far from one of all as one of a hundredth."""
+    worse = _alternative(need, 4.6, 0, "a")._replace(cca="bic", values=[0.01])
+    better = _alternative(need, 4.6, 0, "a")._replace(cca="scalable", values=[0.001])
+    shown = best_by_place(need, [_alternative(need, 0, 0, ""), worse, better])
+    assert [each.cca for each in shown[1:]] == ["scalable"]
+
+
 def test_half_of_the_goodput_of_others_is_worth_a_quarter_of_the_delay(need: Need) -> None:
     half = math.log(2)
     for gain, is_better in ((2.2 * half, True), (1.8 * half, False)):

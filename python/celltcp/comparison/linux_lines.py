@@ -35,6 +35,8 @@ _SWITCHES = {"true": "1", "false": "0"}
 #: Bytes of a full packet that fq counts, with Ethernet's header (`qdisc_pkt_len` in fq_dequeue of
 #: net/sched/sch_fq.c), and of its payload, which sockets count: headers of IP and TCP have 52.
 _FQ_BYTES, _PAYLOAD_BYTES = PACKET_BYTES + 14, PACKET_BYTES - 52
+#: Both ends of a connection.
+BOTH_HOSTS = "both hosts"
 #: Tables of links and hops.
 _NETWORK = ("path", "links")
 #: RTT below which hosts are in one subnet, ms.
@@ -98,9 +100,9 @@ def _line(
         return ""
     has_condition = scenario is not None and "condition" in entry and is_raised(field, value, scenario)
     condition = f", {entry['condition']}" if has_condition else ""
-    host = host_text(entry["host"], scenario)
-    if field == "tcp.min_rto" and _has_requests(scenario or {}):
-        host = f"both hosts, as the {_node('receiver', scenario) or 'other one'} repeats lost requests"
+    host = host_of_field(field, scenario)
+    if host == BOTH_HOSTS and entry["host"] != BOTH_HOSTS:
+        host += f", as the {_node('receiver', scenario) or 'other one'} repeats lost requests"
     sizes = _receive_buffers(scenario or {}, {**others, field: value})
     line = entry["line"].format(value=text, **sizes)
     if _is_on_link(scenario or {}):
@@ -247,6 +249,14 @@ def _flow(index: str, scenario: Mapping[str, Any]) -> Mapping[str, Any]:
     flows = scenario.get("flows", ())
     flow: Mapping[str, Any] = flows[int(index)] if index.isdigit() and int(index) < len(flows) else {}
     return flow
+
+
+def host_of_field(field: str, scenario: Mapping[str, Any] | None) -> str:
+    """Returns the host that sets a field of `tcp`, with its node in the scenario."""
+    if field == "tcp.min_rto" and _has_requests(scenario or {}):
+        return BOTH_HOSTS
+    entry = systems()["linux"]["fields"].get(field)
+    return BOTH_HOSTS if entry is None else host_text(entry["host"], scenario)
 
 
 def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:

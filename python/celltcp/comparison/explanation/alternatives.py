@@ -10,10 +10,10 @@ from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_o
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
-from celltcp.comparison.metrics import GOODPUT, words_of
+from celltcp.comparison.metrics import GOODPUT, sign_of, words_of
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
-from celltcp.results.statistics import Verdict
+from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
@@ -159,6 +159,10 @@ class Need:
         count = min(len(before), len(after))
         return MetricChange("", self.metric, before[:count], after[:count]).gain
 
+    def signed_mean(self, alternative: Alternative) -> float:
+        """Returns the mean of the ranking metric with the sign that makes more better."""
+        return sign_of(self.metric) * estimate(alternative.values).mean
+
     def net_gain(self, alternative: Alternative, reference: str) -> float:
         """Returns the gain less losses of an alternative against a congestion control alone."""
         losses = self.losses(alternative.comparison, alternative.cca, reference)
@@ -291,7 +295,14 @@ def _front(need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]
     """
     front: list[Alternative] = []
     in_order = sorted(
-        alternatives, key=lambda each: (each.cca != need.reference, -each.net_gain, -each.other_gain)
+        alternatives,
+        key=lambda each: (
+            each.cca != need.reference,
+            -each.net_gain,
+            -each.other_gain,
+            # Large gains have a bound.
+            -need.signed_mean(each),
+        ),
     )
     for each in in_order:
         has_better = any(
@@ -326,7 +337,12 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
             best.append(
                 min(
                     alike,
-                    key=lambda each: (each.remedy is not None, -each.other_gain, len(each.changes)),
+                    key=lambda each: (
+                        each.remedy is not None,
+                        -each.other_gain,
+                        len(each.changes),
+                        -need.signed_mean(each),
+                    ),
                 )
             )
     return best

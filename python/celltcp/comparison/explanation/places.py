@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from celltcp.comparison.linux_lines import host_text, with_node
+from celltcp.comparison.linux_lines import BOTH_HOSTS, host_of_field, with_node
 from celltcp.comparison.queue_lines import SHAPED_RATES, filled_directions
-from celltcp.comparison.settings_lines import systems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +46,7 @@ def _place_of(field: str, scenario: Mapping[str, Any]) -> str:
     if table == "flows":
         return "application" if {"workload", "count"} & {*parts} else _sender(scenario, int(parts[0]))
     if table == "tcp":
-        entry = systems()["linux"]["fields"].get(field, {"host": "both hosts"})
-        return host_text(entry["host"], scenario)
+        return host_of_field(field, scenario)
     if table == "path" and parts[0] == "wired":
         return "router"
     if table == "path" and parts[0] in _UPLINK_QUEUE:
@@ -57,7 +55,7 @@ def _place_of(field: str, scenario: Mapping[str, Any]) -> str:
         return "base station"
     if table == "path" and parts[0] in _DOWNLINK_QUEUE:
         return "downlink queue"
-    return "both hosts" if table == "kernel" else "network"
+    return BOTH_HOSTS if table == "kernel" else "network"
 
 
 def _sender(scenario: Mapping[str, Any], index: int) -> str:
