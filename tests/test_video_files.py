@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -270,6 +271,25 @@ def test_the_command_plays_a_film(celltcp: Celltcp, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(out.read_text())["rows"]
     assert 0.5 <= row["bitrate_mbps"] <= 2
+
+
+def test_a_scenario_of_a_film_keeps_its_ladder_and_buffer(tmp_path: Path) -> None:
+    file = place(tmp_path, lines({}), f'{SCENARIO}max_buffer = "12s"\n')
+    played = {
+        ladder: ct.compare_video(str(file), "throughput,bola-e", "cubic", 1, ladder=ladder)
+        for ladder in (None, "1080p")
+    }
+    for ladder, result in played.items():
+        for (_, abr), comparison in result.comparisons.items():
+            text = str(comparison.results.about["scenario"])
+            workload = tomllib.loads(text)["flows"][0]["workload"]
+            assert workload["ladder"].endswith(ladder or "short.json")
+            assert (workload["abr"], workload["max_buffer"]) == (abr, "12s")
+    # The file has no rate above 2 Mbit/s; a link of 20 Mbit/s carries those of the built-in ladder.
+    assert played[None].table["bitrate_mbps"].max() <= 2 < played["1080p"].table["bitrate_mbps"].max()
+    other = ct.compare_video("steady-5-18", "bola-e", "cubic", 1, duration="5s")
+    (comparison,) = other.comparisons.values()
+    assert 'ladder = "bbb"' in str(comparison.results.about["scenario"])
 
 
 def test_what_a_film_leaves_open_and_what_is_unlikely_are_warnings(

@@ -42,7 +42,7 @@ _PICTURES = ("video", "video-ecdf")
 )
 @click.option(
     "--ladder",
-    default="bbb",
+    show_default="that of the scenario's video, else bbb",
     help="Representations of the video: bbb, 1080p, 4k, or a file of segment sizes (.json).",
 )
 @options("cca", "duration", "changes")
@@ -54,16 +54,17 @@ _PICTURES = ("video", "video-ecdf")
 def video(
     scenarios: tuple[str, ...],
     abr: str,
-    ladder: str,
+    ladder: str | None,
     settings: RunSettings,
     dry_run: bool,
     json_file: str | None,
 ) -> None:
     """Compare CCAs by video quality of experience (ITU-T P.1203).
 
-    The first flow of each SCENARIO becomes a video session, per ABR algorithm. The tables have mean
-    opinion scores from 1 to 5, linear QoE, bitrates and stalls, the best CCA and ABR algorithm.
-    SCENARIO is as for celltcp compare; without any: a radio cell, a highway, the motorway, and NR.
+    The first flow of each SCENARIO becomes a video session per ABR algorithm, or stays one. The tables
+    have mean opinion scores from 1 to 5, linear QoE, bitrates and stalls, the best CCA and ABR
+    algorithm. SCENARIO is as for celltcp compare; without any: a radio cell, a highway, the
+    motorway, and NR.
 
     celltcp video check compares the scores with those of the reference software, where that is
     installed.

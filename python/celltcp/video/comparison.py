@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,10 +30,11 @@ from celltcp.results.rows import json_rows
 from celltcp.results.statistics import Verdict, estimate, paired_gap
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_LIST
-from celltcp.scenarios.changes import Changes, override_texts
+from celltcp.scenarios.changes import Changes, override_texts, value_at
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
+from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.video.outcome import VideoOutcome, VideoVerdict
 
 #: Default scenarios: an LTE cell, a highway in LTE, cars on a motorway, and NR.
@@ -41,6 +43,9 @@ DEFAULT_SCENARIOS = ("mobility/forward-60-4g", "highway/drive", "vehicular/scena
 #: Default ABR algorithms.
 DEFAULT_ABRS = ("throughput", "bola-e", "robust-mpc")
 
+
+#: Default ladder of a scenario without a video.
+_LADDER = "bbb"
 
 #: Scores by which ABR algorithms rank.
 SCORES = (QOE, "linear_qoe")
@@ -261,7 +266,7 @@ def compare_video(
     duration: str | float | None = None,
     jobs: int | None = None,
     *,
-    ladder: str = "bbb",
+    ladder: str | None = None,
     engine: str = NATIVE,
     kernel: str | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line
@@ -272,14 +277,16 @@ def compare_video(
     """Plays a video on each scenario, with each ABR algorithm, under each congestion control.
 
     Args:
-        scenarios: as for `celltcp.compare_all`; the workload of the first flow is replaced.
+        scenarios: as for `celltcp.compare_all`; the workload of the first flow is replaced, but for the
+            fields of a video.
         abr: ABR algorithms, as a list or in one text with commas.
         cca: as for `celltcp.compare`.
         runs: number of runs of each combination; run i has `seed + i`.
         seed: seed of the first run.
         duration: length of a run, such as `"600s"`.
         jobs: number of parallel runs; by default one per core.
-        ladder: representations of the video: a built-in ladder, or a file of segment sizes (`.json`).
+        ladder: representations of the video: a built-in ladder, or a file of segment sizes (`.json`);
+            by default that of the scenario's video, or else `"bbb"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
         kernel: version of the kernel; by default the newest built one.
         set: scenario fields to override, such as `flows.0.workload.max_buffer`.
@@ -306,9 +313,14 @@ def compare_video(
 
 
 def expand_videos(
-    scenarios: str | Sequence[str], abr: str | Sequence[str], ladder: str, settings: RunSettings
+    scenarios: str | Sequence[str],
+    abr: str | Sequence[str],
+    ladder: str | None,
+    settings: RunSettings,
 ) -> dict[str, ScenarioList]:
     """Returns the scenarios with a video as the workload of the first flow, by ABR algorithm.
+
+    Where it is a video already, its other fields stay, and its ladder unless one is given.
 
     Raises:
         CelltcpError: if a name is no scenario or no ABR algorithm.
@@ -318,15 +330,28 @@ def expand_videos(
         raise CelltcpError(f"abr: {', '.join(abrs)!r} is wrong; allowed: names, each once")
     own_changes = override_texts(settings.changes)
     # A file is relative to the working directory, not to the folder of a scenario.
-    source = str(Path(ladder).resolve()) if ladder.endswith(".json") else ladder
-    result = {}
-    for name in abrs:
-        workload = (
-            f'flows.0.workload={{ kind = "video", abr = "{name}", ladder = {json.dumps(source)} }}'
-        )
-        with_video = replace(settings, changes=[workload, *own_changes])
-        result[name] = expand_scenarios(scenarios, with_video.source)
-    return result
+    path = str(Path(ladder).resolve()) if ladder and ladder.endswith(".json") else ladder
+    is_video = functools.cache(lambda scenario: _has_video(replace(settings, changes=()), scenario))
+
+    def source(abr: str, scenario: str) -> ScenarioSource:
+        workload = "flows.0.workload"
+        if not is_video(scenario):
+            ladder_text = json.dumps(path or _LADDER)
+            changes = [f'{workload}={{ kind = "video", abr = "{abr}", ladder = {ladder_text} }}']
+        else:
+            changes = [f"{workload}.abr={abr}", *([f"{workload}.ladder={path}"] if path else [])]
+        return replace(settings, changes=[*changes, *own_changes]).source(scenario)
+
+    return {name: expand_scenarios(scenarios, functools.partial(source, name)) for name in abrs}
+
+
+def _has_video(settings: RunSettings, scenario: str) -> bool:
+    """Returns whether the first flow of a scenario is a video; not if it cannot be loaded."""
+    try:
+        text = settings.source(scenario).scenario.to_toml()
+    except CelltcpError:
+        return False
+    return bool(value_at(tomllib.loads(text), "flows.0.workload.kind") == "video")
 
 
 def video_request(
