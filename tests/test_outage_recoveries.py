@@ -123,3 +123,22 @@ def test_outages_have_the_time_until_data_and_the_rate_are_back(cca: str) -> Non
     back = re.search(r"the rate before it was back ([\d.]+) s", text)
     assert back, text
     assert float(back[1]) >= mean_s - 0.1
+
+
+def test_what_outages_take_of_page_times_is_that_beyond_pages_without_one() -> None:
+    """The same drives without outages have the time of the pages that met none."""
+    changes: dict[str, Value] = {
+        "path.rtt": "60ms",
+        "path.down": "20Mbit/s",
+        "flows.0.workload": {"kind": "sequence", "size": "500kB", "gap": "2s"},
+    }
+    gaps = [{"at": f"{at}s", "duration": "3s"} for at in (20, 50, 90)]
+    with_gaps, without = (
+        ct.compare("steady-20-68", "cubic", 3, duration="120s", set={**changes, "path.blackouts": each})
+        for each in (gaps, [])
+    )
+    text = ExplainedComparison(with_gaps).ccas[0].cause_text("outage")
+    found = re.search(r"transfers met one, .* outages are (\d+) % of the mean time\.$", text)
+    assert found is not None
+    times_s = [each.applications[0].means("completion_s")[0] for each in (with_gaps, without)]
+    assert int(found[1]) == pytest.approx(100 * (1 - times_s[1] / times_s[0]), abs=4)

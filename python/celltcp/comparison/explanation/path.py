@@ -8,7 +8,7 @@ import numpy as np
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bytes, burst_bytes, bursts_exceed_buffer
-from celltcp.comparison.explanation.cause import Cause, percent_text, times_text
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text, times_text
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.hystart import hystart_text
@@ -19,7 +19,8 @@ from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
 from celltcp.comparison.explanation.ramps import unused_mbps
 from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
-from celltcp.scenarios.quantity_texts import size_text
+from celltcp.comparison.units_of_work import UNITS
+from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,6 +44,8 @@ _MIN_OVERFLOW_SHARE = 0.1
 _MIN_OVERSHOOT_SHARE = 0.05
 #: Minimum share of the time of the runs in which a flow with connections nearly always has some.
 _MIN_ALWAYS_SHARE = 0.95
+#: Units of work that begin at any time, and take longer in an outage.
+_TIMED_UNITS = ("completion", "response", "page_load")
 #: Minimum wait after an outage that a text mentions, s.
 _MIN_WAIT_S = 0.05
 #: Time of a mean rate beside an outage, s, and the share of that before at which the rate is back.
@@ -172,8 +175,32 @@ def outage(evidence: Evidence) -> Cause | None:
         "outage",
         f"The link carried nothing for {percent_text(share)} of the time{of_text}, "
         f"{times_text(len(outages))}{evidence.in_runs_text}, at most {longest.length_s:.1f} s at "
-        f"{longest.start_s:.1f} s{wait_text}.",
+        f"{longest.start_s:.1f} s{wait_text}.{_units_text(evidence)}",
         min(share + sum(waits_s.values()) / whole_s, 1.0),
+    )
+
+
+def _units_text(evidence: Evidence) -> str:
+    """Returns what outages take of the mean time of units of work as a sentence; empty without any.
+
+    Those that met one are held against the others. Frames come in the outage, too, and are left out.
+    """
+    kind = evidence.unit_key.partition(":")[0]
+    if evidence.units is None or kind not in _TIMED_UNITS:
+        return ""
+    units = evidence.units
+    units = units[(units["unit"] == kind) & units["duration_s"].notna()]
+    gaps = [*evidence.outages, *evidence.ack_outages]
+    has_met = intervals_overlap_outages(units, units["start_s"], units["end_s"], gaps)
+    met, others = units[has_met]["duration_s"], units[~has_met]["duration_s"]
+    if met.empty or others.empty or not met.mean() > others.mean():
+        return ""
+    part = 1.0 - others.mean() / units["duration_s"].mean()
+    noun = UNITS[kind].noun
+    return (
+        f" {number_text(len(met))} of {number_text(len(units))} {noun} met one, and took "
+        f"{time_text(met.mean())} on average, the others {time_text(others.mean())}: outages are "
+        f"{percent_text(part)} of the mean time."
     )
 
 
