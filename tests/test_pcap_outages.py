@@ -224,3 +224,29 @@ def test_a_path_that_keeps_packets_while_it_stands_still_has_no_blackout(
     )
     assert not path.blackouts
     assert not path.left_out
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_each_silence_has_its_length_and_a_queue_that_outlives_it_overflows(
+    tmp_path: Path, seed: int, keeps: bool
+) -> None:
+    """No ACK comes while the path stands still. A blackout loses what was in the queue as well."""
+    draw = random.Random(f"silences {seed} {keeps}")
+    gaps = [(2 + draw.random(), draw.uniform(0.9, 1.3)), (6 + draw.random(), draw.uniform(1.4, 2))]
+    changes: dict[str, Any] = {"path.down": {"steps": interrupted("20Mbit/s", gaps)}}
+    if not keeps:
+        tables = [{"at": f"{at:.2f}s", "duration": f"{length:.2f}s"} for at, length in gaps]
+        changes = {"path.blackouts": tables}
+    (row,) = analyse(_captured(tmp_path, draw, "server", **changes)).connections.to_dict("records")
+    text = row["diagnosis"]
+    lengths = re.findall(r"for ([\d.]+) s from ([\d.]+) s on", text)
+    assert len(lengths) == 2, text
+    for (silence_s, start_s), (at, length) in zip(lengths, gaps, strict=True):
+        # The last packet before it is still acknowledged.
+        assert float(start_s) == pytest.approx(at, abs=0.21)
+        late_s = float(silence_s) - length
+        assert -0.15 < late_s < (0.15 if keeps else 1.2 * length)
+    assert ("overflowed the queue" in text) == (keeps and row["losses_outage"] > 0), text
+    waited_s = float(re.findall(r"waited ([\d.]+) s for", text)[0])
+    assert waited_s < sum(float(each) for each, _ in lengths)

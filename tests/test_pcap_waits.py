@@ -16,6 +16,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.requests import cycle_text
 from celltcp.pcap.diagnosis.waits import waits
@@ -34,7 +35,9 @@ def test_a_receiver_is_silent_for_as_long_as_acks_queue(rtt_ms: int, is_told: bo
     losses = pd.DataFrame(
         {"kind": ["outage"], "repair": ["fast"], "t_s": [4.0], "repaired_s": [6.7], "is_upstream": [0]}
     )
-    times = [wait.time_s for wait in waits(Evidence(row, losses, pd.DataFrame()))]
+    times = [
+        wait.time_s for wait in waits(Evidence(row, losses, pd.DataFrame(columns=INTERVAL_COLUMNS)))
+    ]
     assert times == ([2.7] if is_told else [])
 
 

@@ -20,6 +20,7 @@ from celltcp.pcap.diagnosis.evidence import (
     times_text,
 )
 from celltcp.pcap.diagnosis.requests import cycle_of, cycle_text
+from celltcp.pcap.diagnosis.silences import lost_in_silences, silences_of, silences_text
 from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.scenarios.quantity_texts import ms_text, time_text
 
@@ -290,7 +291,8 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         )
     elif row["spurious"] and not row["losses"]:
         text = (
-            f"waited {time_text(answered_s)} for a path that stood still; nothing was lost "
+            f"waited {time_text(answered_s)} for a path that stood still"
+            f"{silences_text(silences_of(evidence, answered_s))}; nothing was lost "
             f"({plural(row['spurious'], 'spurious retransmission')})"
         )
     elif len(others) and not _is_outage(evidence):
@@ -305,15 +307,14 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             f"{', or for an outage of the path' if is_longer else ''}"
         )
     else:
-        count = row["losses_outage"]
+        silences = silences_of(evidence, answered_s)
         starts_s = [float(outage["t_s"].iloc[0]) for outage in outages_of(evidence.losses)]
-        lost_text = segments_were(count) if count else "nothing was"
         text = (
             f"waited {time_text(answered_s)} for an outage of the path"
-            f"{times_text(starts_s)}, in which {lost_text} lost"
-            f"{_doubled_text(evidence)}"
+            f"{silences_text(silences) if silences else times_text(starts_s)}, "
+            f"{lost_in_silences(evidence, silences)}{_doubled_text(evidence)}"
         )
-        is_outage = bool(count)
+        is_outage = bool(row["losses_outage"])
     yield Wait(answered_s, text, is_outage)
 
 
