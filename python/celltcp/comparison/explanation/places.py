@@ -19,7 +19,11 @@ _DOWNLINK_QUEUE, _UPLINK_QUEUE = ("queue", "buffer"), ("uplink_queue", "uplink_b
 def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: bool) -> list[str]:
     """Returns where a remedy is made, and that of the congestion control if it `sets_cca`, too."""
     places = [] if remedy is None else _places_of_changes(remedy, scenario)
-    return sorted(dict.fromkeys([*places, *([_sender(scenario, 0)] if sets_cca else [])]))
+    places += [_sender(scenario, 0)] if sets_cca else []
+    # Senders of several nodes include that of a single flow.
+    if "sender" in places:
+        places = [each for each in places if not each.startswith("sender (")]
+    return sorted(dict.fromkeys(places))
 
 
 def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]:

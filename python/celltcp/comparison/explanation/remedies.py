@@ -314,7 +314,7 @@ def large_requests(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     against = "a window of the client that shrinks in pauses"
     yield Remedy(against, ("tcp.slow_start_after_idle=false",))
     if sizes := request_and_response(evidence.workload):
-        segments = math.ceil(sizes[0] / MSS)
+        segments = min(math.ceil(sizes[0] / MSS), _MAX_INITIAL_WINDOW)
         yield Remedy(against, (f"tcp.initial_window={segments}",))
 
 
