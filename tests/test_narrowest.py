@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -97,3 +98,17 @@ def test_pm_uses_the_capacity_of_the_narrowest_part() -> None:
         run = result.values(cca, "run")[0]
         mine = result.slots[result.slots["run"] == run]
         assert abs(mine["a"].mean() - share) < 0.15
+
+
+@pytest.mark.parametrize(
+    ("bdps", "text"),
+    [(2.05, "2.0[3-7] bandwidth-delay products"), (0.5, r"0\.(49|50) of the bandwidth-delay product")],
+)
+def test_the_burst_of_a_policer_is_a_part_or_several_of_the_bandwidth_delay_product(
+    bdps: float, text: str
+) -> None:
+    mbps, rtt_ms = 10, 50
+    policer = {"rate": f"{mbps}Mbit/s", "burst": f"{bdps * 125 * mbps * rtt_ms:.0f}B"}
+    changes: dict[str, Value] = {**_WIDE, "path.policer": policer, "path.rtt": f"{rtt_ms}ms"}
+    result = ct.compare("steady-100-68", ["cubic"], 1, duration="10s", set=changes)
+    assert re.search(f" is {text}, ", ExplainedComparison(result).ccas[0].cause_text("policer"))

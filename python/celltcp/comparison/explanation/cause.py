@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from celltcp.scenarios.quantity_texts import three_digits
+
+#: Ratio from which on two decimals are enough, and that from which on a size is several products.
+_MIN_TWO_DECIMALS, _MIN_PRODUCTS = 0.1, 1.005
+
 
 class Cause(NamedTuple):
     """A reason for the metrics of a congestion control."""
@@ -33,6 +38,15 @@ def percent_text(share: float) -> str:
 def number_text(count: float) -> str:
     """Returns a count as text, with a space before each group of three digits."""
     return f"{round(count):,}".replace(",", " ")
+
+
+def bdps_text(ratio: float) -> str:
+    """Returns a size in bandwidth-delay products as text, `2.05 bandwidth-delay products` or a part."""
+    number = f"{ratio:.2f}" if ratio >= _MIN_TWO_DECIMALS else three_digits(ratio)
+    is_part = ratio < _MIN_PRODUCTS
+    return (
+        f"{number} of the bandwidth-delay product" if is_part else f"{number} bandwidth-delay products"
+    )
 
 
 def times_text(count: int) -> str:

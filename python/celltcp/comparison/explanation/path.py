@@ -8,7 +8,13 @@ import numpy as np
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bytes, burst_bytes, bursts_exceed_buffer
-from celltcp.comparison.explanation.cause import Cause, number_text, percent_text, times_text
+from celltcp.comparison.explanation.cause import (
+    Cause,
+    bdps_text,
+    number_text,
+    percent_text,
+    times_text,
+)
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.hystart import hystart_text
@@ -98,9 +104,9 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     return Cause(
         "shallow_buffer",
         f"T{evidence.buffer_text[1:]} is shallow: no more than {size_text(queued)} waited in it, "
-        f"{queued / evidence.bdp:.2f} of the bandwidth-delay product of "
-        f"{size_text(evidence.bdp)}{burst_text}. It overflowed in {recoveries_text} and dropped "
-        f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}{unused_text}."
+        f"{bdps_text(queued / evidence.bdp)} of {size_text(evidence.bdp)}{burst_text}. It overflowed "
+        f"in {recoveries_text} and dropped {evidence.mean_count_text(lost)} segments"
+        f"{evidence.per_run_text}{unused_text}."
         f"{_arrival_text(evidence)}{probe_overflow_text(evidence, queued / evidence.bdp)}",
         # Recoveries from other losses reduce the window as well.
         unused_share * share,
@@ -305,10 +311,7 @@ def _policer_text(evidence: Evidence) -> str:
     )
     # Rate and burst are both of packets with headers.
     share = burst / (125 * mbps * evidence.min_rtt_ms)
-    return (
-        f" of {policer['rate']}, whose burst of {size_text(burst)} is {share:.2f} of the "
-        "bandwidth-delay product,"
-    )
+    return f" of {policer['rate']}, whose burst of {size_text(burst)} is {bdps_text(share)},"
 
 
 def random_loss(evidence: Evidence) -> Cause | None:

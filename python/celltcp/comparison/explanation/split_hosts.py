@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause, percent_text
+from celltcp.comparison.explanation.cause import Cause, bdps_text, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, MIN_WINDOW_PER_RTT
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.window_remedies import WINDOW_BDPS, rounded_size
 from celltcp.scenarios.cca_mix import parse_mix
-from celltcp.scenarios.quantity_texts import size_text, three_digits
+from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,8 +96,8 @@ def later_leg(evidence: Evidence) -> Cause | None:
     buffer_text = ""
     if host is not None and host.buffer_bytes < WINDOW_BDPS * _far_bdp(evidence):
         buffer_text = (
-            f"; its buffer of {host.buffer} is {three_digits(host.buffer_bytes / _far_bdp(evidence))} "
-            f"of the bandwidth-delay product of that leg ({size_text(_far_bdp(evidence))} at an RTT of "
+            f"; its buffer of {host.buffer} is {bdps_text(host.buffer_bytes / _far_bdp(evidence))} "
+            f"of that leg ({size_text(_far_bdp(evidence))} at an RTT of "
             f"{_far_rtt_ms(evidence):.0f} ms)"
         )
     return Cause(
