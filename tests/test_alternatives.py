@@ -179,18 +179,17 @@ def test_an_aqm_of_the_downlink_leaves_the_queue_of_the_uplink() -> None:
 
 
 def test_alternatives_of_long_runs_have_more_of_these_than_the_first_trials() -> None:
-    """A trial of all CCAs has one run where these are long; those shown are then repeated, singly."""
+    """A trial of all CCAs has fewer runs where these are long; those shown are then repeated, singly."""
     changes: Changes = {
-        "path.rtt": "20ms", "path.down": "150Mbit/s", "path.buffer": "8bdp", "flows": _FLOWS,
+        "path.rtt": "20ms", "path.down": "100Mbit/s", "path.buffer": "8bdp", "flows": _FLOWS,
     }  # fmt: skip
-    ccas = ["cubic", "reno", "bic", "htcp"]
-    result = ct.compare("steady-20-68", ccas, 3, duration="60s", set=changes)
+    result = ct.compare("steady-20-68", ["cubic", "reno"], 3, duration="30s", set=changes)
     explained = _tried(result)
     table = explained.conclusion.alternatives
     assert table is not None
-    assert "in 1 of 3 runs" in explained.remedies[0].trial
+    assert "in 2 of 3 runs" in explained.remedies[0].trial
     assert table.run_count == 3
-    assert "; in 3 runs, against cubic alone" in table.table.title.replace("place; in", "; in")
+    assert "; in 3 runs, against cubic alone" in table.table.title
 
 
 def test_game_commands_with_rare_losses_are_judged_by_their_tail() -> None:
