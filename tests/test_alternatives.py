@@ -179,7 +179,7 @@ def test_an_aqm_of_the_downlink_leaves_the_queue_of_the_uplink() -> None:
 
 
 def test_alternatives_of_long_runs_have_more_of_these_than_the_first_trials() -> None:
-    """A trial of all CCAs has fewer runs where these are long; those shown are then repeated, singly."""
+    """A trial of all CCAs has fewer runs where these are long; those shown are repeated, singly."""
     changes: Changes = {
         "path.rtt": "20ms", "path.down": "100Mbit/s", "path.buffer": "8bdp", "flows": _FLOWS,
     }  # fmt: skip
