@@ -272,6 +272,23 @@ def test_a_hop_that_varies_is_no_place_for_a_shaper(varying: bool) -> None:
     assert all("INTERFACE to the LAN" in line for each in shapers for line in each.lines)
 
 
+def test_where_nothing_helps_the_first_flow_the_alternatives_are_for_the_next_one() -> None:
+    """A download takes the least time with its deep queue, and the pages beside it wait in that."""
+    page = {"kind": "page", "objects": 8, "object": "10kB", "multiplexed": True, "gap": "1s"}
+    changes: Changes = {
+        "path.rtt": "50ms", "path.down": "30Mbit/s", "path.buffer": "4bdp",
+        "flows": [
+            {"name": "update", "workload": {"kind": "bulk", "bytes": "50MB"}},
+            {"name": "web", "cca": "cubic", "workload": page},
+        ],
+    }  # fmt: skip
+    table = _explained(changes, ["cubic", "bbr"], "20s").conclusion.alternatives
+    assert table is not None
+    assert "Alternatives for web (page load time)" in table.table.title
+    metrics = table.to_json()[0]["metrics"]
+    assert next(iter(metrics)) == "page_load_s:web"
+
+
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
     """Frames of a third are in time, and carry a third."""
     workload = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}

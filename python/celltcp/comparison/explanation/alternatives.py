@@ -251,6 +251,17 @@ def first_need(comparison: Comparison) -> Need | None:
     return None
 
 
+def needs_of(comparison: Comparison) -> list[Need]:
+    """Returns the first need of a comparison, and those of further flows."""
+    first = first_need(comparison)
+    further = [
+        Need(comparison, choice, cca_to_set(comparison, choice))
+        for choice in choices_of(comparison)[1:]
+        if choice.flows
+    ]
+    return [] if first is None else [first, *further]
+
+
 def _single_choice(comparison: Comparison) -> Choice:
     """Returns the need of a single CCA: that of the first application, or else of the network."""
     verdict = Verdict(comparison.ccas[0], ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.explanation.alternatives import (
@@ -9,6 +10,7 @@ from celltcp.comparison.explanation.alternatives import (
     Need,
     best_by_place,
     first_need,
+    needs_of,
     recommended,
 )
 from celltcp.comparison.explanation.alternatives_table import AlternativesTable
@@ -61,21 +63,21 @@ class Conclusion(NamedTuple):
 def conclusion_of(
     trials: Trials, comparison: Comparison, remedies: Sequence[ProposedRemedy]
 ) -> Conclusion:
-    """Returns the conclusion for the first need, from all remedies that were tried.
+    """Returns the conclusion for the first need that a remedy helps, from all that were tried.
 
     If none of them helps by its ranking metric, but by its tail, it is for that.
     """
-    first = first_need(comparison)
     tried = [each for each in remedies if each.after is not None]
-    if first is None or not tried:
-        return Conclusion(None, None)
-    for need in (first, *first.for_tail()):
+    needs = needs_of(comparison) if tried else []
+    for need in itertools.chain.from_iterable((each, *each.for_tail()) for each in needs):
         alternatives = need.alone(tried[0].scenario)
         if not any(each.cca == need.reference for each in alternatives):
             continue
         with_remedy = [each for remedy in tried for each in need.with_remedy(remedy)]
-        if any(each.gain >= need.min_gain for each in with_remedy):
-            return _conclusion(trials, need, [*alternatives, *with_remedy])
+        if any(each.gain >= need.min_gain and each.net_gain > 0 for each in with_remedy):
+            conclusion = _conclusion(trials, need, [*alternatives, *with_remedy])
+            if conclusion.alternatives is not None:
+                return conclusion
     return Conclusion(None, None)
 
 

@@ -79,7 +79,7 @@ class RemedyRow(TypedDict):
 class BestTriedRow(TypedDict):
     """The best congestion control with a remedy, of all that was compared or tried."""
 
-    need: Annotated[str, "What it is best for: the first need of the results."]
+    need: Annotated[str, "What it is best for: the first need that a remedy helps."]
     metric: Annotated[str, "Metric by which it is best."]
     cca: Cca
     options: Annotated[str, "Options of celltcp compare with it, after the scenario or results."]
@@ -87,7 +87,7 @@ class BestTriedRow(TypedDict):
 
 
 class AlternativeRow(TypedDict):
-    """An alternative for the first need: a congestion control, alone or with a remedy."""
+    """An alternative for the first need that a remedy helps: a CCA, alone or with a remedy."""
 
     places: Annotated[list[str], "Where it is set, such as sender, router or base station."]
     cca: Cca
