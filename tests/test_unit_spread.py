@@ -7,8 +7,10 @@ import statistics
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import celltcp as ct
+from celltcp.cli import celltcp as commands
 from celltcp.cli.show_summary import summary_of
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.verdict_tables import chosen_text
@@ -134,3 +136,28 @@ def test_a_deviation_below_the_last_digit_of_the_times_has_no_column() -> None:
         names = [column.name for column in metrics_table(result, result.applications[0]).columns]
         deviations = result.runs["completion_sd_s"]
         assert (deviations.max() >= 0.0005) == (loss > 0) == ("completion_sd_s" in names)
+
+
+def test_explanations_and_reports_have_the_metric_by_which_the_results_were_ranked(
+    tmp_path: Path,
+) -> None:
+    scenario = tmp_path / "api.toml"
+    scenario.write_text(
+        'duration = "6s"\npath.down = "10Mbit/s"\npath.loss = 0.01\n[[flows]]\nname = "api"\n'
+        'workload = { kind = "request-response", response = "20kB", gap = "10ms" }\n'
+    )
+    folder, page = str(tmp_path / "out"), tmp_path / "report.html"
+    compare = ["compare", str(scenario), "--cca", "cubic,bbr", "--runs", "2", "--out", folder]
+    report = ["report", folder, "--out", str(page), "--overwrite"]
+    printed = {}
+    for by in ([], ["--by", "response_p50_s:api", "--overwrite"]):
+        for words in ([*compare, *by], ["explain", folder], report):
+            done = CliRunner().invoke(commands, words)
+            assert done.exit_code == 0, done.output
+            printed[words[0], bool(by)] = done.stdout
+        printed["page", bool(by)] = page.read_text()
+    line = "best by response_p50_s of api: "
+    assert line in printed["compare", True]
+    for has_metric in (False, True):
+        assert (line in printed["explain", has_metric]) == has_metric
+        assert ("api, by response p50" in printed["page", has_metric]) == has_metric

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -45,6 +46,8 @@ def explain(folder: str, json_file: str | None) -> None:
             if name:
                 click.echo(f"{name}:")
             _print(result, explained.selection(name))
+        for line in _chosen_lines(explained.comparisons[""], folder) if explained.is_single else []:
+            click.echo(line)
         if (table := causes_table(explained.causes, len(explained.comparisons))) is not None:
             Terminal().print_table(table)
         if tries := explained.remedy_commands(folder):
@@ -84,6 +87,17 @@ def explain(folder: str, json_file: str | None) -> None:
             click.echo(f"Pictures of it: {pictures}")
 
     print_result(explained.to_json, json_file, show)
+
+
+def _chosen_lines(result: ExplainedComparison, folder: str) -> list[str]:
+    """Returns the best CCA by each metric by which the command that made the results ranked."""
+    from celltcp.comparison.verdict_tables import chosen_text
+    from celltcp.results.publishing import remembered_metrics
+    from celltcp.scenarios.cca_mix import labels
+
+    comparison, names = result.comparison, labels(result.comparison.ccas)
+    by = remembered_metrics(Path(folder)) if len(comparison.ccas) > 1 else ()
+    return [chosen_text(comparison.best_by(metric), names) for metric in by]
 
 
 def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None:

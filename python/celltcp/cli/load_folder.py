@@ -28,6 +28,7 @@ from celltcp.results.checked import read_checked
 from celltcp.results.folder import CAPTURES, KINDS, RUNS, about_in, kind_in
 from celltcp.results.layout import layout_in
 from celltcp.results.manifest import manifest_of
+from celltcp.results.publishing import remembered_metrics
 from celltcp.results.working import UNFINISHED
 from celltcp.selection.checkpoint import Frames, finished_frames
 from celltcp.selection.engine_agreement import Overlap
@@ -79,11 +80,11 @@ def parts_of(folder: Path) -> list[Part]:
     return _runs_parts(folder)
 
 
-def _runs_part(result: Comparison | SingleRun, name: str = "") -> Part:
+def _runs_part(result: Comparison | SingleRun, name: str = "", by: Sequence[str] = ()) -> Part:
     """Returns the part on a comparison or run; `name` is that of its scenario, if there are several."""
     if isinstance(result, SingleRun):
         return single_part(result)
-    return comparison_part(result, command_of("compare", result.results.about), name)
+    return comparison_part(result, command_of("compare", result.results.about), name, by)
 
 
 def _runs_parts(folder: Path) -> list[Part]:
@@ -94,7 +95,7 @@ def _runs_parts(folder: Path) -> list[Part]:
     if isinstance(result, VideoComparison):
         return [video_part(result)]
     if not isinstance(result, ScenarioSet):
-        return [_runs_part(result)]
+        return [_runs_part(result, by=remembered_metrics(folder))]
     has_set_part = len(result.comparisons) > 1 or bool(result.unfinished)
     parts = (
         _runs_part(run_or_comparison(comparison.results), name if has_set_part else "")

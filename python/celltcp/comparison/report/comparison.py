@@ -46,10 +46,12 @@ _START_UP = "Bytes delivered since the first data byte: mean over the runs, with
 _SPREAD = "Share of slots up to a value, with 95 % intervals from resampling whole runs."
 
 
-def comparison_part(comparison: Comparison, command: str, name: str = "") -> Part:
+def comparison_part(
+    comparison: Comparison, command: str, name: str = "", by: Sequence[str] = ()
+) -> Part:
     """Returns the part of a report on a comparison, with the command that reproduces its results.
 
-    The title is `name`, or else the name of the scenario.
+    The title is `name`, or else the name of the scenario. `by` are chosen metrics, as in `findings_of`.
     """
     about = comparison.results.about
     title = name or str(about["name"])
@@ -65,11 +67,12 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
         "realisations of the channel",
     )
     settings = settings_section(comparison, explained.window_limit_text)
+    fairness = fairness_finding({"": comparison})
     return Part(
         title=title,
         question=question,
         answer=answer_of(comparison, explained.window_limit_text),
-        findings=tuple(filter(None, (fairness_finding({"": comparison}), *findings_of(comparison)))),
+        findings=(*([fairness] if fairness else []), *findings_of(comparison, by)),
         sections=(
             *_conclusion_sections(explained.conclusion),
             *([settings] if settings else []),

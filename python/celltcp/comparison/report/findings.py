@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -77,10 +77,24 @@ class _Ranking(NamedTuple):
         return f"{words.name} {number if self.metric == QOE else words.with_unit(number)}"
 
 
-def findings_of(comparison: Comparison) -> tuple[Finding, ...]:
-    """Returns a finding per flow and requirement; mixes have none, as their CCAs compete."""
+def findings_of(comparison: Comparison, by: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """Returns a finding per flow and requirement; mixes have none, as their CCAs compete.
+
+    Metrics of applications in `by`, as in `Comparison.best_by`, come first.
+    """
     names, shades = labels(comparison.ccas), colours(comparison.ccas)
-    return tuple(_finding(comparison, ranking, names, shades) for ranking in _rankings(comparison))
+    rankings = [*_chosen_rankings(comparison, by), *_rankings(comparison)]
+    return tuple(_finding(comparison, ranking, names, shades) for ranking in rankings)
+
+
+def _chosen_rankings(comparison: Comparison, by: Sequence[str]) -> Iterator[_Ranking]:
+    """Yields the rankings by chosen metrics of applications, without those that rank in any case."""
+    usual = {(stake.flow, stake.metric) for stake in comparison.ranked_stakes}
+    for (metric, flow), values, verdict, bounds, maxima in map(comparison.best_by, by):
+        if metric in APP_METRICS and (flow, metric) not in usual and verdict.leader is not None:
+            note = " (too few values: the largest)" if maxima else ""
+            need = f"{flow}, by {words_of(metric).name}{note}"
+            yield _Ranking(need, metric, verdict, values, bounds)
 
 
 def requirement_finding(comparison: Comparison, requirement: str) -> Finding:
