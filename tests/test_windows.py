@@ -161,7 +161,9 @@ def test_a_window_under_cubic_is_back_after_k_or_twice_a_smaller_k_by_fast_conve
 def test_the_reno_friendly_region_of_cubic_has_the_period_of_a_short_path() -> None:
     """RFC 9438, section 4.3: 3 (1 - beta) / (1 + beta) segments per round trip give 0.3 W back."""
     text, intervals_s = _sawtooth("cubic", "15ms", "60Mbit/s", "30s")
-    numbers = re.search(r"a window of (\d+) .* Reno-friendly region needs only (\S+) s\.", text)
+    numbers = re.search(
+        r"a window of (\d+) .* Reno-friendly region needs only (\S+) s beside the", text
+    )
     assert numbers is not None, text
     window, period_s = map(float, numbers.groups())
     # The mean RTT lies between that of the path and that with a full buffer.
@@ -171,7 +173,7 @@ def test_the_reno_friendly_region_of_cubic_has_the_period_of_a_short_path() -> N
 
 def test_reno_adds_the_lost_half_in_half_as_many_round_trips() -> None:
     text, intervals_s = _sawtooth("reno", "40ms", "60Mbit/s", "60s")
-    numbers = re.search(r"a window of (\d+) .* half in (\d+) round trips, (\S+) s\.", text)
+    numbers = re.search(r"a window of (\d+) .* half in (\d+) round trips, (\S+) s beside the", text)
     assert numbers is not None, text
     window, round_trips, period_s = map(float, numbers.groups())
     assert round_trips == pytest.approx(window / 2, abs=1)

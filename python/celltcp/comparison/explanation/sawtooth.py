@@ -92,13 +92,14 @@ def _law_text(law: SteadyState, window: float, rtt_s: float, windows: list[list[
     if not law.cubic_constant:
         return (
             f"After {before}, RFC 5681 adds the lost half in {number_text(lost)} round trips, "
-            f"{three_digits(lost * rtt_s)} s."
+            f"{three_digits(lost * rtt_s)} s beside the recovery."
         )
     k_s = math.cbrt(lost / law.cubic_constant)
     friendly_s = lost * (1 + law.beta) / (3 * (1 - law.beta)) * rtt_s
     text = f"K of RFC 9438 is {three_digits(k_s)} s for {before}"
     if friendly_s < k_s:
-        return f"{text}, but its Reno-friendly region needs only {three_digits(friendly_s)} s."
+        friendly_text = f"needs only {three_digits(friendly_s)} s beside the recovery"
+        return f"{text}, but its Reno-friendly region {friendly_text}."
     if not any(map(_shrinks, windows)):
         return f"{text}."
     # W_max is then the middle of both windows, and is passed at K.
