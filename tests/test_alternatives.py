@@ -289,6 +289,15 @@ def test_where_nothing_helps_the_first_flow_the_alternatives_are_for_the_next_on
     assert next(iter(metrics)) == "page_load_s:web"
 
 
+def test_a_single_cca_behind_a_split_has_no_alternatives_of_the_network() -> None:
+    """Performance metrics do not hold behind a split host."""
+    changes: Changes = {"path.wired": [{"delay": "5ms"}, {}], "path.loss": 0.01}
+    result = ct.compare(
+        "steady-20-68", "cubic", 1, duration="5s", set=changes, middlebox="split:at=node-1"
+    )
+    assert _tried(result).conclusion == (None, None)
+
+
 def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
     """Frames of a third are in time, and carry a third."""
     workload = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}

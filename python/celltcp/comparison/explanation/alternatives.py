@@ -262,12 +262,16 @@ def needs_of(comparison: Comparison) -> list[Need]:
     return [] if first is None else [first, *further]
 
 
-def _single_choice(comparison: Comparison) -> Choice:
-    """Returns the need of a single CCA: that of the first application, or else of the network."""
+def _single_choice(comparison: Comparison) -> Choice | None:
+    """Returns the need of a single CCA: that of the first application, or else of the network.
+
+    None behind a split, where no performance metric ranks.
+    """
     verdict = Verdict(comparison.ccas[0], ())
     application = next(iter(comparison.applications), None)
     if application is None:
-        return Choice(NEED_TEXTS["balanced"], comparison.requirements["balanced"], verdict)
+        metric = comparison.requirements.get("balanced")
+        return None if metric is None else Choice(NEED_TEXTS["balanced"], metric, verdict)
     need = f"{application.flow} ({application.ranking.title})"
     return Choice(need, application.ranking.metric, verdict, (application.flow,))
 
