@@ -14,6 +14,7 @@ from celltcp.pcap.diagnosis import ACKS_BEHIND
 from celltcp.pcap.diagnosis.evidence import max_passed_mbps
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
+from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
@@ -124,12 +125,23 @@ def _purpose(row: Mapping[Hashable, Any]) -> str:
     if POLICER in str(row["diagnosis"]):
         return (
             "whether another CCA loses less; one paced below its rate (SO_MAX_PACING_RATE) loses none"
+            f"{_burst_delay_text(row)}"
         )
     if str(row["diagnosis"]).startswith(SHALLOW_BUFFER):
         return (
             "whether another CCA, or a buffer of a BDP (--set path.buffer=1bdp), has a higher goodput"
         )
     return "whether another CCA would be better there"
+
+
+def _burst_delay_text(row: Mapping[Hashable, Any]) -> str:
+    """Returns the delay of the messages of a policed application under pacing; empty without any."""
+    found = re.search(f"{POLICER} limits the rate to ([\\d.]+) Mbit/s", str(row["diagnosis"]))
+    if messages_of(row) is None or found is None:
+        return ""
+    burst = float(row["in_flight_max"])
+    delay_ms = 8e-3 * burst / float(found[1])
+    return f", but a burst of {size_text(burst)}, the most in flight, then takes {ms_text(delay_ms)}"
 
 
 def _buffer_step(row: Mapping[Hashable, Any]) -> str:

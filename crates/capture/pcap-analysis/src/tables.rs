@@ -86,6 +86,7 @@ results::tables! {
         pauses_down_s: f64 = "the same of the server, s",
         messages: u32 = "messages of the sender: new payload up to a segment that is not full",
         message_bytes: f64 = "mean payload of the latest 512 of them, bytes; NaN with fewer than three",
+        message_mbps: f64 = "their payload per time, without pauses, Mbit/s; NaN as above",
         message_interval_ms: f64 = "median time from the start of a message to that of the next, ms; NaN as above",
         message_interval_range: f64 = "range of these times, from the 10th to the 90th percentile, over the median; NaN as above",
         message_span_ms: f64 = "median time from the first to the last segment of a message, ms; NaN as above",

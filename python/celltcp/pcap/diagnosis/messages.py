@@ -32,19 +32,19 @@ class Messages(NamedTuple):
     """Messages of a sender at regular times."""
 
     number: int
-    #: Mean payload, bytes, and median time from the start of one to that of the next, ms.
-    size: float
+    #: Payload per time without pauses, Mbit/s, and median time from one message to the next, ms.
+    mbps: float
     interval_ms: float
 
     @property
-    def mbps(self) -> float:
-        """Rate of the application, Mbit/s."""
-        return 8e-3 * self.size / self.interval_ms
+    def size(self) -> float:
+        """Mean payload of an interval, bytes: those of some messages differ, or come with the next."""
+        return 125 * self.mbps * self.interval_ms
 
     def __str__(self) -> str:
         return (
-            f"it sends messages of {size_text(self.size)} every {ms_text(self.interval_ms)}, "
-            f"{three_digits(self.mbps)} Mbit/s"
+            f"it sends messages of {size_text(self.size)} every {ms_text(self.interval_ms)} "
+            f"on average, {three_digits(self.mbps)} Mbit/s"
         )
 
 
@@ -71,7 +71,7 @@ def messages_of(row: Mapping[Hashable, Any]) -> Messages | None:
     is_regular = row["message_interval_range"] <= _MAX_RANGE and interval_ms - span_ms >= pause_ms
     if is_window or not is_regular or row[f"segments_{other}"] > _MAX_REQUEST_SHARE * number:
         return None
-    return Messages(number, size, interval_ms)
+    return Messages(number, float(row["message_mbps"]), interval_ms)
 
 
 def passing_mbps(row: Mapping[Hashable, Any], messages: Messages, headers: int) -> float:

@@ -29,6 +29,8 @@ pub(super) struct Messages {
 pub(super) struct Summary {
     /// Mean payload.
     pub(super) bytes: f64,
+    /// Payload per time without pauses, bytes/s.
+    pub(super) rate: f64,
     /// Median time from the start of one to that of the next, ns.
     pub(super) interval_ns: f64,
     /// Range of these times from the 10th to the 90th percentile, over the median.
@@ -57,6 +59,26 @@ impl Messages {
         self.count += 1;
     }
 
+    /// Returns the bytes per second of the latest messages at a usual interval.
+    ///
+    /// Messages that wait for losses come as one, which stands for as many intervals as its size allows. Other
+    /// intervals that are longer are pauses.
+    fn rate(&self, interval_ns: f64) -> f64 {
+        let mut sizes: Vec<u64> = self.latest.iter().map(|message| message.bytes).collect();
+        sizes.sort_unstable();
+        let usual = sizes[sizes.len() / 2].max(1) as f64;
+        let pairs = self.latest.iter().zip(self.latest.iter().skip(1));
+        let (sum, intervals) = pairs.fold((0.0, 0.0), |(sum, intervals), (one, next)| {
+            let most = (one.bytes as f64 / usual).round().max(1.0);
+            let passed = next.first_ns.saturating_sub(one.first_ns) as f64 / interval_ns.max(1.0);
+            (
+                sum + one.bytes as f64,
+                intervals + passed.round().clamp(1.0, most),
+            )
+        });
+        1e9 * sum / (intervals * interval_ns.max(1.0))
+    }
+
     /// Returns the summary of three messages or more.
     pub(super) fn summary(&self) -> Option<Summary> {
         let pairs = self.latest.iter().zip(self.latest.iter().skip(1));
@@ -79,6 +101,7 @@ impl Messages {
         let sum: u64 = self.latest.iter().map(|message| message.bytes).sum();
         Some(Summary {
             bytes: sum as f64 / self.latest.len() as f64,
+            rate: self.rate(interval_ns),
             interval_ns,
             interval_range: (at(&intervals, 0.9) - at(&intervals, 0.1)) / interval_ns.max(1.0),
             span_ns: at(&spans, 0.5),
@@ -104,11 +127,24 @@ mod tests {
         assert_eq!(messages.count, 1_000);
         let expected = Summary {
             bytes: 2_996.0,
+            rate: 2_996.0 / 0.05,
             interval_ns: 50e6,
             interval_range: 0.0,
             span_ns: 2e6,
         };
         assert_eq!(messages.summary(), Some(expected));
+    }
+
+    #[test]
+    fn the_rate_of_messages_has_those_that_came_as_one_and_no_pauses() {
+        let mut messages = Messages::default();
+        for number in 0..300_u64 {
+            // Each tenth one waits for the next one, and a pause follows the first half.
+            let at_ns = (number * 50 + 20_000 * u64::from(number >= 150)) * MS;
+            messages.on_new_data(at_ns, 1_000, number % 10 == 9);
+        }
+        let rate = messages.summary().map_or(0.0, |summary| summary.rate);
+        assert!((rate / 20_000.0 - 1.0).abs() < 0.02, "{rate}");
     }
 
     #[test]

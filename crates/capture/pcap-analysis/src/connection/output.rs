@@ -184,6 +184,7 @@ impl Connection {
             pauses_down_s: seconds(waits_down.pauses_ns),
             messages: sender.messages.count,
             message_bytes: message(|summary| summary.bytes),
+            message_mbps: message(|summary| 8e-6 * summary.rate),
             message_interval_ms: message(|summary| summary.interval_ns / 1e6),
             message_interval_range: message(|summary| summary.interval_range),
             message_span_ms: message(|summary| summary.span_ns / 1e6),
