@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.estimate import estimate_path, write_scenario
 
 #: Fields of the scenario by the limit that they make, and the limits of the run that are the same.
 _SCENARIOS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
@@ -68,3 +70,21 @@ def test_elsewhere_a_capture_does_not_show_it(tmp_path: Path) -> None:
     row = analyse(tmp_path / "run.pcap").connections.iloc[0]
     assert row["place"] == "receiver"
     assert row.filter(like="limit_").isna().all()
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("window", [32, 64, 96])
+def test_the_scenario_of_a_capture_has_the_window_that_limits_it(
+    window: int, place: str, tmp_path: Path
+) -> None:
+    """Also beside the receiver, where the window is not seen full: it is that in the segments."""
+    file = tmp_path / "x.pcap"
+    changes = {
+        "path.rtt": "120ms",
+        "path.down.rate": "50Mbit/s",
+        "tcp.receive_window_max": f"{window}KiB",
+    }
+    ct.run("steady-20-68", "cubic", 1, "12s", set=changes, samples="off", pcap=file, pcap_at=place)
+    scenario, _ = write_scenario(estimate_path(analyse(file)), tmp_path / "path.toml")
+    written = tomllib.loads(scenario.read_text())["tcp"]["receive_window_max"]
+    assert float(written.removesuffix("B")) == pytest.approx(1024 * window, rel=0.02)

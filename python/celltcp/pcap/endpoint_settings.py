@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
-from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
+from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import Requests
 
@@ -133,6 +133,9 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
     elif row["window_limited"] >= _MIN_LIMITED_SHARE and not math.isnan(window):
         share = 100 * row["window_limited"]
         lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
+    elif str(row.get("diagnosis", "")).startswith(RECEIVE_WINDOW):
+        # Away from the sender, the window is seldom seen full.
+        lines.append(f'receive_window_max = "{window:.0f}B" # which limits the rate')
     if not math.isnan(window):
         size = max(_MEMORY_RATIO * window, _RECEIVE_BUFFER)
         lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')

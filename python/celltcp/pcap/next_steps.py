@@ -12,7 +12,7 @@ from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN, connection_rows
 from celltcp.pcap.diagnosis import ACKS_BEHIND
 from celltcp.pcap.diagnosis.evidence import max_passed_mbps
-from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
+from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.policing import POLICER
@@ -34,8 +34,6 @@ _MIN_LIMITED_SHARE = 0.5
 #: Buffer of a receiver for each byte of its window, and the maximum buffer of Linux by default, bytes.
 _BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
 
-#: Beginning of diagnoses of a receive window that limits the rate.
-_RECEIVE_WINDOW = "the receive window of the "
 #: Words of diagnoses of a policer, or of bursts that one may have dropped.
 _BURSTS = (POLICER, "lost in bursts")
 
@@ -53,7 +51,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if _waits_for_applications(row):
         return []
     # Away from the sender, the window is seldom seen full.
-    has_window = str(row["diagnosis"]).startswith(_RECEIVE_WINDOW)
+    has_window = str(row["diagnosis"]).startswith(RECEIVE_WINDOW)
     if has_window or row["limit_receive_window"] >= _MIN_LIMITED_SHARE:
         return [_window_step(row)]
     if str(row["diagnosis"]).startswith(OWN_LIMIT):

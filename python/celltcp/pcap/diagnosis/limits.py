@@ -25,6 +25,8 @@ from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
 #: Beginning of the sentence about a send buffer, or an application, that limits the rate.
 OWN_LIMIT = "the send buffer of the "
+#: Beginning of the sentence about a receive window that limits the rate.
+RECEIVE_WINDOW = "the receive window of the "
 #: Beginning of the sentence where the capture does not show which limit of the sender holds.
 SOME_LIMIT = "either the send buffer, the application"
 #: Words between a limit and the losses in the rest of the time.
@@ -150,10 +152,7 @@ def receive_window(evidence: Evidence) -> str:
     size = size_text(window)
     if first := _first_window(evidence):
         size = f"{size_text(first)} at first, growing to {size},"
-    text = (
-        f"the receive window of the {evidence.receiver}{scale_text} limits the rate: {size} per RTT"
-        f"{rtt_text}"
-    )
+    text = f"{RECEIVE_WINDOW}{evidence.receiver}{scale_text} limits the rate: {size} per RTT{rtt_text}"
     if not is_full and not evidence.is_at_sender:
         return f"{text}, which is about what passed"
     return f"{text}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
