@@ -224,6 +224,10 @@ def test_a_path_that_keeps_packets_while_it_stands_still_has_no_blackout(
     )
     assert not path.blackouts
     assert not path.left_out
+    # A run that began elsewhere in the trace would have the outage at another time.
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    offsets = ct.compare(scenario, ["cubic"], runs=3).results.tables["runs"]["trace_offset_s"]
+    assert offsets.to_pylist() == [0.0] * 3
 
 
 @pytest.mark.parametrize("keeps", [True, False])

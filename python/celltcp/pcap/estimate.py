@@ -199,6 +199,13 @@ class PathEstimate:
         return f"policer = {table} # this rate passed between losses\n"
 
     @property
+    def offset_line(self) -> str:
+        """Line of a scenario that keeps outages at their times in each run; empty without any."""
+        if not self.blackouts and (self.capacity_mbps > 0).all():
+            return ""
+        return "variation.trace_offset = false # outages are at their times in each run\n"
+
+    @property
     def blackouts_line(self) -> str:
         """Line of a scenario about the blackouts; empty without any."""
         if not self.blackouts:
@@ -566,8 +573,8 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     text = (
         f'name = "{file.stem}"\n'
         f'description = "{path.description}"\n'
-        f'duration = "{path.duration_s:.1f}s"{duration_note}\n\n'
-        "[path]\n"
+        f'duration = "{path.duration_s:.1f}s"{duration_note}\n'
+        f"{path.offset_line}\n[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'
         f"loss = {path.loss_text} # losses beside a short queue\n"
