@@ -11,6 +11,7 @@ from celltcp.comparison.metrics import (
     AGES,
     APP_METRICS,
     APPLICATIONS,
+    COMPLETED_SHARE,
     FRAME_AGE,
     FRAMES,
     LAST_COMPLETION,
@@ -156,7 +157,7 @@ class Application(NamedTuple):
             return RankingMetric(metric, title)
         if self._times_decide(metric):
             return RankingMetric(metric, f"{title}, or the time until the end")
-        return RankingMetric("completed_share", "share of complete transfers")
+        return RankingMetric(COMPLETED_SHARE, "share of complete transfers")
 
     @property
     def _most_have_arrived(self) -> bool:
@@ -167,8 +168,7 @@ class Application(NamedTuple):
     def _times_decide(self, metric: str) -> bool:
         """Returns whether transfers, of which some are incomplete, rank by their time so far."""
         times, shares = (
-            best_by_metric(name, self.values(name), random=False)
-            for name in (metric, "completed_share")
+            best_by_metric(name, self.values(name), random=False) for name in (metric, COMPLETED_SHARE)
         )
         if times.leader is None or times.leader not in shares.ranked:
             return False
@@ -279,7 +279,7 @@ def _unfinished_share(name: str, metric: AppMetric, metrics: Mapping[str, Sequen
     """Returns the share of units that count with their age in a metric; 0 for metrics without ages."""
     kind, is_mean = metric.kind or name, metric.percentile is None
     if name == LEAST_COMPLETION or (name in TRANSFERS and not is_mean):
-        return 1.0 - estimate(metrics.get("completed_share", [1.0])).mean
+        return 1.0 - estimate(metrics.get(COMPLETED_SHARE, [1.0])).mean
     age = AGES.get(kind)
     if age == FRAME_AGE and not metric.is_count:
         return estimate(metrics.get(MISSING_FRAMES, [0.0])).mean

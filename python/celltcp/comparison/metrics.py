@@ -291,6 +291,8 @@ VIDEO = {
 LAST_COMPLETION = "completion_max_s"
 #: Mean time of transfers, which last until the end of the run where it cut them.
 LEAST_COMPLETION = "completion_least_s"
+#: Share of complete transfers, by which they rank where a run cut some off.
+COMPLETED_SHARE = "completed_share"
 
 #: Share of the frames that had not arrived at the end.
 MISSING_FRAMES = "missing_share"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.costs import with_delay_cost, with_resent_cost
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, best_of, sign_of, words_of
+from celltcp.comparison.metrics import APP_METRICS, COMPLETED_SHARE, GOODPUT, best_of, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import AT_LEAST
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: Beginning of the names of metrics of completion times.
 _COMPLETION = "completion"
-#: Share of complete transfers, by which CCAs rank where a run cut some off.
-_COMPLETED_SHARE = "completed_share"
 
 
 class Stake(NamedTuple):
@@ -69,7 +67,7 @@ class Stake(NamedTuple):
         """Returns whether an application finished nothing under a CCA, in none of the runs."""
         if self.metric not in APP_METRICS:
             return False
-        is_share = self.metric == "completed_share"
+        is_share = self.metric == COMPLETED_SHARE
         return all(math.isnan(value) or (is_share and value == 0) for value in self.values[cca])
 
     def is_tied(self, cca: str, other: str) -> bool:
@@ -164,7 +162,7 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
             all_values = best_by(comparison, f"{GOODPUT}:{flow.name}").values
         values = {cca: all_values[cca] for cca in ccas}
         best = best_of(metric, values, random=not comparison.decides)
-        if metric == _COMPLETED_SHARE and application and best.tied:
+        if metric == COMPLETED_SHARE and application and best.tied:
             best = _by_completion(application, best, random=not comparison.decides)
         if metric.startswith(_COMPLETION):
             delay = comparison.delay_metric

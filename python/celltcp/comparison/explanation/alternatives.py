@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
@@ -146,8 +147,7 @@ class Need:
         """Returns the ranking metric under a congestion control, per run; empty without it."""
         if not self.flows:
             return list(comparison.values(cca, self.metric))
-        applications = {each.flow: each for each in comparison.applications}
-        application = applications.get(self.flows[0])
+        application = application_of(comparison, self.flows[0])
         if application is None:
             flow = self._flow_of(comparison, self.flows[0])
             return list(comparison.values_of(flow, cca, self.metric))
@@ -190,10 +190,8 @@ class Need:
         """Returns a metric of a flow under a congestion control, per run; empty without it."""
         if metric == GOODPUT:
             return list(comparison.values_of(self._flow_of(comparison, flow), cca, GOODPUT))
-        applications = {each.flow: each for each in comparison.applications}
-        if flow not in applications:
-            return []
-        return list(applications[flow].metrics.get(cca, {}).get(metric, []))
+        application = application_of(comparison, flow)
+        return [] if application is None else list(application.metrics.get(cca, {}).get(metric, []))
 
     def _alternative(
         self,
@@ -210,14 +208,13 @@ class Need:
             places.append("a TCP with it")
         gain = self.gain(self.values(self.comparison, self.reference), values)
         changes = self._changes(comparison, cca, self.reference)
-        losses = tuple(each for each in changes if each.gain <= -MIN_HELP_LOG)
+        losses = _losses_among(changes)
         other_gain = sum(each.gain for each in changes if each.gain >= MIN_HELP_LOG)
         return Alternative(cca, remedy, comparison, tuple(places), values, gain, losses, other_gain)
 
     def losses(self, after: Comparison, cca: str, reference: str) -> tuple[MetricChange, ...]:
         """Returns the metrics that get worse, against a compared congestion control alone."""
-        changes = self._changes(after, cca, reference)
-        return tuple(each for each in changes if each.gain <= -MIN_HELP_LOG)
+        return _losses_among(self._changes(after, cca, reference))
 
     def _changes(self, after: Comparison, cca: str, reference: str) -> list[MetricChange]:
         """Returns the changes of the metrics of others, and of the goodput of frames."""
@@ -233,6 +230,11 @@ class Need:
     @staticmethod
     def _flow_of(comparison: Comparison, name: str) -> FlowUnderTest:
         return next(each for each in FlowUnderTest.each(comparison.results.about) if each.name == name)
+
+
+def application_of(comparison: Comparison, flow: str) -> Application | None:
+    """Returns the application of a flow; None for one that only has a goodput."""
+    return next((each for each in comparison.applications if each.flow == flow), None)
 
 
 def first_need(comparison: Comparison) -> Need | None:
@@ -361,6 +363,10 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
                 )
             )
     return best
+
+
+def _losses_among(changes: Iterable[MetricChange]) -> tuple[MetricChange, ...]:
+    return tuple(each for each in changes if each.gain <= -MIN_HELP_LOG)
 
 
 def _is_alone(alternative: Alternative, cca: str | None) -> bool:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.applications import has_too_few
+from celltcp.comparison.explanation.alternatives import application_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.linux_lines import cca_line, with_node
@@ -208,8 +209,8 @@ class AlternativesTable:
     @staticmethod
     def _has_too_few(alternative: Alternative, flow: str, metric: str) -> bool:
         """Returns whether runs have too few units of work for a percentile."""
-        applications = alternative.comparison.applications
-        metrics = next((each.metrics for each in applications if each.flow == flow), {})
+        application = application_of(alternative.comparison, flow)
+        metrics = {} if application is None else application.metrics
         return metric.rpartition("_p")[2][:2].isdigit() and has_too_few(
             metric, metrics.get(alternative.cca, {})
         )
@@ -217,8 +218,8 @@ class AlternativesTable:
     @staticmethod
     def _is_divided(alternative: Alternative, flow: str) -> bool:
         """Returns whether a transfer is divided among connections, and complete with the last part."""
-        applications = alternative.comparison.applications
-        return any(each.flow == flow and each.is_divided for each in applications)
+        application = application_of(alternative.comparison, flow)
+        return application is not None and application.is_divided
 
 
 def _change_text(mean: float, reference: float) -> str:

@@ -9,6 +9,7 @@ from celltcp.comparison.explanation.cause import Cause, number_text, percent_tex
 from celltcp.comparison.explanation.sender import idle_restart
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.explanation.unit_reasons import MAJORITY, MIN_QUEUED_RTTS
+from celltcp.comparison.explanation.unit_windows import MIN_WINDOW_SHARE, window_share
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.initial_window import initial_window
@@ -28,9 +29,8 @@ _MAX_IDLE_SHARE, _MIN_UNUSED_SHARE = 0.05, 0.5
 _MIN_STEADY_SHARE = 0.95
 #: Minimum share of the least time of a response at which a part of it is named.
 _MIN_PART = 0.005
-#: Minimum time beyond the least one of a response whose window is too small, RTTs, limits by that
-#: window, and their minimum share of the time without pauses.
-_MIN_FURTHER_RTTS, _WINDOW_LIMITS, _MIN_WINDOW_SHARE = 0.7, ("startup", "congestion_window"), 0.2
+#: Minimum time beyond the least one of a response whose window is too small, RTTs.
+_MIN_FURTHER_RTTS = 0.7
 #: Minimum ratio of the median to that under another CCA, and share of the time under BBR's pacing.
 _MIN_SLOWER_RATIO, _MIN_PACED_SHARE = 1.1, 0.2
 
@@ -107,13 +107,12 @@ def window_round_trips(evidence: Evidence) -> Cause | None:
 
     The median takes at least {_MIN_FURTHER_RTTS} RTTs more than the least time of a response, of which
     that of the mean size stands for sizes that vary, while at least {_MIN_UNUSED_SHARE:.0%} of the
-    capacity is unused. The window limits the flow for at least {_MIN_WINDOW_SHARE:.0%} of the time
+    capacity is unused. The window limits the flow for at least {MIN_WINDOW_SHARE:.0%} of the time
     without pauses. `idle_restart` is no cause.
     """
     responses = _idle_link_responses(evidence, has_one_size=False)
-    share, active_share = evidence.time_share(*_WINDOW_LIMITS), 1.0 - evidence.time_share("idle")
-    is_limited = share >= _MIN_WINDOW_SHARE * active_share
-    if responses is None or evidence.is_bbr or not is_limited or not evidence.mss > 0:
+    is_limited = window_share(evidence) >= MIN_WINDOW_SHARE
+    if responses is None or not is_limited or not evidence.mss > 0:
         return None
     sizes = request_and_response(evidence.workload)
     size = evidence.total("bytes") / len(responses) if sizes is None else sizes[1]

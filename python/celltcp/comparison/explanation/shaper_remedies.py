@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
 #: Share of the low rate that a shaper has, so that the queue is before it.
 _LOW_SHARE = 0.95
-#: Fields of a hop with a rate that varies.
-_VARYING = {"generate", "trace", "steps"}
 #: Rates between the low and the middle one, as shares of the logarithm of their ratio: the delay begins
 #: to grow somewhere between.
 _BETWEEN = (1 / 3, 2 / 3)
@@ -61,7 +59,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     present, queue = hops[-1].get("rate"), hops[-1].get("queue")
     # A hop with a rate that varies, or a lower one, is a link of its own, and no place for a shaper.
     present_bps = math.inf if present is None else steady_rate(present) or 0.0
-    if _VARYING & {*hops[-1]} or present_bps < (in_unit(tried[0], "bit/s") or 0.0):
+    if present_bps < (in_unit(tried[0], "bit/s") or 0.0):
         return
     kind = queue.get("kind") if isinstance(queue, dict) else queue
     aqm = (f"{hop}.queue=fq-codel",) if kind in (None, "droptail") else ()

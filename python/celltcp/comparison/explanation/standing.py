@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.explanation.cause import percent_text
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    COMPLETED_SHARE,
+    GOODPUT,
+    LEAST_COMPLETION,
+    MEAN_RTT,
+    words_of,
+)
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.quantity_texts import delay_text
 
@@ -19,9 +26,8 @@ if TYPE_CHECKING:
 _REQUIREMENTS = ("balanced", "goodput")
 #: Metric of frames after their deadline.
 _LATE_SHARE = "late_share"
-#: Metrics of transfers: mean time of complete ones, that of all, and the share of complete ones.
-_COMPLETION, _CUT_COMPLETION = "completion_s", "completion_least_s"
-_COMPLETED_SHARE = "completed_share"
+#: Mean time of the complete transfers.
+_COMPLETION = "completion_s"
 
 
 class NetworkDifferences(NamedTuple):
@@ -69,8 +75,8 @@ class Standing(NamedTuple):
         if self.metric not in APP_METRICS:
             return ""
         late_text = f"{APP_METRICS[_LATE_SHARE].text(self.late_share)}, " if self.late_share else ""
-        metric = _COMPLETION if self.metric == _CUT_COMPLETION and not self.cut_share else self.metric
-        is_cut = self.cut_share and metric != _COMPLETED_SHARE
+        metric = _COMPLETION if self.metric == LEAST_COMPLETION and not self.cut_share else self.metric
+        is_cut = self.cut_share and metric != COMPLETED_SHARE
         cut_text = f" ({percent_text(self.cut_share)} of the transfers not complete)" if is_cut else ""
         return f"{late_text}{APP_METRICS[metric].text(self.value, self.leader_value)}{cut_text}"
 
@@ -89,7 +95,7 @@ class Standing(NamedTuple):
             verdict = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
             is_cut = bool(self.leader_cut_share)
-            metric = _COMPLETION if self.metric == _CUT_COMPLETION and not is_cut else self.metric
+            metric = _COMPLETION if self.metric == LEAST_COMPLETION and not is_cut else self.metric
             return f"{APP_METRICS[metric].text(self.leader_value, self.value)} of {leader}{verdict}"
         return f"{self._differences_text} against {leader}{verdict}"
 
@@ -146,8 +152,8 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         comparison.delay_metric,
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
         _share(application, cca, _LATE_SHARE, 0.0) if metric != _LATE_SHARE else 0.0,
-        1.0 - _share(application, cca, _COMPLETED_SHARE, 1.0),
-        1.0 - _share(application, leader or cca, _COMPLETED_SHARE, 1.0),
+        1.0 - _share(application, cca, COMPLETED_SHARE, 1.0),
+        1.0 - _share(application, leader or cca, COMPLETED_SHARE, 1.0),
         words_of(GOODPUT).suited(estimate(comparison.values(cca, GOODPUT)).mean).unit == "kbit/s",
     )
 

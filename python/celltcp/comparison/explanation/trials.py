@@ -25,9 +25,11 @@ from celltcp.comparison.explanation.later_responses import (
 from celltcp.comparison.explanation.metric_changes import RETRANSMISSIONS, MetricChange
 from celltcp.comparison.metrics import (
     APP_METRICS,
+    COMPLETED_SHARE,
     GOODPUT,
     LAST_COMPLETION,
     LATE_RESPONSES,
+    LEAST_COMPLETION,
     METRICS,
     MISSING_FRAMES,
     ONE_WAY_DELAY,
@@ -61,10 +63,8 @@ MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 #: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time: an AQM
 #: takes up to 10 % from a single CUBIC at a constant rate, but 20 % where the rate varies.
 _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.1)
-#: Share of complete transfers, and their time, which counts the time of incomplete ones so far.
-_COMPLETED_SHARE, _CUT_OFF_COMPLETION = "completed_share", "completion_least_s"
 #: Metrics of the mean time of transfers: with those which a run cut off, if there are any.
-COMPLETIONS = (_CUT_OFF_COMPLETION, "completion_s")
+COMPLETIONS = (LEAST_COMPLETION, "completion_s")
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
 _SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], "late_share": ["frame_delay_p95_ms"]}
 #: Causes of delays, for which a remedy may cost goodput, how much of it, and how much of the goodput of
@@ -416,7 +416,7 @@ def _cut_flows(comparison: Comparison, cca: str) -> list[str]:
     return [
         application.flow
         for application in comparison.applications
-        if is_lower_bound(_CUT_OFF_COMPLETION, application.metrics[cca])
+        if is_lower_bound(LEAST_COMPLETION, application.metrics[cca])
     ]
 
 
@@ -439,7 +439,7 @@ def _metrics_of(
         for each in highest
         if cause in _TAIL_CAUSES and each in metrics and not has_too_few(each, metrics)
     ]
-    times = [application.completion_metric] if ranking == _COMPLETED_SHARE else []
+    times = [application.completion_metric] if ranking == COMPLETED_SHARE else []
     shown = _SHOWN_WITH.get(ranking, ())
     names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(of_times), *shown])
     is_endless = any(is_lower_bound(_MEAN_DELAY, of) for of in (metrics, after))
@@ -464,7 +464,7 @@ def _complete_runs(
     before: Mapping[str, Sequence[float]], after: Mapping[str, Sequence[float]]
 ) -> tuple[int, ...] | None:
     """Returns the runs whose transfers are complete before and after; None if those of all are."""
-    pairs = zip(before[_COMPLETED_SHARE], after[_COMPLETED_SHARE], strict=False)
+    pairs = zip(before[COMPLETED_SHARE], after[COMPLETED_SHARE], strict=False)
     is_complete = [min(pair) >= 1 for pair in pairs]
     if all(is_complete):
         return None

@@ -15,8 +15,10 @@ from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.explanation.unit_windows import (
     IN_PROBE_RTT,
     LOW_PACING,
+    MIN_WINDOW_SHARE,
     SMALL_WINDOW,
     UnitWindows,
+    window_share,
 )
 from celltcp.comparison.frame_kinds import other_kinds
 from celltcp.comparison.units_of_work import other_frames
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 MAJORITY = 0.5
 #: Minimum mean RTT, in lowest RTTs, at which packets waited in a queue.
 MIN_QUEUED_RTTS = 1.5
-#: Minimum share of the time without pauses in which the window limits responses that are larger.
-_MIN_WINDOW_SHARE = 0.2
 #: Time before a unit in which PROBE_RTT may have left a backlog, s.
 _BACKLOG_S = 1.0
 
@@ -192,9 +192,7 @@ def _vary_beyond_window(evidence: Evidence) -> bool:
     varies = evidence.workload.get("kind") == "request-response" and (
         request_and_response(evidence.workload) is None
     )
-    active_share = 1.0 - evidence.time_share("idle")
-    share = evidence.time_share("startup", "congestion_window")
-    return varies and not evidence.is_bbr and share >= _MIN_WINDOW_SHARE * active_share
+    return varies and window_share(evidence) >= MIN_WINDOW_SHARE
 
 
 class _SlotRtts:

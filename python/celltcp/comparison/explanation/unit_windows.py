@@ -19,12 +19,23 @@ _MAX_WINDOW_SHARE = 0.7
 #: Maximum data in flight, as a share of the window, at which the pacing rate holds data back.
 _MAX_PACED_FLIGHT = 0.5
 
+#: Minimum share of the time without pauses in which the window limits units that are larger.
+MIN_WINDOW_SHARE = 0.2
+
 #: Reasons of slow units.
 IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
     "met BBR's PROBE_RTT or its backlog",
     "had a low pacing rate after losses",
     "had a small window after losses",
 )
+
+
+def window_share(evidence: Evidence) -> float:
+    """Returns the share of the time without pauses in which the window limits a flow; 0 for BBR."""
+    active_share = 1.0 - evidence.time_share("idle")
+    if evidence.is_bbr or not active_share > 0:
+        return 0.0
+    return evidence.time_share("startup", "congestion_window") / active_share
 
 
 class UnitWindows:
