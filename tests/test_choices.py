@@ -207,6 +207,6 @@ def test_a_flow_for_which_any_will_do_does_not_set_the_cca_of_an_undecided_one()
     (evidence,) = (
         Evidence(result, "cubic", each) for each in FlowUnderTest.each(result.results.about)[1:2]
     )
-    # The other players' link is none of the one that the game shares with the update.
+    # The game shares no link with the other players.
     assert [*evidence.competing_mbps] == ["update"]
     assert evidence.link_rates_1s_mbps.max() < 8

@@ -559,7 +559,7 @@ def test_where_a_call_works_with_the_start_alone_a_line_says_so() -> None:
 
 
 def test_choices_that_are_as_good_for_all_flows_have_one_line() -> None:
-    """Where the CCA decides, the size of no value matters, whichever has the best mean."""
+    """Values of a field do not matter where the CCA decides, whichever has the best mean."""
     bbr = {"16kB": (0.0650, 18.9), "128kB": (0.0651, 18.91), "1MB": (0.0648, 18.93)}
     both = {f"{size} with bbr": of for size, of in bbr.items()}
     both |= {f"{size} with cubic": (0.097, 19.2) for size in bbr}

@@ -71,7 +71,7 @@ def test_a_queue_and_a_window_send_no_messages(
 def test_timestamps_tell_a_path_that_stood_still_from_a_pause(
     stands_still: bool, seed: int, tmp_path: Path
 ) -> None:
-    """What the path held had been sent before; after a pause of the application, data are fresh."""
+    """Data after an outage of the path were sent before it, and those after a pause are fresh."""
     draw = random.Random(f"gap {seed}")
     changes: dict[str, Any] = {"path.rtt": f"{draw.choice([30, 60, 100])}ms"}
     if stands_still:

@@ -244,7 +244,7 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     """
     needs_of: dict[str, list[str]] = {}
     choices = choices_of(comparison)
-    # More runs would tell what a flow needs, and the network has not its needs.
+    # The CCA of an undecided flow needs more runs; the needs of the network are others.
     is_undecided = any(choice.flows and choice.verdict.undecided for choice in choices)
     is_enough = is_undecided or bool(needs_of_any(comparison))
     for index, choice in enumerate(choices):

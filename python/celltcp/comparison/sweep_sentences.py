@@ -382,7 +382,7 @@ class Sentences:
                 self._simplest(name, self._stakes) for group in self._best_names() for name in group
             ]
         elif len(trade_off.front) == 1 and trade_off.knee is not None:
-            # Only more runs would tell the best, and nobody has the start.
+            # The best is undecided without more runs, and the start is no setting of the scenario.
             names = [] if trade_off.undecided and self._is_unset else [trade_off.knee, *self._needs]
         else:
             first = trade_off.front[0] if trade_off.knee is None else trade_off.knee
