@@ -61,7 +61,6 @@ def test_a_setting_that_beats_the_best_cca_is_the_conclusion(seed: int) -> None:
     # BBR alone and with it are beside it, and it is said that the lines of BBR are those without it.
     assert f" by cubic with {change} (sender (server)). bbr has " in best.text
     assert best.text.endswith(" s with it.")
-    assert best.replaces_setting
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -80,7 +79,6 @@ def test_the_cca_to_set_keeps_its_place_where_it_is_as_good_with_the_setting(see
     (change,) = best.remedy.remedy.changes
     # So is a cap of the download.
     assert change.startswith(("path.queue=fq-codel", "flows.0.max_pacing_rate="))
-    assert not best.replaces_setting
     assert re.search(rf" by bbr( \(cubic alike\))? with {change} \(.*\)\. bbr has ", best.text)
 
 
@@ -161,7 +159,7 @@ def test_explanation_and_report_have_the_same_conclusion(celltcp, tmp_path: Path
     (conclusion,) = [line for line in shown.splitlines() if line.startswith("Best of all")]
     assert "sets bbr, best of those compared for " in shown
     # The lines of the setting are those of the alternative.
-    lines = shown.partition("Lines for those with *")[2].partition(conclusion)[0]
+    lines = shown.partition("Lines for those with *")[2].partition("On Linux, ")[0]
     assert "tcp_slow_start_after_idle=0" in lines or " initcwnd " in lines
     done = celltcp("explain", str(tmp_path / "o"), "--json", "-")
     best = json.loads(done.stdout)["best_tried"]

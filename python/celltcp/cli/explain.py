@@ -14,7 +14,7 @@ from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from celltcp.comparison.explanation.explanation import ExplainedComparison
     from celltcp.selection.explanation import Explanation
@@ -42,51 +42,53 @@ def explain(folder: str, json_file: str | None) -> None:
     def show() -> None:
         if explained.unfinished:
             Terminal().print(f"warning: {explained.unfinished}", style="yellow")
+        for line in explained.over_all:
+            click.echo(line)
+        single = explained.comparisons[""] if explained.is_single else None
+        if single is not None:
+            _print_answer(single, folder)
         for name, result in explained.comparisons.items():
             if name:
-                click.echo(f"{name}:")
-            _print(result, explained.selection(name))
-        for line in _chosen_lines(explained.comparisons[""], folder) if explained.is_single else []:
-            click.echo(line)
+                click.echo("\n".join([f"{name}:", *result.rankings]))
+            _print_causes(result, explained.selection(name))
         if (table := causes_table(explained.causes, len(explained.comparisons))) is not None:
             Terminal().print_table(table)
         if tries := explained.remedy_commands(folder):
-            click.echo("Try next:")
-            for line in itertools.chain.from_iterable(map(lines_of, tries)):
-                click.echo(f"  {line}")
-        conclusion = explained.comparisons[""].conclusion if explained.is_single else None
-        best = conclusion.best if conclusion else None
-        for line in explained.over_all:
-            click.echo(line)
-        for setting in explained.comparisons[""].settings if explained.is_single else []:
-            if not setting["lines"]:
-                click.echo(
-                    f"Best for {setting['need']}: {setting['cca']}, which no line of Linux sets."
-                )
-                continue
-            sender = explained.comparisons[""].sender
-            of = " of those compared" if best is not None and best.replaces_setting else ""
-            click.echo(f"On Linux, the {sender} sets {setting['cca']}, best{of} for {setting['need']}:")
-            for line in setting["lines"]:
-                click.echo(f"  {line}")
-        if explained.is_single and (lines := explained.comparisons[""].scenario_lines):
-            click.echo("On Linux, what the scenario sets beside the CCA, and the figures hold with:")
-            for line in lines:
-                click.echo(f"  {line}")
-        # The conclusion is over all that is above it.
-        if conclusion and (alternatives := conclusion.alternatives):
-            Terminal().print_table(alternatives.table)
-            if alternatives.lines:
-                click.echo("Lines for those with *, each with its host:")
-                for line in alternatives.lines:
-                    click.echo(f"  {line}")
-        if best is not None:
-            click.echo(best.text)
-        if explained.is_single and (plots := explained.comparisons[""].plots):
-            pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in plots)
+            _print_lines("Try next:", itertools.chain.from_iterable(map(lines_of, tries)))
+        if single is not None and single.plots:
+            pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in single.plots)
             click.echo(f"Pictures of it: {pictures}")
 
     print_result(explained.to_json, json_file, show)
+
+
+def _print_answer(result: ExplainedComparison, folder: str) -> None:
+    """Prints the ranking, the best of all, the alternatives, and the lines that set them."""
+    for line in (*result.rankings, *_chosen_lines(result, folder)):
+        click.echo(line)
+    best, alternatives = result.conclusion
+    if best is not None:
+        click.echo(best.text)
+    if alternatives is not None:
+        Terminal().print_table(alternatives.table)
+        if alternatives.lines:
+            _print_lines("Lines for those with *, each with its host:", alternatives.lines)
+    for setting in result.settings:
+        if not setting["lines"]:
+            click.echo(f"Best for {setting['need']}: {setting['cca']}, which no line of Linux sets.")
+            continue
+        of = " of those compared" if best is not None else ""
+        title = f"On Linux, the {result.sender} sets {setting['cca']}, best{of} for {setting['need']}:"
+        _print_lines(title, setting["lines"])
+    if lines := result.scenario_lines:
+        title = "On Linux, what the scenario sets beside the CCA, and the figures hold with:"
+        _print_lines(title, lines)
+
+
+def _print_lines(title: str, lines: Iterable[str]) -> None:
+    click.echo(title)
+    for line in lines:
+        click.echo(f"  {line}")
 
 
 def _chosen_lines(result: ExplainedComparison, folder: str) -> list[str]:
@@ -100,7 +102,7 @@ def _chosen_lines(result: ExplainedComparison, folder: str) -> list[str]:
     return [chosen_text(comparison.best_by(metric), names) for metric in by]
 
 
-def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None:
+def _print_causes(result: ExplainedComparison, selected: Sequence[Explanation]) -> None:
     from celltcp.comparison.tables import limits_table
 
     console = Terminal()

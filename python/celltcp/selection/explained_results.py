@@ -174,13 +174,13 @@ class Explanations:
     @property
     def text(self) -> str:
         """The explanation in sentences, as `celltcp explain` prints it."""
-        lines = [self.unfinished] if self.unfinished else []
+        lines = [*([self.unfinished] if self.unfinished else []), *self.over_all]
         for name, explained in self.comparisons.items():
             lines += [f"{name}:"] if name else []
+            lines += explained.rankings
+            lines += [best.text] if (best := explained.conclusion.best) else []
             lines += [f"note: {note}" for note in explained.notes]
             lines += [line for block in explained.blocks for line in block]
-            lines += [best.text] if (best := explained.conclusion.best) else []
-        lines += self.over_all
         return "\n".join(lines)
 
     def __str__(self) -> str:

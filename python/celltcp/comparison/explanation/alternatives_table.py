@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.alternatives import Alternative, Need
     from celltcp.comparison.explanation.outcome import AlternativeRow
+    from celltcp.comparison.explanation.proposals import ProposedRemedy
 
 #: Further metrics beside ranking metrics, and those ranking metrics of which all are shown that change
 #: more; of others it is the first one that changes.
@@ -87,6 +88,16 @@ class AlternativesTable:
             title.format(self._names[need.reference]),
             frozenset(ends),
             frozenset(index for index, row in enumerate(rows) if row[0]),
+        )
+
+    def has(self, remedy: ProposedRemedy) -> bool:
+        """Returns whether the table shows a remedy, under whatever congestion control."""
+        wanted = remedy.remedy
+        return any(
+            each.remedy is not None
+            and each.changes == wanted.changes
+            and (each.remedy.remedy.cca, each.remedy.remedy.parameter) == (wanted.cca, wanted.parameter)
+            for each in self.shown
         )
 
     @property

@@ -14,9 +14,9 @@ from celltcp.comparison.explanation.alternatives import (
     recommended,
 )
 from celltcp.comparison.explanation.alternatives_table import AlternativesTable
+from celltcp.comparison.explanation.answer import metric_texts
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG
-from celltcp.comparison.metrics import GOODPUT, words_of
-from celltcp.results.statistics import estimate
+from celltcp.comparison.metrics import GOODPUT
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ class BestTried(NamedTuple):
     #: Congestion control of the best, and its remedy.
     cca: str
     remedy: ProposedRemedy
-    #: Whether the congestion control to set is another, and is worse with the remedy, too.
-    replaces_setting: bool
     text: str
 
     def to_json(self) -> BestTriedRow:
@@ -104,7 +102,7 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     if worse is not None and first.net_gain - worse.net_gain < need.min_gain:
         best, remedy, worse = worse, worse.remedy or remedy, None
     text = _text(need, best, worse, alternatives)
-    found = BestTried(need.name, need.metric, best.cca, remedy, worse is not None, text)
+    found = BestTried(need.name, need.metric, best.cca, remedy, text)
     return Conclusion(found, table)
 
 
@@ -244,13 +242,12 @@ def _metric_texts(need: Need, alternatives: Sequence[Alternative], count: int) -
     ways = [*((each.comparison, each.cca) for each in alternatives), (need.comparison, need.best_cca)]
     is_network = not need.flows
     names = [GOODPUT, need.comparison.delay_metric] if is_network else [need.metric]
-    columns = []
-    for name in names:
-        values = (
-            list(each.values(cca, name)) if is_network else need.values(each, cca) for each, cca in ways
-        )
-        means = [estimate(each[:count]).mean for each in values]
-        words = words_of(name).suited(*means)
-        is_share = name.endswith("_share")
-        columns.append([f"{100 * x:.3g} %" if is_share else words.own_text(x) for x in means])
-    return [" and ".join(row) for row in zip(*columns, strict=True)]
+    return metric_texts(
+        {
+            name: [
+                (list(each.values(cca, name)) if is_network else need.values(each, cca))[:count]
+                for each, cca in ways
+            ]
+            for name in names
+        }
+    )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.outages import Outage
 
 #: Maximum number of events of a run.
-_MAX_EVENTS = 5
+_MAX_EVENTS = 3
 
 #: Maximum length of a recovery that a loss probe alone repaired, mean RTTs.
 _MAX_PROBE_RTTS = 2.0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, with_ranges
+from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
@@ -362,30 +363,20 @@ class ExplainedComparison:
         in_order = sorted(evidence.runs, key=evidence.seeds.__getitem__)
         return in_order[signed.index(min(signed))]
 
+    @property
+    def rankings(self) -> list[str]:
+        """Sentences with every congestion control's metric for each need, the best first."""
+        return rankings_of(self.comparison)
+
     @functools.cached_property
     def settings(self) -> list[SettingRow]:
         """Commands that set the best congestion controls: one for all flows, or one for each.
 
-        A flow has one congestion control, so that one for another need is set instead of the first.
         There are none where no congestion control carries much, or where windows of the hosts decide.
         """
         if self._collapse_text or self.window_limit_text:
             return []
-        from celltcp.comparison.choices import ccas_to_set, linux_ccas_to_set, on_flow
-        from celltcp.comparison.settings_lines import linux_commands
-
-        names = {cca: name.removesuffix("@none") for cca, name in labels(self.comparison.ccas).items()}
-        on_text = on_flow(self.comparison)
-        return [
-            {
-                "cca": f"{names[cca]}{on_text}{f' instead of {names[first]}' if cca != first else ''}",
-                "need": " and ".join(needs),
-                "lines": linux_commands(cca),
-            }
-            for chosen in (ccas_to_set(self.comparison), linux_ccas_to_set(self.comparison))
-            for first in [*chosen][:1]
-            for cca, needs in chosen.items()
-        ]
+        return settings_of(self.comparison)
 
     @property
     def scenario_lines(self) -> list[str]:
@@ -440,11 +431,14 @@ class ExplainedComparison:
         options += f" --seed {seed}" if seed != 1 else ""
         compare, sweep = (shlex.join(["celltcp", name, *source]) for name in ("compare", "sweep"))
         texts = []
+        table = self.conclusion.alternatives
         for remedy in self.remedies:
             curve = (
                 f"; the curve: {sweep} {remedy.curve_options}{options}" if remedy.remedy.curve else ""
             )
-            texts.append(f"{compare} {remedy.options}{options}  # {remedy.text}{curve}")
+            # The table has the metrics and lines of its alternatives.
+            text = remedy.purpose if table is not None and table.has(remedy) else remedy.text
+            texts.append(f"{compare} {remedy.options}{options}  # {text}{curve}")
         return texts
 
     @functools.cached_property

@@ -134,11 +134,16 @@ class ProposedRemedy(NamedTuple):
         return _PARTS_END.split("; ".join(filter(None, parts)))
 
     @property
+    def purpose(self) -> str:
+        """Text with the effect to avoid."""
+        return f"against {self.remedy.against}"
+
+    @property
     def text(self) -> str:
         """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
         remedy, lines = self.remedy, "; ".join(self.lines)
         network = f"; {remedy.network}" if remedy.network else ""
-        text = f"against {remedy.against}{network}{f'; Linux, {lines}' if lines else ''}"
+        text = f"{self.purpose}{network}{f'; Linux, {lines}' if lines else ''}"
         if self.trial:
             return "; ".join([f"{text}; tried {self.trial}", *self.other_values])
         return f"{text}; price: {remedy.price}" if remedy.price else text

@@ -1,0 +1,84 @@
+"""Answer: the congestion controls by their ranking metric, for each need, and the lines to set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.choices import ccas_to_set, choices_of, linux_ccas_to_set, on_flow
+from celltcp.comparison.metrics import GOODPUT, sign_of, words_of
+from celltcp.comparison.settings_lines import linux_commands
+from celltcp.present.section import AT_LEAST
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from celltcp.comparison.choices import Choice
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.explanation.outcome import SettingRow
+
+
+def rankings_of(comparison: Comparison) -> list[str]:
+    """Returns a sentence for each need of a flow, or for the first need, with every CCA's value."""
+    choices = choices_of(comparison)
+    of_flows = [choice for choice in choices if choice.flows]
+    return [_ranking_text(comparison, choice) for choice in of_flows or choices[:1]]
+
+
+def settings_of(comparison: Comparison) -> list[SettingRow]:
+    """Returns the congestion controls to set, each with its needs and the lines for Linux.
+
+    A flow has one congestion control, so that one for another need is set instead of the first.
+    """
+    names = {cca: name.removesuffix("@none") for cca, name in labels(comparison.ccas).items()}
+    on_text = on_flow(comparison)
+    return [
+        {
+            "cca": f"{names[cca]}{on_text}{f' instead of {names[first]}' if cca != first else ''}",
+            "need": " and ".join(needs),
+            "lines": linux_commands(cca),
+        }
+        for chosen in (ccas_to_set(comparison), linux_ccas_to_set(comparison))
+        for first in [*chosen][:1]
+        for cca, needs in chosen.items()
+    ]
+
+
+def metric_texts(columns: Mapping[str, Sequence[Sequence[float]]]) -> list[str]:
+    """Returns the means of metrics as text, in one unit for each metric.
+
+    Args:
+        columns: by metric, the values of every run, for each of the texts.
+    """
+    texts = []
+    for name, column in columns.items():
+        means = [estimate(values).mean for values in column]
+        words = words_of(name).suited(*means)
+        is_share = name.endswith("_share")
+        texts.append([f"{100 * x:.3g} %" if is_share else words.own_text(x) for x in means])
+    return [" and ".join(row) for row in zip(*texts, strict=True)]
+
+
+def _ranking_text(comparison: Comparison, choice: Choice) -> str:
+    """Returns the CCAs with the metric of a need, the best first; goodput and delay for the network."""
+    ranked, names = comparison.ranked_ccas, labels(comparison.ccas)
+    bounds: frozenset[str] = frozenset()
+    if choice.flows:
+        application = next(each for each in comparison.applications if each.flow == choice.flows[0])
+        bounds = application.bounds(choice.metric)
+        order = columns = {choice.metric: application.values(choice.metric)}
+    else:
+        order = {choice.metric: {cca: comparison.values(cca, choice.metric) for cca in ranked}}
+        columns = {
+            name: {cca: comparison.values(cca, name) for cca in ranked}
+            for name in (GOODPUT, comparison.delay_metric)
+        }
+    means = {cca: estimate(order[choice.metric][cca]).mean for cca in ranked}
+    ranked = sorted(ranked, key=lambda cca: -sign_of(choice.metric) * means[cca])
+    texts = metric_texts({name: [values[cca] for cca in ranked] for name, values in columns.items()})
+    pairs = [
+        f"{names[cca]} {AT_LEAST if cca in bounds else ''}{text}"
+        for cca, text in zip(ranked, texts, strict=True)
+    ]
+    return f"For {choice.need}: {', '.join(pairs)}."
