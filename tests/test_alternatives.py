@@ -414,3 +414,35 @@ def test_half_of_the_goodput_of_others_is_worth_a_quarter_of_the_delay(need: Nee
         cheap, dear = _alternative(need, 1.0, 0, "a"), _alternative(need, 1.0 + gain, half, "a")
         (best,) = recommended(need, best_by_place(need, [reference, cheap, dear]))
         assert (best is dear) == is_better
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_calls_of_which_most_frames_are_late_are_judged_by_their_deadline(seed: int) -> None:
+    """An upload fills the uplink of a call. Of CCAs with as many late frames, the median delay decides.
+
+    Changes are for the deadline: where all frames keep it, a shorter delay is not worth its price.
+    """
+    draw = random.Random(seed)
+    call = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+    up = {"from": "phone", "to": "server"}
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(20, 50)}ms",
+        "path.up": f"{draw.randint(8, 14)}Mbit/s",
+        "path.uplink_buffer": "1.5MB",
+        "flows": [{"name": "call", "workload": call, **up}, {"name": "backup", "cca": "cubic", **up}],
+    }
+    explained = _explained(changes, ["cubic", "bbr", "reno"], duration="30s")
+    call_of = explained.comparison.applications[0]
+    assert all(share > 0.9 for share in call_of.means("late_share"))
+    assert call_of.ranking.metric == "frame_delay_p50_ms"
+    assert explained.rankings[0].startswith("For call (median delay of frames; over 10 % late ")
+    alternatives = explained.conclusion.alternatives
+    assert alternatives is not None
+    assert "late frames" in str(alternatives.table.title)
+    best = [row["metrics"] for row in alternatives.to_json() if row["recommended"]]
+    assert any(
+        metrics["late_share:call"] == 0 and metrics["frame_delay_p95_ms:call"] < 150 for metrics in best
+    )
+    # No change that costs the backup a tenth is for the same host as one that costs nothing.
+    losses = {each.places: each.loss for each in alternatives.recommended}
+    assert losses["uplink queue",] < math.log(1.1)

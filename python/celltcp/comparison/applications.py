@@ -15,6 +15,7 @@ from celltcp.comparison.metrics import (
     FRAME_AGE,
     FRAMES,
     LAST_COMPLETION,
+    LATE_FRAMES,
     LATE_RESPONSES,
     LEAST_COMPLETION,
     MAX_PERCENTILE,
@@ -68,7 +69,7 @@ class Application(NamedTuple):
     @property
     def is_intermittent(self) -> bool:
         """Whether the application sends intermittently, so that its goodput is no share of the path."""
-        return not {"response_s", "late_share", "page_load_s"}.isdisjoint(self.names)
+        return not {"response_s", LATE_FRAMES, "page_load_s"}.isdisjoint(self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,13 +119,13 @@ class Application(NamedTuple):
         times, some of which are incomplete, has a lower share than others.
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
         any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived. If some
-        had not arrived and all others are late, they rank by their median delay, or by the share of
-        those if that is large.
+        had not arrived, and all others or equal shares are late, they rank by their median delay, or by
+        the share of those if that is large.
         """
         if "qoe" in self.names:
             return RankingMetric("qoe", "mean opinion score")
-        if "late_share" in self.names:
-            late_shares = self.means("late_share")
+        if LATE_FRAMES in self.names:
+            late_shares = self.means(LATE_FRAMES)
             note = ""
             if are_mostly_late := all(mean > MAX_LATE_SHARE for mean in late_shares):
                 note = f"over {100 * MAX_LATE_SHARE:.0f} % late under every CCA"
@@ -132,11 +133,11 @@ class Application(NamedTuple):
             have_arrived = not self.bounds("frame_delay_ms")
             if not any(mean > 0 for mean in late_shares) or (are_mostly_late and have_arrived):
                 return RankingMetric("frame_delay_ms", "delay of frames", note)
-            if min(late_shares) >= _MIN_ALL_LATE:
+            if min(late_shares) >= _MIN_ALL_LATE or (are_mostly_late and self._are_as_late):
                 if self._most_have_arrived:
                     return RankingMetric(_MEDIAN_DELAY, "median delay of frames", note)
                 return RankingMetric(MISSING_FRAMES, "share of frames that had not arrived", note)
-            return RankingMetric("late_share", "share of late frames", note)
+            return RankingMetric(LATE_FRAMES, "share of late frames", note)
         if LATE_RESPONSES in self.names and any(mean > 0 for mean in self.means(LATE_RESPONSES)):
             return RankingMetric(LATE_RESPONSES, "share of late responses")
         if "response_p95_s" in self.names:
@@ -158,6 +159,11 @@ class Application(NamedTuple):
         if self._times_decide(metric):
             return RankingMetric(metric, f"{title}, or the time until the end")
         return RankingMetric(COMPLETED_SHARE, "share of complete transfers")
+
+    @property
+    def _are_as_late(self) -> bool:
+        """Whether as many frames are late under all CCAs."""
+        return best_by_metric(LATE_FRAMES, self.values(LATE_FRAMES), random=False).are_all_tied
 
     @property
     def _most_have_arrived(self) -> bool:

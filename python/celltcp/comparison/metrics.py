@@ -296,6 +296,8 @@ COMPLETED_SHARE = "completed_share"
 
 #: Share of the frames that had not arrived at the end.
 MISSING_FRAMES = "missing_share"
+#: Share of frames after their deadline.
+LATE_FRAMES = "late_share"
 
 #: Metrics of transfers that have an end.
 TRANSFERS = {

@@ -6,11 +6,12 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.application import MAX_LATE_SHARE
 from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
-from celltcp.comparison.metrics import GOODPUT, sign_of, words_of
+from celltcp.comparison.metrics import GOODPUT, LATE_FRAMES, sign_of, words_of
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
 from celltcp.results.statistics import Verdict, estimate
@@ -116,12 +117,22 @@ class Need:
     def for_tail(self) -> list[Need]:
         """Returns the need by the highest percentile, and by the maximum, of its ranking metric."""
         metrics = [re.sub(r"_p\d+(?=_)", name, self.metric) for name in ("_p99", "_max")]
-        return [
-            Need(self.comparison, self._choice._replace(metric=each, need=name), self.chosen)
-            for each in dict.fromkeys(metrics)
-            if each != self.metric and self.flows
-            for name in [f"{self.name.partition(' (')[0]} ({words_of(each).name})"]
-        ]
+        return [self._by(each) for each in dict.fromkeys(metrics) if each != self.metric and self.flows]
+
+    def for_deadline(self) -> list[Need]:
+        """Returns the need by the share of late frames, if that is too large to rank by.
+
+        A shorter delay gains nothing where no frame is late.
+        """
+        if not self.flows or self.metric == LATE_FRAMES:
+            return []
+        values = self.metric_of(self.comparison, self.best_cca, self.flows[0], LATE_FRAMES)
+        return [self._by(LATE_FRAMES)] if values and estimate(values).mean > MAX_LATE_SHARE else []
+
+    def _by(self, metric: str) -> Need:
+        """Returns the need by another metric of its flow."""
+        name = f"{self.name.partition(' (')[0]} ({words_of(metric).name})"
+        return Need(self.comparison, self._choice._replace(metric=metric, need=name), self.chosen)
 
     def alone(self, scenario: Mapping[str, Any]) -> list[Alternative]:
         """Returns the compared congestion controls without a remedy."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: Further metrics beside ranking metrics, and those ranking metrics of which all are shown that change
 #: more; of others it is the first one that changes.
 _FURTHER = {
+    "frame_delay_ms": ["late_share"],
+    "frame_delay_p50_ms": ["late_share"],
     "late_share": ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
     "qoe": ["stalled_s"],
     "response_p95_s": ["response_p50_s", "response_p99_s"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.choices import ccas_to_set, choices_of, linux_ccas_to_set, on_flow
@@ -63,22 +64,25 @@ def metric_texts(columns: Mapping[str, Sequence[Sequence[float]]]) -> list[str]:
 def _ranking_text(comparison: Comparison, choice: Choice) -> str:
     """Returns the CCAs with the metric of a need, the best first; goodput and delay for the network."""
     ranked, names = comparison.ranked_ccas, labels(comparison.ccas)
-    bounds: frozenset[str] = frozenset()
+    stakes = {stake.flow: stake for stake in comparison.stakes}
     if choice.flows:
-        application = next(each for each in comparison.applications if each.flow == choice.flows[0])
-        bounds = application.bounds(choice.metric)
-        order = columns = {choice.metric: application.values(choice.metric)}
+        stake = stakes[choice.flows[0]]
+        order, columns = stake.signed_mean, {stake.metric: stake.values}
+        bounds = stake.bounds
     else:
-        order = {choice.metric: {cca: comparison.values(cca, choice.metric) for cca in ranked}}
-        columns = {
-            name: {cca: comparison.values(cca, name) for cca in ranked}
-            for name in (GOODPUT, comparison.delay_metric)
-        }
-    means = {cca: estimate(order[choice.metric][cca]).mean for cca in ranked}
-    ranked = sorted(ranked, key=lambda cca: -sign_of(choice.metric) * means[cca])
+        order = functools.partial(_signed_mean, comparison, choice.metric)
+        metrics = (GOODPUT, comparison.delay_metric)
+        columns = {name: {cca: comparison.values(cca, name) for cca in ranked} for name in metrics}
+        bounds = ()
+    ranked = sorted(ranked, key=order, reverse=True)
     texts = metric_texts({name: [values[cca] for cca in ranked] for name, values in columns.items()})
     pairs = [
         f"{names[cca]} {AT_LEAST if cca in bounds else ''}{text}"
         for cca, text in zip(ranked, texts, strict=True)
     ]
     return f"For {choice.need}: {', '.join(pairs)}."
+
+
+def _signed_mean(comparison: Comparison, metric: str, cca: str) -> float:
+    """Returns the mean of a metric of the network with the sign that makes more better."""
+    return sign_of(metric) * estimate(comparison.values(cca, metric)).mean

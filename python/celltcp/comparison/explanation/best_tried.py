@@ -67,7 +67,9 @@ def conclusion_of(
     """
     tried = [each for each in remedies if each.after is not None]
     needs = needs_of(comparison) if tried else []
-    for need in itertools.chain.from_iterable((each, *each.for_tail()) for each in needs):
+    for need in itertools.chain.from_iterable(
+        (*each.for_deadline(), each, *each.for_tail()) for each in needs
+    ):
         alternatives = need.alone(tried[0].scenario)
         if not any(each.cca == need.reference for each in alternatives):
             continue

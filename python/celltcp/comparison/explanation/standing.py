@@ -9,6 +9,7 @@ from celltcp.comparison.metrics import (
     APP_METRICS,
     COMPLETED_SHARE,
     GOODPUT,
+    LATE_FRAMES,
     LEAST_COMPLETION,
     MEAN_RTT,
     words_of,
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 #: Requirements by which congestion controls rank for a flow without an application. The second one is
 #: for results whose RTTs end at a middlebox.
 _REQUIREMENTS = ("balanced", "goodput")
-#: Metric of frames after their deadline.
-_LATE_SHARE = "late_share"
 #: Mean time of the complete transfers.
 _COMPLETION = "completion_s"
 
@@ -74,7 +73,7 @@ class Standing(NamedTuple):
         """
         if self.metric not in APP_METRICS:
             return ""
-        late_text = f"{APP_METRICS[_LATE_SHARE].text(self.late_share)}, " if self.late_share else ""
+        late_text = f"{APP_METRICS[LATE_FRAMES].text(self.late_share)}, " if self.late_share else ""
         metric = _COMPLETION if self.metric == LEAST_COMPLETION and not self.cut_share else self.metric
         is_cut = self.cut_share and metric != COMPLETED_SHARE
         cut_text = f" ({percent_text(self.cut_share)} of the transfers not complete)" if is_cut else ""
@@ -151,7 +150,7 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         differences,
         comparison.delay_metric,
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
-        _share(application, cca, _LATE_SHARE, 0.0) if metric != _LATE_SHARE else 0.0,
+        _share(application, cca, LATE_FRAMES, 0.0) if metric != LATE_FRAMES else 0.0,
         1.0 - _share(application, cca, COMPLETED_SHARE, 1.0),
         1.0 - _share(application, leader or cca, COMPLETED_SHARE, 1.0),
         words_of(GOODPUT).suited(estimate(comparison.values(cca, GOODPUT)).mean).unit == "kbit/s",
