@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.equal_flows import joined_stakes
+from celltcp.comparison.harm import harm_text, harms_of
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.comparison.settings_lines import linux_commands
-from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
+from celltcp.results.statistics import Cost, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.stakes import Stake
@@ -25,6 +28,8 @@ _MIN_LOWER_DELAY = 0.05
 _MIN_GOODPUT_SHARE = 0.5
 #: Maximum loss of goodput by a CCA of those of which any will do, as a share.
 _MAX_LOSS = 0.2
+#: Amount of a cost by which applications of other flows fail.
+_FAILURE_AMOUNT = "the failure of another application"
 #: Texts of needs by requirement, the first one first.
 NEED_TEXTS = {
     "balanced": "a balance of throughput and delay",
@@ -45,9 +50,10 @@ class Choice(NamedTuple):
 
     @property
     def whole_need(self) -> str:
-        """The need, with the delay where that decides among CCAs which are nearly as good."""
+        """The need, with what else decides among CCAs which are nearly as good."""
         cost = self.verdict.cost
-        return f"{self.need} and delay" if cost is not None and cost.instead else self.need
+        is_other = cost is not None and cost.instead is not None and cost.better_for
+        return f"{self.need} and {cost.better_for}" if cost is not None and is_other else self.need
 
 
 def choices_of(comparison: Comparison) -> list[Choice]:
@@ -68,7 +74,49 @@ def choices_of(comparison: Comparison) -> list[Choice]:
         for name in dict.fromkeys([*first, *NEED_TEXTS])
         if name in verdicts
     ]
-    return [choice for choice in choices if choice.verdict.leader is not None]
+    return [
+        _without_failures(comparison, choice) for choice in choices if choice.verdict.leader is not None
+    ]
+
+
+def _without_failures(comparison: Comparison, choice: Choice) -> Choice:
+    """Returns a choice with another CCA to set if applications of other flows fail with the best one.
+
+    It is the best one with which they work, and which loses little itself.
+    """
+    chosen = cca_to_set(comparison, choice)
+    if chosen is None or not choice.flows:
+        return choice
+    failing = [each for each in harms_of(comparison, chosen, choice.flows) if each.is_failure]
+    stakes = [each for each in comparison.stakes if each.flow in choice.flows[:1]]
+    if not failing or not stakes:
+        return choice
+    (stake,) = stakes
+    others = [
+        name
+        for name in stake.values
+        if not any(each.is_failure for each in harms_of(comparison, name, choice.flows))
+        and _share_lost(stake, name, chosen) <= _MAX_LOSS
+    ]
+    if not others:
+        return choice
+    other = max(others, key=stake.signed_mean)
+    names = labels(comparison.ccas)
+    words = stake.words
+    better, worse = (words.own_text(mean) for mean in stake.means(chosen, other))
+    text = f"{names[chosen]} has {better} instead of {worse}, {harm_text(failing)}"
+    short = f"{' and '.join(each.flow for each in failing)} fails"
+    cost = Cost(short, harm_text(failing), _FAILURE_AMOUNT, other, text, better_for="")
+    return choice._replace(verdict=replace(choice.verdict, cost=cost))
+
+
+def _share_lost(stake: Stake, cca: str, best: str) -> float:
+    """Returns what a flow loses by a CCA in place of a better one, as a share of the larger value."""
+    mean, best_mean = stake.means(cca, best)
+    larger = max(abs(mean), abs(best_mean))
+    if stake.is_void(cca) or cca in stake.bounds:
+        return math.inf
+    return max(stake.signed_mean(best) - stake.signed_mean(cca), 0.0) / larger if larger else 0.0
 
 
 class TieBreak(NamedTuple):
@@ -242,7 +290,7 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
 
     They are those for the needs of all flows with a ranking metric, or else for the first need.
     """
-    needs_of: dict[str, list[str]] = {}
+    needs_of: dict[str, list[tuple[str, str]]] = {}
     choices = choices_of(comparison)
     # The CCA of an undecided flow needs more runs; the needs of the network are others.
     is_undecided = any(choice.flows and choice.verdict.undecided for choice in choices)
@@ -267,8 +315,18 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
             note = f"{names} as good{f'; {reason}' if reason else ''}"
         if verdict.cost is not None and not note and chosen == verdict.leader:
             note = f"it costs {verdict.cost.text}"
-        needs_of.setdefault(chosen, []).append(f"{need} ({note})" if note else need)
-    return needs_of
+        harms = harms_of(comparison, chosen, choice.flows) if choice.flows else []
+        note = "; ".join(filter(None, (note, harm_text(harms))))
+        needs_of.setdefault(chosen, []).append((need, note))
+    return {cca: _with_notes(needs) for cca, needs in needs_of.items()}
+
+
+def _with_notes(needs: Sequence[tuple[str, str]]) -> list[str]:
+    """Returns the needs of a CCA, each with its note; those with the same note are one."""
+    by_note: dict[str, list[str]] = {}
+    for need, note in needs:
+        by_note.setdefault(note, []).append(need)
+    return [f"{' and '.join(names)}{f' ({note})' if note else ''}" for note, names in by_note.items()]
 
 
 def linux_ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:

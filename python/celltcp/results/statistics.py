@@ -151,6 +151,8 @@ class Cost(NamedTuple):
     instead: str | None = None
     #: Text that compares the best name with `instead`; empty without one.
     instead_text: str = ""
+    #: Need that `instead` is better for, too; empty where `instead_text` has it.
+    better_for: str = "delay"
 
 
 @dataclass(frozen=True)

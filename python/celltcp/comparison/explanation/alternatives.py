@@ -11,6 +11,7 @@ from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_o
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
+from celltcp.comparison.harm import failing_under
 from celltcp.comparison.metrics import GOODPUT, LATE_FRAMES, sign_of, words_of
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
@@ -55,6 +56,8 @@ class Alternative(NamedTuple):
     losses: tuple[MetricChange, ...]
     #: Sum of the logarithms of the ratios by which other metrics of others got better.
     other_gain: float = 0.0
+    #: Flows whose applications are unusable with it.
+    failing: frozenset[str] = frozenset()
 
     @property
     def loss(self) -> float:
@@ -221,7 +224,10 @@ class Need:
         changes = self._changes(comparison, cca, self.reference)
         losses = _losses_among(changes)
         other_gain = sum(each.gain for each in changes if each.gain >= MIN_HELP_LOG)
-        return Alternative(cca, remedy, comparison, tuple(places), values, gain, losses, other_gain)
+        failing = failing_under(comparison, cca)
+        return Alternative(
+            cca, remedy, comparison, tuple(places), values, gain, losses, other_gain, failing
+        )
 
     def losses(self, after: Comparison, cca: str, reference: str) -> tuple[MetricChange, ...]:
         """Returns the metrics that get worse, against a compared congestion control alone."""
@@ -356,9 +362,11 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
         candidates = [each for each in here if each.remedy is not None or need.chosen is None]
         if usual is not None:
             candidates = [
-                each for each in candidates if need.net_gain(each, usual.cca) >= need.min_gain
+                each
+                for each in candidates
+                if need.net_gain(each, usual.cca) >= need.min_gain or each.failing < usual.failing
             ] or [usual]
-        candidates = [each for each in candidates if each.net_gain >= MIN_HELP_LOG]
+        candidates = with_fewest_failing(each for each in candidates if each.net_gain >= MIN_HELP_LOG)
         if candidates:
             largest = max(each.net_gain for each in candidates)
             alike = [each for each in candidates if largest - each.net_gain < need.min_gain]
@@ -374,6 +382,13 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
                 )
             )
     return best
+
+
+def with_fewest_failing(alternatives: Iterable[Alternative]) -> list[Alternative]:
+    """Returns the alternatives with which the fewest applications are unusable."""
+    alternatives = list(alternatives)
+    fewest = min((len(each.failing) for each in alternatives), default=0)
+    return [each for each in alternatives if len(each.failing) == fewest]
 
 
 def _losses_among(changes: Iterable[MetricChange]) -> tuple[MetricChange, ...]:

@@ -12,10 +12,12 @@ from celltcp.comparison.explanation.alternatives import (
     first_need,
     needs_of,
     recommended,
+    with_fewest_failing,
 )
 from celltcp.comparison.explanation.alternatives_table import AlternativesTable
 from celltcp.comparison.explanation.answer import metric_texts
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG
+from celltcp.comparison.harm import failing_under
 from celltcp.comparison.metrics import GOODPUT
 from celltcp.scenarios.cca_mix import labels
 
@@ -170,17 +172,22 @@ def _not_tried(trials: Trials, need: Need, alternatives: Sequence[Alternative]) 
 def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | None:
     """Returns the alternative with a remedy that has the largest gain less losses.
 
-    Of those alike by that it is the one of the congestion control to set, or else the first. None if
-    none is better than that congestion control alone.
+    With it as few applications are unusable as with any. Of those alike by that it is the one of the
+    congestion control to set, or else the first. None if none is better than that congestion control
+    alone, or leaves an application usable that is not with that.
     """
     before = need.values(need.comparison, need.best_cca)
-    better = [
+    failing = failing_under(need.comparison, need.best_cca)
+    better = with_fewest_failing(
         each
         for each in alternatives
         if each.remedy is not None
-        and need.gain(before, each.values) >= MIN_HELP_LOG
-        and need.net_gain(each, need.best_cca) > 0
-    ]
+        and each.failing <= failing
+        and (
+            (need.gain(before, each.values) >= MIN_HELP_LOG and need.net_gain(each, need.best_cca) > 0)
+            or (each.failing < failing and each.gain >= need.min_gain and each.net_gain > 0)
+        )
+    )
     largest = max((each.net_gain for each in better), default=0.0)
     better.sort(key=lambda each: (-each.other_gain, -each.net_gain))
     alike = [each for each in better if largest - each.net_gain < need.min_gain]
