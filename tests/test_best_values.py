@@ -83,27 +83,17 @@ def test_values_rank_by_paired_differences_of_the_applications_figure(queues: Sw
     assert means[leader["value"], leader["cca"]] == min(means.values())
 
 
-def test_lines_say_what_value_and_cca_change_and_which_helps_more(queues: Sweep) -> None:
+def test_lines_say_what_value_and_cca_change(queues: Sweep) -> None:
     texts = queues.field_changes
     first = next(each for each in texts if each.startswith("path.queue=fq-codel instead of droptail"))
-    new = min(statistics.mean(_p95(queues, "fq-codel", cca)) for cca in ("cubic", "bbr"))
     old = statistics.mean(_p95(queues, "droptail", "cubic"))
     assert f" s instead of {old:.3f}" in first
     assert "download goodput" in first
-    assert texts[0].startswith("best of both: path.queue=fq-codel with ")
-    game = f"game (95th percentile of the response time): best mean {new:.3f} s with fq-codel"
-    helps = next(each for each in texts if each.startswith(game))
-    assert f" to {new:.3f} s (droptail to fq-codel)" in helps
-    # Beside fq-codel, it does not matter which CCA the download has.
-    assert ". The CCA: with fq-codel no difference that matters" in helps
 
 
-def test_a_field_without_an_effect_helps_less_than_the_cca(home: Path) -> None:
+def test_a_field_without_an_effect_has_no_change(home: Path) -> None:
     result = ct.sweep(home, "tcp.send_buffer_max=4MB,5MB", ["cubic", "bbr"], RUNS)
     assert not [each for each in result.field_changes if each.startswith("tcp.send_buffer_max=5MB")]
-    (helps,) = (each for each in result.field_changes if each.startswith("game ("))
-    assert ". The CCA: with 4MB " in helps
-    assert re.search(r"\. tcp\.send_buffer_max: (?:with .* )?no difference that matters", helps)
     game = [each for each in result.to_json()["best_values"] if each["flow"] == "game"]
     assert {(each["leader"], *each["tied"]) for each in game if each["cca"]} == {("4MB", "5MB")}
 

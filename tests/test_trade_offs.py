@@ -167,7 +167,12 @@ def test_a_buffer_without_an_effect_has_no_trade_off_beside_each_cca() -> None:
             r"best of both: path.buffer=20packets.* but web completion mean [\d.]+ s instead",
         ),
         # The 95th percentile has the repairs of losses, the median and the pages the shorter queue.
-        (9, "reno", r"20packets \(but response p50 [\d.]+ m?s instead of [\d.]+; web completion mean"),
+        (
+            9,
+            "reno",
+            r"best balance: path.buffer=100packets.*; but by response p50 20packets.*; "
+            r"but web completion mean .* with 20packets",
+        ),
     ],
 )
 def test_a_trade_off_of_two_flows_says_what_a_third_one_and_the_median_have(

@@ -212,7 +212,7 @@ def as_good_values(stake: Stake) -> list[str]:
 
 def best_text(stake: Stake) -> str:
     """Returns the leader, with the values that are as good under the same congestion control."""
-    return _range_text([stake.verdict.leader or "-", *as_good_values(stake)], [*stake.values])
+    return range_text([stake.verdict.leader or "-", *as_good_values(stake)], [*stake.values])
 
 
 def _cca_part(name: str) -> str:
@@ -220,7 +220,7 @@ def _cca_part(name: str) -> str:
     return name.partition(_WITH_CCA)[2]
 
 
-def _range_text(names: Sequence[str], every: Sequence[str]) -> str:
+def range_text(names: Sequence[str], every: Sequence[str]) -> str:
     """Returns values of one congestion control as text: as a range if they are neighbouring amounts.
 
     Args:

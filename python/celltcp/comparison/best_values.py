@@ -190,12 +190,15 @@ class FieldRanking:
         metrics = self.ranking_metrics
         return [FieldRanking(self._points, [cca], metrics) for cca in self.ccas]
 
-    def tail_means(self, stake: Stake) -> list[dict[str, float]]:
-        """Returns the mean 99th percentiles and maxima of all choices for a stake of percentiles."""
+    def tail_values(self, stake: Stake) -> list[dict[str, list[float]]]:
+        """Returns the 99th percentiles and maxima of all choices for a stake of percentiles."""
         names = dict.fromkeys(re.sub(r"_p\d+(?=_)", tail, stake.metric) for tail in ("_p99", "_max"))
         tails = (self.application_values(stake.flow, name) for name in names if name != stake.metric)
-        means = [{name: estimate(each).mean for name, each in values.items()} for values in tails]
-        return [each for each in means if each and np.isfinite([*each.values()]).all()]
+        return [
+            values
+            for values in tails
+            if values and all(0 < value < np.inf for each in values.values() for value in each)
+        ]
 
     def application_values(
         self, flow: str, metric: str, *, has_enough: bool = False

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metrics import words_of
-from celltcp.results.statistics import MARGIN, estimate
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
 
 if TYPE_CHECKING:
@@ -37,16 +36,10 @@ class _Effect(NamedTuple):
 
 
 class FactorEffects:
-    """Sentences on the best combination for each metric, and on what each factor does to it."""
+    """Sentences on the best combination of several fields for each metric, and each factor's effect."""
 
-    def __init__(
-        self, ranking: FieldRanking, stakes: Sequence[Stake], start: Choice, *, has_costs: bool
-    ) -> None:
-        """Prepares sentences; `start` has the values of the scenario, or the first ones given.
-
-        `has_costs` adds what the best combination for a metric costs the others.
-        """
-        self._has_costs = has_costs
+    def __init__(self, ranking: FieldRanking, stakes: Sequence[Stake], start: Choice) -> None:
+        """Prepares sentences; `start` has the values of the scenario, or the first ones given."""
         self._ranking = ranking
         self._stakes = stakes
         self._names = {choice: name for name, choice in ranking.choices.items()}
@@ -55,41 +48,22 @@ class FactorEffects:
         self._factors = (*ranking.fields, *([_CCA] if len(ranking.ccas) > 1 else []))
 
     def texts(self) -> list[str]:
-        """Returns a text for each metric on which a factor has an effect; none for a single factor."""
-        if len(self._factors) < 2:
-            return []
+        """Returns a text for each metric on which a factor has an effect."""
         return [text for stake in self._stakes if (text := self._text(stake))]
 
     def _text(self, stake: Stake) -> str:
         best = self._best(stake, [*self._ranking.choices])
-        places = dict.fromkeys((self._values(best), self._values(self._names[self._start])))
-        effects = [
-            {place: self._effect(stake, index, place) for place in self._places(index, places)}
-            for index in range(len(self._factors))
-        ]
-        if not any(each.worse for by_place in effects for each in by_place.values()):
+        place = self._values(best)
+        effects = [self._effect(stake, index, place) for index in range(len(self._factors))]
+        if not any(effect.worse for effect in effects):
             return ""
-        at_best = self._values(best)
-        order = sorted(
-            range(len(effects)), key=lambda index: -self._gain(stake, effects[index][at_best])
-        )
+        order = sorted(range(len(effects)), key=lambda index: -self._gain(stake, effects[index]))
         sentences = [
             f"{self._ranking.question(stake)}: best mean {self._mean_text(stake, best)} with "
-            f"{self._values_text(at_best)}{self._rivals_text(stake, best)}",
+            f"{self._values_text(place)}{self._rivals_text(stake, best)}",
             *(self._factor_text(stake, index, effects[index]) for index in order),
         ]
-        if self._has_costs and (costs := self._costs_text(stake, best)):
-            sentences.append(costs)
         return ". ".join(sentences)
-
-    def _places(self, index: int, places: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-        """Yields the places that differ in the other factors than that at an index."""
-        seen = set()
-        for place in places:
-            others = (*place[:index], *place[index + 1 :])
-            if others not in seen:
-                seen.add(others)
-                yield place
 
     def _effect(self, stake: Stake, index: int, place: Sequence[str]) -> _Effect:
         names = [
@@ -114,21 +88,11 @@ class FactorEffects:
         ]
         return _Effect(names, best, worse[0] if worse else None, open_ones)
 
-    def _factor_text(self, stake: Stake, index: int, effects: Mapping[tuple[str, ...], _Effect]) -> str:
-        """Returns what a factor does: beside the best of the others, then beside those of the start."""
-        texts = {
-            self._values_text(place, but=index): self._effect_text(stake, index, effect)
-            for place, effect in effects.items()
-        }
-        same = len(set(texts.values())) == 1 and len(texts) > 1
-        if same and not {_NO_EFFECT, _ONLY_VALUE}.isdisjoint(texts.values()):
-            parts = [*dict.fromkeys(texts.values())]
-        elif same:
-            parts = [f"{' or '.join(f'with {place}' for place in texts)} {next(iter(texts.values()))}"]
-        else:
-            parts = [f"with {place} {text}" for place, text in texts.items()]
+    def _factor_text(self, stake: Stake, index: int, effect: _Effect) -> str:
+        """Returns what a factor does beside the best values of the others."""
         factor = self._factors[index]
-        return f"{f'{factor[0].upper()}{factor[1:]}' if factor == _CCA else factor}: {'; '.join(parts)}"
+        name = f"{factor[0].upper()}{factor[1:]}" if factor == _CCA else factor
+        return f"{name}: {self._effect_text(stake, index, effect)}"
 
     def _effect_text(self, stake: Stake, index: int, effect: _Effect) -> str:
         if len(effect.names) < 2:
@@ -170,21 +134,6 @@ class FactorEffects:
     def _names_text(self, names: Sequence[str]) -> str:
         return join_names([self._values_text(self._values(name)) for name in names], _MAX_LISTED)
 
-    def _costs_text(self, stake: Stake, best: str) -> str:
-        """Returns what the best combination for a metric costs the other metrics."""
-        costs = []
-        for other in self._stakes:
-            own_best = self._best(other, [*self._ranking.choices])
-            if other is stake or not other.is_gain(own_best, best):
-                continue
-            if self._is_change(other, own_best, best, MARGIN):
-                name = self._ranking.without_flow(f"{other.flow} {words_of(other.metric).name}")
-                costs.append(
-                    f"{name} {self._number(other, best)} instead of {self._mean_text(other, own_best)} "
-                    f"({self._values_text(self._values(own_best))})"
-                )
-        return f"It costs: {'; '.join(costs)}" if costs else ""
-
     def _is_notable_gain(self, stake: Stake, name: str, other: str) -> bool:
         return stake.is_gain(name, other) and self._is_change(stake, name, other, _MIN_CHANGE)
 
@@ -214,12 +163,10 @@ class FactorEffects:
         ccas = [self._labels[choice.cca]] if _CCA in self._factors else []
         return (*self._ranking.coordinates(choice), *ccas)
 
-    def _values_text(self, values: Sequence[str], but: int | None = None) -> str:
-        """Returns values of factors in words, but for that at an index; several fields have names."""
-        is_only = len(self._ranking.fields) == 1
+    def _values_text(self, values: Sequence[str]) -> str:
+        """Returns values of factors in words; several fields have names."""
         parts = [
-            value if is_only or factor == _CCA else f"{factor}={value}"
-            for index, (factor, value) in enumerate(zip(self._factors, values, strict=True))
-            if index != but
+            value if factor == _CCA else f"{factor}={value}"
+            for factor, value in zip(self._factors, values, strict=True)
         ]
         return " and ".join(parts)

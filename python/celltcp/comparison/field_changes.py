@@ -56,7 +56,7 @@ def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str])
     if not any(of.has_front for of in each.values()):
         return sentences.all()
     # An end of a trade-off without a knee is no advice.
-    with_knee = [cca for cca, of in each.items() if of.trade_off is None or of.trade_off.knee]
+    with_knee = [cca for cca, of in each.items() if of.trade_off is None or of.trade_off.knee.name]
     lines = {cca: each[cca].linux_texts() for cca in with_knee or each}
     linux_texts = [f"{cca}: {line}" for cca, of_cca in lines.items() for line in of_cca]
     if len(lines) == len(each) and len(set(map(tuple, lines.values()))) == 1:

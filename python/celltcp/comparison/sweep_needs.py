@@ -26,15 +26,21 @@ def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, l
         is_own = stake.metric in APP_METRICS or (stake.metric == GOODPUT and stake is not goodput)
         if verdict.leader is not None and has_worse and is_own:
             best = max((verdict.leader, *verdict.tied), key=goodput.signed_mean)
+            if stake is other and best not in front:
+                # It costs more goodput than it gains.
+                if knee.name is not None:
+                    continue
+                best = front[0]
             needs.setdefault(best, []).append(f"{stake.flow}{_undecided_text(stake, goodput, best)}")
-    if knee is None:
+    if knee.name is None and not knee.possible:
         if other.metric not in APP_METRICS:
             needs.setdefault(front[0], []).append(f"a low {words_of(other.metric).name}")
         # Of a choice that is best for another flow, goodput is no reason.
         needs.setdefault(_most_goodput(goodput, front), [goodput.flow if has_flows else "goodput"])
-    elif knee not in needs:
+    elif knee.name is not None and knee.name not in needs:
         word = "of" if other.flow == goodput.flow else "with"
-        needs[knee] = [f"a balance {word} {goodput.flow}" if has_flows else "a balance"]
+        need = f"a balance {word} {goodput.flow}" if has_flows else "a balance"
+        needs[knee.name] = [f"{need} (undecided)" if knee.possible else need]
     return needs
 
 

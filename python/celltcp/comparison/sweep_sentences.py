@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from celltcp.comparison.best_value_tables import range_text
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line
@@ -16,9 +17,14 @@ from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_lines import CCA, SweepLines
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
-from celltcp.comparison.sweep_trade_offs import MIN_GOODPUT_SHARE, TradeOff, trade_off_of
+from celltcp.comparison.sweep_trade_offs import (
+    MIN_GOODPUT_SHARE,
+    TradeOff,
+    relative_gain,
+    trade_off_of,
+)
 from celltcp.comparison.verdict_tables import hint_text
-from celltcp.results.statistics import estimate
+from celltcp.results.statistics import MARGIN, estimate
 from celltcp.scenarios.cca_mix import join_names, labels
 from celltcp.scenarios.quantities import quantities
 
@@ -114,10 +120,12 @@ class Sentences:
         trade_off = self.trade_off
         texts = [] if trade_off is None else self._trade_off_texts(trade_off)
         better = self._better_choices(trade_off)
-        changes = [self._change_text(name) for name in better if name not in self._figured]
-        # The other end of a trade-off says what each end costs.
-        effects = FactorEffects(self._ranking, self._stakes, self._start, has_costs=not self.has_front)
-        helps = effects.texts()
+        # In place of a value that nobody has, a change is none.
+        shown = [] if self._is_unset and texts else better
+        changes = [self._change_text(name) for name in shown if name not in self._figured]
+        # The tables of a single field have the best values beside each CCA.
+        has_effects = len(self._ranking.fields) > 1
+        helps = FactorEffects(self._ranking, self._stakes, self._start).texts() if has_effects else []
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not better and not is_void:
             # `best_values_texts` has a line on a field whose values are all as good, or undecided.
@@ -131,9 +139,9 @@ class Sentences:
     def _figured(self) -> tuple[str, ...]:
         """Choices whose figures are those of the trade-off, which has a knee: the best of a flow."""
         trade_off = self.trade_off
-        if trade_off is None or trade_off.knee is None:
+        if trade_off is None or trade_off.knee.name is None:
             return ()
-        return tuple(name for name in trade_off.front if name != trade_off.knee)
+        return tuple(name for name in trade_off.front if name != trade_off.knee.name)
 
     @property
     def has_front(self) -> bool:
@@ -279,9 +287,22 @@ class Sentences:
         """Returns whether a flow gains from a choice in place of the start."""
         start = self._names[self._start]
         gains = [stake for stake in self._stakes if name != start and stake.is_gain(name, start)]
-        return any(stake.metric in APP_METRICS for stake in gains) or (
-            bool(gains) and not self._halves_goodput(name, start)
+        if not gains or (not self._is_unset and self._loses_more(name, start)):
+            return False
+        return any(stake.metric in APP_METRICS for stake in gains) or not self._halves_goodput(
+            name, start
         )
+
+    def _loses_more(self, name: str, start: str) -> bool:
+        """Returns whether a choice loses more than it gains in place of the start, by the ratios."""
+        changes = [
+            relative_gain(stake, name, start)
+            for stake in self._stakes
+            # A balance counts goodput and delay once more.
+            if stake.metric in APP_METRICS or stake.metric in (GOODPUT, self._ranking.delay_metric)
+            if stake.is_gain(name, start) or stake.is_gain(start, name)
+        ]
+        return math.inf not in changes and math.fsum(changes) < -MARGIN
 
     def _halves_goodput(self, name: str, start: str) -> bool:
         """Returns whether a choice takes most of the first flow's goodput in place of the start."""
@@ -309,6 +330,9 @@ class Sentences:
     def _mean_text(self, stake: Stake, name: str) -> str:
         return stake.words.own_text(estimate(stake.values[name]).mean)
 
+    def _number(self, stake: Stake, name: str) -> str:
+        return stake.words.number(estimate(stake.values[name]).mean)
+
     def _metric_name(self, stake: Stake) -> str:
         return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
 
@@ -318,39 +342,67 @@ class Sentences:
         return trade_off_of(self._ranking, self._stakes, self._simplest, self._unusable)
 
     def _trade_off_texts(self, trade_off: TradeOff) -> list[str]:
-        other, goodput, front, knee, dominated, undecided = trade_off
-        listed = [front[0], self._best(goodput, front)]
-        if knee is not None:
-            # The knee is where more of one metric begins to cost much of the other.
-            index = front.index(knee)
-            listed = [knee, front[0], *front[index + 1 : index + 2], listed[-1]]
-        elif len(front) <= _MAX_FRONT:
-            listed = front
-        first, *following = dict.fromkeys(listed)
+        other, goodput, front, knee, undecided, beyond = trade_off
+        first, *following = self._listed_front(trade_off)
         metrics = (
             f"{self._metric_name(other)} {self._mean_text(other, first)} for "
             f"{self._metric_name(goodput)} {self._mean_text(goodput, first)}"
         )
         pairs = [
-            f"{name}: {self._mean_text(other, name)} for {self._mean_text(goodput, name)}"
+            f"{name}: {self._mean_text(other, name)} for {self._number(goodput, name)}"
             for name in following
         ]
-        if len(front) == 1:
-            best = "best means of both" if undecided else "best of both"
-            head = f"{best}: {self._choice_text(first)}, with {metrics}"
-            reversal = best_reversal_text(self._ranking, other) if other.verdict.leader == first else ""
-            losses = self._loss_texts(first, trade_off)
-            rivals = f"undecided against {self._listed(undecided)}" if undecided else ""
-            return ["; ".join(filter(None, [head, rivals, reversal, *losses]))]
-        head = f"{first} is the knee, with" if knee is not None else f"{first}:"
-        rest = ""
-        if dominated:
-            are_few = len(dominated) <= MAX_LISTED_VALUES
-            names = [f"{name}{self._gain_text(name, trade_off)}" for name in dominated]
-            rest = f". Worse in both: {', '.join(names) if are_few else f'{len(dominated)} others'}"
-        no_knee = ", no knee" if knee is None and len(front) > 2 else ""
-        points = "; ".join([f"{head} {metrics}", *pairs])
-        return [f"trade-off of {self._ranking.field}{no_knee}: {points}{rest}"]
+        if len(front) > 1:
+            kind = f"trade-off of {self._ranking.field}{self._knee_text(trade_off)}: {first}"
+            head = f"{kind} is the knee, with" if knee.name and not knee.possible else f"{kind}:"
+        else:
+            best = "best means of both" if undecided else "best balance" if beyond else "best of both"
+            head = f"{best}: {self._choice_text(first)}, with"
+        leader = other.verdict.leader
+        return [
+            "; ".join(
+                filter(
+                    None,
+                    [
+                        f"{head} {metrics}",
+                        *pairs,
+                        self._rivals_text(undecided, other, goodput) if len(front) == 1 else "",
+                        best_reversal_text(self._ranking, other) if leader == first else "",
+                        *self._loss_texts(first, trade_off),
+                    ],
+                )
+            )
+        ]
+
+    def _listed_front(self, trade_off: TradeOff) -> list[str]:
+        """Returns the choices of a front that its text lists, the knee first."""
+        _, goodput, front, knee, _, beyond = trade_off
+        listed = [front[0], self._best(goodput, front)]
+        if knee.name is not None:
+            # The knee is where more of one metric begins to cost much of the other.
+            index = front.index(knee.name)
+            listed = [knee.name, front[0], *front[index + 1 : index + 2], listed[-1]]
+        elif len(front) <= _MAX_FRONT:
+            listed = front
+        return [*dict.fromkeys([*listed, *([beyond] if beyond else [])])]
+
+    def _knee_text(self, trade_off: TradeOff) -> str:
+        """Returns text on a front without a knee, or with one that only more runs would decide."""
+        front, knee = trade_off.front, trade_off.knee
+        if knee.possible:
+            runs = f"--runs {knee.runs_needed}" if knee.runs_needed else "more runs"
+            values = range_text(knee.possible, [*self._ranking.choices])
+            none = " or none" if knee.name is None else ""
+            return f", knee undecided ({values}{none}: run with {runs})"
+        return ", no knee" if knee.name is None and len(front) > 2 else ""
+
+    def _rivals_text(self, names: Sequence[str], *stakes: Stake) -> str:
+        """Returns the choices that are undecided against the best of both, and the runs to try."""
+        if not names:
+            return ""
+        hints = [hint_text(stake.verdict) for stake in stakes if stake.verdict.undecided]
+        hint = f" ({hints[0]})" if hints else ""
+        return f"undecided against {self._listed(names)}{hint}"
 
     def _others(self, trade_off: TradeOff) -> list[Stake]:
         """Stakes of flows that a trade-off of two metrics leaves out."""
@@ -366,27 +418,19 @@ class Sentences:
             if stake.is_gain(best, name)
         ]
 
-    def _gain_text(self, name: str, trade_off: TradeOff) -> str:
-        """Returns what is better with a choice that is worse in both metrics of a trade-off."""
-        best = trade_off.front[0]
-        reversal = change_reversal_text(self._ranking, trade_off.other, name, best)
-        others = (each for each in self._others(trade_off) if each.is_gain(name, best))
-        gains = [reversal.removeprefix(", but "), *(each.text(name, best) for each in others)]
-        text = "; ".join(filter(None, gains))
-        return f" (but {text})" if text else ""
-
     def _better_choices(self, trade_off: TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each metric."""
         if trade_off is None:
             names = [
                 self._simplest(name, self._stakes) for group in self._best_names() for name in group
             ]
-        elif len(trade_off.front) == 1 and trade_off.knee is not None:
+        elif len(trade_off.front) == 1:
             # The best is undecided without more runs, and the start is no setting of the scenario.
-            names = [] if trade_off.undecided and self._is_unset else [trade_off.knee, *self._needs]
+            names = [] if trade_off.undecided and self._is_unset else [*trade_off.front, *self._needs]
         else:
-            first = trade_off.front[0] if trade_off.knee is None else trade_off.knee
-            names = [first, *self._needs]
+            knee = trade_off.knee
+            first = trade_off.front[0] if not knee.possible else None
+            names = [each for each in (knee.name or first, *self._needs) if each]
         better = [
             name
             for name in dict.fromkeys(names)
@@ -430,7 +474,15 @@ class Sentences:
         as_good = [
             other
             for other in self._ranking.choices
-            if self._changed(other) <= changed and all(stake.is_tied(other, name) for stake in stakes)
+            if self._changed(other) <= changed
+            and (
+                all(stake.is_tied(other, name) for stake in stakes)
+                # A few per cent are not worth one more setting.
+                or (
+                    0 < len(self._changed(other)) < len(changed)
+                    and all(relative_gain(stake, name, other) <= MARGIN for stake in stakes)
+                )
+            )
         ]
         return min(
             [name, *as_good], key=lambda other: (len(self._changed(other)), self._distance(other))

@@ -7,19 +7,18 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS
+from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.sweep_knees import Knee, knee_of
+from celltcp.results.statistics import MARGIN
 
 if TYPE_CHECKING:
     from celltcp.comparison.best_values import FieldRanking
     from celltcp.comparison.stakes import Stake
 
-#: Minimum height of a knee above the line between the ends of the front, with both ranges scaled to 1.
-_MIN_KNEE_HEIGHT = 0.15
-#: Maximum tail of a knee, as a share of that of the choice with most goodput.
-_MAX_TAIL_SHARE = 0.7
+#: Share of the highest goodput that no delay of a larger factor is worth.
+_LAST_SHARE = 0.1
 #: Minimum goodput in a trade-off with a delay of the network, as a share of the highest one.
 MIN_GOODPUT_SHARE = 0.5
-#: Ends of the names of metrics that are times.
-_TIMES = ("_s", "_ms")
 
 #: Function that returns the choice with fewest changes of those that are as good for some stakes.
 Simplest: TypeAlias = "Callable[[str, Sequence[Stake]], str]"
@@ -33,11 +32,11 @@ class TradeOff(NamedTuple):
     #: Names of the choices, the best one by the other metric first.
     front: list[str]
     #: Knee of the front, or its only choice.
-    knee: str | None
-    #: Choices that are significantly worse than one of the front.
-    dominated: list[str]
+    knee: Knee
     #: Choices that only more runs would separate from the front.
     undecided: list[str]
+    #: Choice beyond the front with at most a tenth more goodput, which costs more than that; or None.
+    beyond: str | None = None
 
 
 def trade_off_of(
@@ -90,18 +89,70 @@ def trade_off_of(
         if name not in front
         and not any(all(stake.is_tied(name, rival) for stake in both) for rival in front)
     }
-    dominated = [
+    dominated = {
         name
         for name, better in rivals.items()
         if any(stake.is_gain(rival, name) for rival in better for stake in both)
-    ]
+    }
     undecided = [name for name, better in rivals.items() if better and name not in dominated]
     if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
         front = front[:1]
     if not dominated and len(front) < 2:
         return None
-    knee = _knee(ranking, front, both) if len(front) > 1 else front[0]
-    return TradeOff(other, goodput, front, knee, dominated, undecided)
+    worth = _without_last_tenth(front, *both)
+    beyond = front[-1] if worth[-1] != front[-1] else None
+    knee = knee_of(ranking, worth, *both)
+    worth = _without_dear_ends(worth, *both)
+    if len(worth) == 1:
+        knee = Knee(worth[0])
+    # What is left out, but is not significantly worse, is undecided.
+    undecided += [
+        name
+        for name in front
+        if name not in worth and not any(stake.is_gain(worth[0], name) for stake in both)
+    ]
+    return TradeOff(other, goodput, worth, knee, undecided, beyond)
+
+
+def relative_gain(stake: Stake, name: str, other: str) -> float:
+    """Returns the log ratio by which a choice is better than another: negative if it is worse.
+
+    The smallest difference that matters is added to both means, so that small values have no large
+    ratios; ties are 0.
+    """
+    signed = [stake.signed_mean(each) for each in (name, other)]
+    if signed[0] == signed[1] or stake.is_tied(name, other):
+        return 0.0
+    new, old = (abs(mean) + min_difference(stake.metric) for mean in signed)
+    if math.isinf(new + old) or not (new and old):
+        return math.inf if signed[0] > signed[1] else -math.inf
+    return math.log(new / old) * (-1 if stake.is_less_better else 1)
+
+
+def _without_last_tenth(front: Sequence[str], *stakes: Stake) -> list[str]:
+    """Returns a front without the last tenth of goodput where that costs more than it gains."""
+    _, goodput = stakes
+    worth = list(front)
+    min_mbps = (1 - _LAST_SHARE) * goodput.signed_mean(front[-1])
+    while (
+        len(worth) > 1
+        and goodput.signed_mean(worth[-2]) >= min_mbps
+        and _gain(stakes, worth[-2], worth[-1]) > 0
+    ):
+        worth = worth[:-1]
+    return worth
+
+
+def _without_dear_ends(front: Sequence[str], *stakes: Stake) -> list[str]:
+    """Returns a front without choices at its start that lose more goodput than they gain."""
+    worth = list(front)
+    while len(worth) > 1 and _gain(stakes, worth[1], worth[0]) > MARGIN:
+        worth = worth[1:]
+    return worth
+
+
+def _gain(stakes: Sequence[Stake], name: str, other: str) -> float:
+    return sum(relative_gain(stake, name, other) for stake in stakes)
 
 
 def _dominates(name: str, other: str, stakes: Sequence[Stake]) -> bool:
@@ -113,49 +164,3 @@ def _dominates(name: str, other: str, stakes: Sequence[Stake]) -> bool:
     return any(stake.is_gain(name, other) for stake in stakes) and all(
         gap >= 0 or stake.is_tied(name, other) for gap, stake in zip(gaps, stakes, strict=True)
     )
-
-
-def _knee(ranking: FieldRanking, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
-    """Returns the choice that is farthest above the line between both ends of the front.
-
-    Times count by their ratios: they differ by orders of magnitude, of which a straight scale sees
-    the longest alone.
-    """
-    means = [[stake.signed_mean(name) for name in front] for stake in stakes]
-    means = [
-        [-math.log(-mean) for mean in each]
-        if stake.metric.endswith(_TIMES) and max(each) < 0 and min(each) > -math.inf
-        else each
-        for stake, each in zip(stakes, means, strict=True)
-    ]
-    scaled = [
-        [(value - min(values)) / (max(values) - min(values)) for value in values] for values in means
-    ]
-    heights = dict(zip(front, (sum(pair) - 1 for pair in zip(*scaled, strict=True)), strict=True))
-    knee = max(_with_short_tail(ranking, front, *stakes), key=heights.__getitem__, default=None)
-    if knee is None:
-        return None
-    other = stakes[0]
-    # A choice that only more runs would separate from the best is not recommended, nor one that they
-    # do not separate from that with most goodput.
-    is_decided = other.is_gain(front[0], knee) or other.is_tied(front[0], knee)
-    is_decided &= other.is_gain(knee, front[-1])
-    return knee if heights[knee] >= _MIN_KNEE_HEIGHT and is_decided else None
-
-
-def _with_short_tail(
-    ranking: FieldRanking, front: Sequence[str], other: Stake, goodput: Stake
-) -> list[str]:
-    """Returns the choices whose longest times are well below those with most goodput.
-
-    A shaper that is above the rate of its link for some of the time leaves the worst waits as they
-    are, whatever the percentile of the ranking.
-    """
-    most = max(front, key=goodput.signed_mean)
-    names = list(front)
-    for tails in ranking.tail_means(other):
-        limit = _MAX_TAIL_SHARE * tails[most]
-        # A tail that the best choice has as well is not that of the queue.
-        if tails[front[0]] <= limit:
-            names = [name for name in names if tails[name] <= limit]
-    return names

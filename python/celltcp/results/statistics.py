@@ -232,7 +232,9 @@ def verdict(
             tied.append(name)
             continue
         undecided.append(name)
-        runs_needed = max(runs_needed, _runs_for(gap, max(MARGIN * best_mean, min_difference), runs))
+        runs_needed = max(
+            runs_needed, runs_to_decide(gap, max(MARGIN * best_mean, min_difference), runs)
+        )
     endless = [name for name in values if math.isinf(estimate(values[name]).mean)]
     # An infinite mean has no interval: the pairs decide if all of them agree.
     endless = [name for name in endless if not _is_behind(values[name], values[leader])]
@@ -262,7 +264,7 @@ def has_few_runs(runs: int) -> bool:
     return runs < _RUNS_OF_A_SPREAD
 
 
-def _runs_for(gap: Estimate, margin: float, runs: int) -> float:
+def runs_to_decide(gap: Estimate, margin: float, runs: int) -> float:
     """Returns the number of runs, with those so far, that decides in four of five cases.
 
     The difference is not known either: the mean of `count` runs is normal around that of the runs so
