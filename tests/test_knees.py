@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import random
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from celltcp.comparison.best_value_tables import best_values_texts
 from test_field_changes import _around, _game, _stake, _texts
 
 
@@ -77,3 +79,45 @@ def test_a_few_per_cent_are_not_worth_one_more_setting(seed: int) -> None:
     texts = _texts(["rate"], ["cubic", "bbr"], thin, bulk, rate="1000")
     assert any(text.startswith("bbr instead of cubic (rate=1000): ") for text in texts), texts
     assert not any("rate=25 instead" in text for text in texts), texts
+
+
+def test_a_value_that_gains_less_than_it_loses_is_not_called_worse() -> None:
+    """A third less delay for half of the download: neither no gain, nor advice."""
+    game, download = _game({5: 30.0, 10: 40.0}, {5: 4.8, 10: 9.6})
+    texts = _texts(["rate"], ["cubic"], game, download, rate="10Mbit/s")
+    assert not any("significantly better" in text or "rate=5Mbit/s instead" in text for text in texts)
+    late = {"5Mbit/s": [0.02] * 3, "10Mbit/s": [0.03] * 3}
+    costs = {"5Mbit/s": _around(60), "10Mbit/s": _around(20)}
+    stakes = (_stake("call", "late_share", late), _stake("web", "page_load_s", costs))
+    (text,) = _texts(["rate"], ["cubic"], *stakes, rate="10Mbit/s")
+    assert text == (
+        "No value is worth what it costs in place of rate=10Mbit/s (as in the scenario); "
+        "a gain at a larger loss: 5Mbit/s"
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_best_mean_with_a_wide_interval_hides_no_significant_difference(seed: int) -> None:
+    """Of three buffers one varies from run to run; of the others, one is better in every run."""
+    draw = random.Random(seed)
+    runs = 10
+    wide = [draw.choice([2.0, 4.9]) for _ in range(runs - 2)] + [4.95, 4.95]
+    mean = sum(wide) / runs
+    middle = [mean - 0.15 + draw.gauss(0, 0.05) for _ in range(runs)]
+    values = {"a": wide, "b": middle, "c": [each - 0.3 + draw.gauss(0, 0.02) for each in middle]}
+    stake = _stake("watch", "qoe", values)
+    assert stake.verdict.leader == "a"
+    assert set(stake.verdict.ranked) == set(values)
+    ranking = SimpleNamespace(
+        field="path.buffer",
+        cca="cubic",
+        choices=values,
+        decides=True,
+        question=lambda each: each.flow,
+        deciding_stakes=lambda _: [stake],
+    )
+    sweep: Any = SimpleNamespace(field_rankings=[ranking], ccas=["cubic"], axes=(), points={})
+    (text,) = best_values_texts(sweep)
+    assert re.fullmatch(
+        r"Best value of path.buffer for watch undecided \(.*\); but b is better than c", text
+    )

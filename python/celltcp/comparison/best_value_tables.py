@@ -100,6 +100,11 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             if verdict and not ranking.decides:
                 texts.append(f"{_single_run_text(field, rows, labels(sweep.ccas))}{hint}")
                 continue
+            pair = _decided_pair(rows, labels(sweep.ccas)) if verdict else ""
+            if pair:
+                question = ranking.question(stake)
+                texts.append(f"Best value of {field} for {question} undecided{hint}; but {pair}")
+                continue
             by_field = undecided if verdict else alike
             by_field.setdefault((field, hint), []).append(ranking.question(stake))
         elif len(rows) == 1:
@@ -163,6 +168,21 @@ def _differs(rows: Sequence[_Row]) -> bool:
         for ranking, stake in rows
         if ranking.cca is not None and stake.verdict.leader is not None
     )
+
+
+def _decided_pair(rows: Sequence[_Row], names: Mapping[str, str]) -> str:
+    """Returns two values of which one is significantly better under the same CCA; empty without any.
+
+    The best mean may be that of a value with a wide interval, which hides them.
+    """
+    for ranking, stake in rows:
+        ordered = sorted(stake.values, key=stake.signed_mean, reverse=True)
+        pairs = itertools.combinations(ordered, 2) if ranking.cca else ()
+        for better, worse in pairs:
+            if stake.is_gain(better, worse):
+                under = f" under {names[ranking.cca]}" if ranking.cca and len(names) > 1 else ""
+                return f"{better} is better than {worse}{under}"
+    return ""
 
 
 def _cells(stake: Stake) -> tuple[str, str, str, str]:

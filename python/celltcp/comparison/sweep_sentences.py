@@ -558,30 +558,36 @@ class Sentences:
         """Returns a line that nothing is better than the start, with the worse and undecided values."""
         start = self._names[self._start]
         names = [name for name in self._ranking.choices if name != start]
-        worse = [name for name in names if any(stake.is_gain(start, name) for stake in self._stakes)]
+        stakes = self._stakes
+        losing = [name for name in names if any(stake.is_gain(start, name) for stake in stakes)]
+        dear = [name for name in names if any(stake.is_gain(name, start) for stake in stakes)]
+        worse = [name for name in losing if name not in dear]
         # With more goodput, a choice with which a call fails is no better.
-        others = [name for name in names if name in worse or name not in self._unusable]
+        others = [name for name in names if name in losing or name not in self._unusable]
+        dear = [name for name in dear if name in others]
         equal = [
             name
             for name in others
-            if name not in worse and all(stake.is_tied(start, name) for stake in self._stakes)
+            if name not in (*losing, *dear) and all(stake.is_tied(start, name) for stake in stakes)
         ]
-        undecided = [name for name in others if name not in worse and name not in equal]
+        undecided = [name for name in others if name not in (*losing, *dear, *equal)]
         origin = self._origin if self._is_present else "the first one given"
         start_text = f"{self._choice_text(start)} ({origin})"
         if not others:
             works = " and ".join(each.flow for each in self._failures if not each.is_everywhere)
             return f"{works} works with no other value than {start_text}"
-        hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
-        if not worse and not undecided:
+        hints = [hint_text(stake.verdict) for stake in stakes if stake.verdict.undecided]
+        if not (worse or dear or undecided):
             return f"No value differs by an amount that matters from {start_text}"
-        if not worse:
+        if not (worse or dear):
             hint = f"; {hints[0]}" if hints else ""
             return f"No value differs significantly from {start_text}{hint}"
-        parts = [
-            f"No value is significantly better than {start_text}",
-            f"worse: {self._listed(worse)}",
-        ]
+        better = "worth what it costs in place of" if dear else "significantly better than"
+        parts = [f"No value is {better} {start_text}"]
+        if dear:
+            parts.append(f"a gain at a larger loss: {self._listed(dear)}")
+        if worse:
+            parts.append(f"worse: {self._listed(worse)}")
         if equal:
             parts.append(f"as good: {self._listed(equal)}")
         if undecided:
