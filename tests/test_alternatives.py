@@ -16,6 +16,7 @@ from celltcp.comparison.explanation.alternatives import (
     Alternative,
     Need,
     best_by_place,
+    needs_of,
     recommended,
 )
 from celltcp.comparison.explanation.best_tried import conclusion_of
@@ -126,7 +127,7 @@ def test_a_change_advised_under_one_cca_is_tried_under_the_default_too() -> None
     ]
     of_vegas = proposed._replace(ccas=("vegas",))
     tried = [of_vegas._replace(after=trials.after(of_vegas))]
-    table = conclusion_of(trials, result, tried).alternatives
+    table = conclusion_of(trials, needs_of(result), tried).alternatives
     assert table is not None
     (advised,) = table.recommended
     assert (advised.cca, advised.changes) == ("cubic", ("tcp.initial_window=32",))
@@ -330,9 +331,8 @@ def test_explain_prints_the_alternatives_and_json_has_them(celltcp, tmp_path: Pa
     ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="20s", set=changes, out=folder)
     shown = celltcp("explain", str(folder)).stdout
     assert "Alternatives for game (95th percentile of the response time), by place" in shown
-    assert (
-        "tc qdisc replace dev INTERFACE root fq_codel" in shown.partition("Lines for those with *")[2]
-    )
+    _, _, lines = shown.partition("Best of all that was tried")
+    assert "tc qdisc replace dev INTERFACE root fq_codel" in lines
     rows = json.loads(celltcp("explain", str(folder), "--json", "-").stdout)["alternatives"]
     frame = ct.explain(folder).alternatives
     assert frame["cca"].tolist() == [row["cca"] for row in rows]

@@ -143,7 +143,7 @@ def test_ccas_that_a_remedy_puts_in_place_of_others_have_names_where_they_are_al
     proposed = ProposedRemedy("early_exit", remedy, ("cubic", "bic"), {}, after=after)
     need = Need(result, choices_of(result)[0], None)
     alternatives = [Alternative(cca, proposed, after, (), [1.0], 1.0, ()) for cca in after.ccas]
-    text = _text(need, alternatives[0], None, alternatives)
+    text = _text(need, alternatives[0], None, alternatives, 1)
     assert " by cubic:hystart=off (bic:low_window=1 alike). " in text
 
 
@@ -157,9 +157,9 @@ def test_explanation_and_report_have_the_same_conclusion(celltcp, tmp_path: Path
     ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="120s", set=changes, out=tmp_path / "o")
     shown = celltcp("explain", str(tmp_path / "o")).stdout
     (conclusion,) = [line for line in shown.splitlines() if line.startswith("Best of all")]
-    assert "sets bbr, best of those compared for " in shown
-    # The lines of the setting are those of the alternative.
-    lines = shown.partition("Lines for those with *")[2].partition("On Linux, ")[0]
+    # The lines of BBR alone are after those of the alternative, which the conclusion has.
+    lines, _, alone = shown.partition(conclusion)[2].partition("Without any change but the CCA: ")
+    assert alone.startswith("the sender (server) sets bbr, best for ")
     assert "tcp_slow_start_after_idle=0" in lines or " initcwnd " in lines
     done = celltcp("explain", str(tmp_path / "o"), "--json", "-")
     best = json.loads(done.stdout)["best_tried"]

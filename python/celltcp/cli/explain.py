@@ -64,25 +64,35 @@ def explain(folder: str, json_file: str | None) -> None:
 
 def _print_answer(result: ExplainedComparison, folder: str) -> None:
     """Prints the ranking, the best of all, the alternatives, and the lines that set them."""
-    for line in (*result.rankings, *_chosen_lines(result, folder)):
+    for line in (*_chosen_lines(result, folder), *result.rankings):
         click.echo(line)
     best, alternatives = result.conclusion
     if best is not None:
-        click.echo(best.text)
+        _print_lines(best.text, best.lines)
+    else:
+        _print_settings(result, "")
     if alternatives is not None:
         Terminal().print_table(alternatives.table)
-        if alternatives.lines:
-            _print_lines("Lines for those with *, each with its host:", alternatives.lines)
-    for setting in result.settings:
-        if not setting["lines"]:
-            click.echo(f"Best for {setting['need']}: {setting['cca']}, which no line of Linux sets.")
-            continue
-        of = " of those compared" if best is not None else ""
-        title = f"On Linux, the {result.sender} sets {setting['cca']}, best{of} for {setting['need']}:"
-        _print_lines(title, setting["lines"])
+        own = [] if best is None else best.lines
+        if lines := [line for line in alternatives.lines if line not in own]:
+            of = " others" if own else ""
+            _print_lines(f"Lines for{of or ' those'} with *, each with its host:", lines)
+    if best is not None:
+        _print_settings(result, "Without any change but the CCA: ")
     if lines := result.scenario_lines:
         title = "On Linux, what the scenario sets beside the CCA, and the figures hold with:"
         _print_lines(title, lines)
+
+
+def _print_settings(result: ExplainedComparison, condition: str) -> None:
+    """Prints the lines that set the best congestion controls alone, after the condition for it."""
+    for setting in result.settings:
+        if not setting["lines"]:
+            text = f"Best for {setting['need']}: {setting['cca']}, which no line of Linux sets."
+            click.echo(f"{condition}{text}")
+            continue
+        title = f"the {result.sender} sets {setting['cca']}, best for {setting['need']}:"
+        _print_lines(f"{condition or 'On Linux, '}{title}", setting["lines"])
 
 
 def _print_lines(title: str, lines: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.equal_flows import joined_stakes
 from celltcp.comparison.harm import harm_text, harms_of
-from celltcp.comparison.metrics import GOODPUT, words_of
+from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.results.statistics import Cost, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
@@ -17,7 +17,7 @@ from celltcp.scenarios.ccas import DEFAULT_CCA
 from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.stakes import Stake
@@ -117,6 +117,20 @@ def _share_lost(stake: Stake, cca: str, best: str) -> float:
     if stake.is_void(cca) or cca in stake.bounds:
         return math.inf
     return max(stake.signed_mean(best) - stake.signed_mean(cca), 0.0) / larger if larger else 0.0
+
+
+def choices_by(comparison: Comparison, by: Iterable[str]) -> list[Choice]:
+    """Returns the verdicts by metrics that were asked for, `METRIC` or `METRIC:FLOW`.
+
+    None of shares of the path, which all flows have together, and of metrics without a value.
+    """
+    bests = [comparison.best_by(text) for text in by if len(comparison.ccas) > 1]
+    return [
+        Choice(f"{flow} ({words_of(metric).name})", metric, each.verdict, (flow,))
+        for each in bests
+        for metric, flow in [each.chosen]
+        if metric not in (JAIN, SHARE) and each.verdict.leader is not None
+    ]
 
 
 class TieBreak(NamedTuple):

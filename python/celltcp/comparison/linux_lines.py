@@ -238,9 +238,9 @@ def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str,
     others = len(scenario.get("flows", ())) > 1
     each = ", which caps each flow of this host" if others else ""
     return (
-        f"{own}: the socket option SO_MAX_PACING_RATE={rate / 8:.0f} (bytes/s), or tc qdisc replace "
-        f"dev INTERFACE root fq maxrate {rate * _FQ_BYTES / _PAYLOAD_BYTES / 1e3:.0f}kbit (with "
-        f"headers){each}"
+        f"{own}: the socket option SO_MAX_PACING_RATE={rate / 8:.0f} (bytes/s) of each connection, or "
+        "tc qdisc replace dev INTERFACE root fq maxrate "
+        f"{rate * _FQ_BYTES / _PAYLOAD_BYTES / 1e3:.0f}kbit (with headers){each}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.set_verdicts import setting_lines, verdict_lines
 from celltcp.comparison.single_run import SingleRun
 from celltcp.results.layout import layout_in
+from celltcp.results.publishing import remembered_metrics
 from celltcp.selection.explanation import Explanation
 from celltcp.selection.explanation import explain as explain_selectors
 from celltcp.video.load_results import load
@@ -40,11 +41,16 @@ _MAX_COMPARISONS = 3
 class Explanations:
     """The explanation of a comparison, run, sweep or set; `print` shows it in sentences."""
 
-    def __init__(self, comparisons: Mapping[str, Comparison], unfinished: str = "") -> None:
-        """Explains comparisons by scenario or value; the key of a single one is empty."""
+    def __init__(
+        self, comparisons: Mapping[str, Comparison], unfinished: str = "", by: Sequence[str] = ()
+    ) -> None:
+        """Explains comparisons by scenario or value; the key of a single one is empty.
+
+        `by` has the metrics by which a single one advises, `METRIC` or `METRIC:FLOW`.
+        """
         #: Explanations by scenario or value; the key of a single one is empty.
         self.comparisons = {
-            name: ExplainedComparison(comparison) for name, comparison in comparisons.items()
+            name: ExplainedComparison(comparison, by) for name, comparison in comparisons.items()
         }
         #: Text with the numbers of finished and planned runs; empty if all are finished.
         self.unfinished = unfinished
@@ -210,7 +216,9 @@ class Explanations:
         }
 
 
-def explain(result: Explainable | str | Path, *, progress: Progress | None = None) -> Explanations:
+def explain(
+    result: Explainable | str | Path, *, by: Sequence[str] = (), progress: Progress | None = None
+) -> Explanations:
     """Explains results: the causes of each congestion control's rank.
 
     Remedies are tried in short runs if these are cheap.
@@ -218,18 +226,20 @@ def explain(result: Explainable | str | Path, *, progress: Progress | None = Non
     Args:
         result: results of `compare`, `run`, `sweep`, `compare_all`, `compare_video` or `load`; or a
             folder that `--out` or `save` wrote.
+        by: metrics by which a single comparison advises, `METRIC` or `METRIC:FLOW`; by default those of
+            the command that wrote the folder, or the usual ones.
         progress: called with the share that is done of the most runs with remedies.
 
     Raises:
         CelltcpError: if it is something else, or a file is missing or damaged.
     """
     if isinstance(result, str | Path):
-        explained = explain(load(result), progress=progress)
+        explained = explain(load(result), by=by or remembered_metrics(Path(result)), progress=progress)
         completeness = completeness_in(Path(result))
         explained.unfinished = completeness.text(of_several=not explained.is_single)
         return explained
     if isinstance(result, Comparison | SingleRun):
-        explained = Explanations({"": comparison_of(result)})
+        explained = Explanations({"": comparison_of(result)}, by=by)
     elif isinstance(comparisons := getattr(result, "comparisons", None), Mapping):
         by_name = {
             name if isinstance(name, str) else ", ".join(name): comparison

@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import MAX_LATE_SHARE
-from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_of
+from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_by, choices_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
 from celltcp.comparison.harm import failing_under
-from celltcp.comparison.metrics import GOODPUT, LATE_FRAMES, sign_of, words_of
+from celltcp.comparison.metrics import GOODPUT, LATE_FRAMES, METRICS, sign_of, words_of
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
 from celltcp.results.statistics import Verdict, estimate
@@ -162,7 +162,7 @@ class Need:
         if not self.flows:
             return list(comparison.values(cca, self.metric))
         application = application_of(comparison, self.flows[0])
-        if application is None:
+        if application is None or self.metric in METRICS:
             flow = self._flow_of(comparison, self.flows[0])
             return list(comparison.values_of(flow, cca, self.metric))
         metrics = application.metrics[cca]
@@ -202,8 +202,8 @@ class Need:
 
     def metric_of(self, comparison: Comparison, cca: str, flow: str, metric: str) -> list[float]:
         """Returns a metric of a flow under a congestion control, per run; empty without it."""
-        if metric == GOODPUT:
-            return list(comparison.values_of(self._flow_of(comparison, flow), cca, GOODPUT))
+        if metric in METRICS:
+            return list(comparison.values_of(self._flow_of(comparison, flow), cca, metric))
         application = application_of(comparison, flow)
         return [] if application is None else list(application.metrics.get(cca, {}).get(metric, []))
 
@@ -270,15 +270,16 @@ def first_need(comparison: Comparison) -> Need | None:
     return None
 
 
-def needs_of(comparison: Comparison) -> list[Need]:
-    """Returns the first need of a comparison, and those of further flows."""
+def needs_of(comparison: Comparison, by: Sequence[str] = ()) -> list[Need]:
+    """Returns the needs by metrics asked for, the first one of a comparison, and of further flows."""
+    asked = [Need(comparison, each, each.verdict.best) for each in choices_by(comparison, by)]
     first = first_need(comparison)
     further = [
         Need(comparison, choice, cca_to_set(comparison, choice))
         for choice in choices_of(comparison)[1:]
         if choice.flows
     ]
-    return [] if first is None else [first, *further]
+    return asked if first is None else [*asked, first, *further]
 
 
 def _single_choice(comparison: Comparison) -> Choice | None:

@@ -10,7 +10,7 @@ from celltcp.comparison.explanation.alternatives import application_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.linux_lines import cca_line, with_node
-from celltcp.comparison.metrics import GOODPUT, LAST_COMPLETION, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, LAST_COMPLETION, words_of
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
@@ -216,7 +216,8 @@ class AlternativesTable:
         """Returns whether a mean is a lower bound, as a run cut units of work off."""
         applications = alternative.comparison.applications
         return any(
-            each.flow == flow and alternative.cca in each.bounds(metric) for each in applications
+            each.flow == flow and metric in each.names and alternative.cca in each.bounds(metric)
+            for each in applications
         )
 
     @staticmethod
@@ -224,9 +225,7 @@ class AlternativesTable:
         """Returns whether runs have too few units of work for a percentile."""
         application = application_of(alternative.comparison, flow)
         metrics = {} if application is None else application.metrics
-        return metric.rpartition("_p")[2][:2].isdigit() and has_too_few(
-            metric, metrics.get(alternative.cca, {})
-        )
+        return metric in APP_METRICS and has_too_few(metric, metrics.get(alternative.cca, {}))
 
     @staticmethod
     def _is_divided(alternative: Alternative, flow: str) -> bool:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.choices import ccas_to_set, choices_of, linux_ccas_to_set, on_flow
+from celltcp.comparison.choices import (
+    ccas_to_set,
+    choices_by,
+    choices_of,
+    linux_ccas_to_set,
+    on_flow,
+)
+from celltcp.comparison.harm import harm_text, harms_of
 from celltcp.comparison.metrics import GOODPUT, sign_of, words_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.present.section import AT_LEAST
@@ -27,11 +34,19 @@ def rankings_of(comparison: Comparison) -> list[str]:
     return [_ranking_text(comparison, choice) for choice in of_flows or choices[:1]]
 
 
-def settings_of(comparison: Comparison) -> list[SettingRow]:
+def settings_of(comparison: Comparison, by: Sequence[str] = ()) -> list[SettingRow]:
     """Returns the congestion controls to set, each with its needs and the lines for Linux.
 
-    A flow has one congestion control, so that one for another need is set instead of the first.
+    A flow has one congestion control, so that one for another need is set instead of the first. Of
+    metrics asked for, those by which a congestion control is best are the needs.
     """
+    asked: dict[str, list[str]] = {}
+    for choice in choices_by(comparison, by):
+        if (cca := choice.verdict.best) is not None and not choice.verdict.are_all_tied:
+            harm = harm_text(harms_of(comparison, cca, choice.flows))
+            cost = f"it costs {choice.verdict.cost.text}" if choice.verdict.cost else ""
+            note = "; ".join(filter(None, (cost, harm)))
+            asked.setdefault(cca, []).append(f"{choice.need}{f' ({note})' if note else ''}")
     names = {cca: name.removesuffix("@none") for cca, name in labels(comparison.ccas).items()}
     on_text = on_flow(comparison)
     return [
@@ -40,7 +55,7 @@ def settings_of(comparison: Comparison) -> list[SettingRow]:
             "need": " and ".join(needs),
             "lines": linux_commands(cca),
         }
-        for chosen in (ccas_to_set(comparison), linux_ccas_to_set(comparison))
+        for chosen in ([asked] if asked else [ccas_to_set(comparison), linux_ccas_to_set(comparison)])
         for first in [*chosen][:1]
         for cca, needs in chosen.items()
     ]

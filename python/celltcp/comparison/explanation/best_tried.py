@@ -9,8 +9,6 @@ from celltcp.comparison.explanation.alternatives import (
     Alternative,
     Need,
     best_by_place,
-    first_need,
-    needs_of,
     recommended,
     with_fewest_failing,
 )
@@ -24,7 +22,6 @@ from celltcp.scenarios.cca_mix import labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.outcome import BestTriedRow
     from celltcp.comparison.explanation.proposals import ProposedRemedy
     from celltcp.comparison.explanation.trials import Trials
@@ -39,6 +36,8 @@ class BestTried(NamedTuple):
     cca: str
     remedy: ProposedRemedy
     text: str
+    #: Lines that set it, each with its host.
+    lines: list[str]
 
     def to_json(self) -> BestTriedRow:
         """Returns the conclusion as JSON."""
@@ -61,16 +60,15 @@ class Conclusion(NamedTuple):
 
 
 def conclusion_of(
-    trials: Trials, comparison: Comparison, remedies: Sequence[ProposedRemedy]
+    trials: Trials, needs: Sequence[Need], remedies: Sequence[ProposedRemedy]
 ) -> Conclusion:
-    """Returns the conclusion for the first need that a remedy helps, from all that were tried.
+    """Returns the conclusion for the first of the needs that a remedy helps, from all that were tried.
 
     If none of them helps by its ranking metric, but by its tail, it is for that.
     """
     tried = [each for each in remedies if each.after is not None]
-    needs = needs_of(comparison) if tried else []
     for need in itertools.chain.from_iterable(
-        (*each.for_deadline(), each, *each.for_tail()) for each in needs
+        (*each.for_deadline(), each, *each.for_tail()) for each in needs if tried
     ):
         alternatives = need.alone(tried[0].scenario)
         if not any(each.cca == need.reference for each in alternatives):
@@ -90,29 +88,43 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     that is as good.
     """
     alternatives += _not_tried(trials, need, alternatives)
-    shown = _repeated(trials, need, best_by_place(need, alternatives))
-    advised = recommended(need, shown)
+    every = _repeated(trials, need, best_by_place(need, alternatives), alternatives)
+    shown = best_by_place(need, every)
     table = None
     if any(each.remedy is not None for each in shown):
-        table = AlternativesTable(need, shown, advised)
+        table = AlternativesTable(need, shown, recommended(need, shown))
     best = _best_of(need, shown)
-    if best is None or best.remedy is None:
+    if best is None or best.remedy is None or table is None:
         return Conclusion(None, table)
     remedy = best.remedy
-    same = _with_changes_of(best, alternatives)
-    # The others were tried in as many runs as the best at first.
-    first = next((each for each in same if each.cca == best.cca), best)
-    worse = next((each for each in same if each.cca == need.chosen != best.cca and best.changes), None)
-    if worse is not None and first.net_gain - worse.net_gain < need.min_gain:
+    worse = _under_chosen(need, best, every)
+    if worse is not None and best.net_gain - worse.net_gain < need.min_gain:
         best, remedy, worse = worse, worse.remedy or remedy, None
-    text = _text(need, best, worse, alternatives)
-    found = BestTried(need.name, need.metric, best.cca, remedy, text)
-    return Conclusion(found, table)
+    text = _text(need, best, worse, alternatives, table.run_count)
+    lines = table.lines_of(best)
+    return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
 
 
-def _repeated(trials: Trials, need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
-    """Returns the alternatives with more runs than in their trials, where these are cheap."""
-    with_remedy = [(each, each.remedy) for each in shown if each.remedy is not None]
+def _under_chosen(
+    need: Need, best: Alternative, alternatives: Sequence[Alternative]
+) -> Alternative | None:
+    """Returns the changes of the best alternative with the congestion control to set; None if alike."""
+    same = _with_changes_of(best, alternatives) if best.changes else []
+    return next((each for each in same if each.cca == need.chosen != best.cca), None)
+
+
+def _repeated(
+    trials: Trials, need: Need, shown: Sequence[Alternative], alternatives: Sequence[Alternative]
+) -> list[Alternative]:
+    """Returns the alternatives with more runs than in their trials, where these are cheap.
+
+    They are those shown, and the changes of the best with the congestion control to set.
+    """
+    best = _best_of(need, shown)
+    chosen = None if best is None else _under_chosen(need, best, alternatives)
+    is_new = chosen is not None and all(chosen is not each for each in shown)
+    wanted = [*shown, *([chosen] if chosen is not None and is_new else [])]
+    with_remedy = [(each, each.remedy) for each in wanted if each.remedy is not None]
     proposed = []
     for each, remedy in with_remedy:
         pairs = zip(remedy.ccas, remedy.replacement_ccas, strict=True)
@@ -121,18 +133,16 @@ def _repeated(trials: Trials, need: Need, shown: Sequence[Alternative]) -> list[
     count = min((len(each.values) for each, _ in with_remedy), default=0)
     repeated = trials.repeated(proposed, count)
     if not repeated:
-        return list(shown)
+        return wanted
     alone = need.alone(repeated[0].scenario)
-    return best_by_place(need, [*alone, *(new for each in repeated for new in need.with_remedy(each))])
+    return [*alone, *(new for each in repeated for new in need.with_remedy(each))]
 
 
-def with_new_leaders(
-    comparison: Comparison, remedies: Sequence[ProposedRemedy]
-) -> list[ProposedRemedy]:
-    """Returns remedies with the CCAs as leading that beat the one to set by their trials."""
-    need = first_need(comparison)
-    if need is None:
+def with_new_leaders(needs: Sequence[Need], remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
+    """Returns remedies with the CCAs as leading that beat the one to set for the first need."""
+    if not needs:
         return list(remedies)
+    need = needs[0]
     result = []
     for remedy in remedies:
         better = {
@@ -201,7 +211,11 @@ def _with_changes_of(best: Alternative, alternatives: Sequence[Alternative]) -> 
 
 
 def _text(
-    need: Need, best: Alternative, worse: Alternative | None, alternatives: Sequence[Alternative]
+    need: Need,
+    best: Alternative,
+    worse: Alternative | None,
+    alternatives: Sequence[Alternative],
+    run_count: int,
 ) -> str:
     """Returns the conclusion in sentences.
 
@@ -210,9 +224,10 @@ def _text(
         best: the best alternative.
         worse: the congestion control to set with the remedy of the best, if it is worse.
         alternatives: all of them, of which those as good as the best are named, too.
+        run_count: number of runs that all have, the first ones.
     """
     shown = [each for each in (best, worse) if each is not None]
-    texts = _metric_texts(need, shown, len(best.values))
+    texts = _metric_texts(need, shown, run_count)
     names = labels([*need.comparison.ccas, *(each.cca for each in (*shown, *alternatives))])
     same = _with_changes_of(best, alternatives)
     first = next((each for each in same if each.cca == best.cca), best)
@@ -232,9 +247,11 @@ def _text(
     by = f"{names[best.cca]}{alike_text}{best.changes_text}{place}{losses_text}"
     has_better = any(each.gain - first.gain >= need.min_gain for each in alternatives)
     price = ", for its price," if losses or has_better else ""
+    all_runs = int(need.comparison.results.about["runs"])
+    count = f" (in the first {run_count} of {all_runs} runs)" if run_count < all_runs else ""
     return (
         f"Best of all that was tried{price} for {need.name}: {texts[0]} by {by}. "
-        f"{names[need.best_cca]} has {texts[-1]}{it}{with_it}."
+        f"{names[need.best_cca]} has {texts[-1]}{it}{with_it}{count}."
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, with_ranges
+from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
@@ -49,7 +50,10 @@ from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, t
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from celltcp.comparison.applications import Application
+    from celltcp.comparison.explanation.alternatives import Need
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.events import Event
     from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults, SettingRow
@@ -149,9 +153,12 @@ class ExplainedCca(NamedTuple):
 class ExplainedComparison:
     """Explanation of a comparison or of a run."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        """Takes a comparison; a single run is a comparison with one congestion control."""
-        self.comparison = comparison
+    def __init__(self, comparison: Comparison, by: Sequence[str] = ()) -> None:
+        """Takes a comparison; a single run is a comparison with one congestion control.
+
+        `by` has the metrics by which it is to advise, `METRIC` or `METRIC:FLOW`; usual ones by default.
+        """
+        self.comparison, self._by = comparison, by
         self.results: Results = comparison.results
         applications = {application.flow: application for application in comparison.applications}
         tested = comparison.tested
@@ -224,7 +231,7 @@ class ExplainedComparison:
             are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
-        self._with_trials = with_new_leaders(self.comparison, remedies)
+        self._with_trials = with_new_leaders(self._needs, remedies)
         self.remedies = best_first(self._with_trials)
 
     def try_together(self, budget: TrialBudget) -> None:
@@ -235,10 +242,14 @@ class ExplainedComparison:
         trials = Trials(self.comparison, budget)
         pair = best_pair(trials, self.remedies)
         pairs = [pair] if pair else []
-        self.conclusion = conclusion_of(trials, self.comparison, [*self._tried, *pairs])
+        self.conclusion = conclusion_of(trials, self._needs, [*self._tried, *pairs])
         if table := self.conclusion.alternatives:
             self.remedies = best_first(self._with_trials, [each.changes for each in table.recommended])
         self.remedies += pairs
+
+    @functools.cached_property
+    def _needs(self) -> list[Need]:
+        return needs_of(self.comparison, self._by)
 
     @property
     def notes(self) -> list[str]:
@@ -376,7 +387,7 @@ class ExplainedComparison:
         """
         if self._collapse_text or self.window_limit_text:
             return []
-        return settings_of(self.comparison)
+        return settings_of(self.comparison, self._by)
 
     @property
     def scenario_lines(self) -> list[str]:

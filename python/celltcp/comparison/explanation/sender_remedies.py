@@ -94,7 +94,7 @@ def _cap(
     step = 10 ** max(len(str(kbps)) - 3, 0)
     rate = _with_prefix(kbps // step * step, ("kbit", "Mbit", "Gbit"))
     yield Remedy(
-        f"{against}: a cap of the rate below that of the {limit}",
+        f"{against}: a cap of the rate of each connection below that of the {limit}",
         (f"{field}={rate}/s",),
         price=f"goodput if the {limit} becomes faster",
     )

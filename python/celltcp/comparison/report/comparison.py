@@ -55,7 +55,7 @@ def comparison_part(
     """
     about = comparison.results.about
     title = name or str(about["name"])
-    explained = ExplainedComparison(comparison)
+    explained = ExplainedComparison(comparison, by)
     if not name:
         # Reports of several comparisons have no trials: they would take as long as the runs.
         budget = TrialBudget()

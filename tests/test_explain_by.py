@@ -1,0 +1,103 @@
+"""Advice by the metric that `compare --by` asked for, with one figure for one thing."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp.cli import celltcp as commands
+from celltcp.results.statistics import estimate
+
+_SCENARIO = """
+name = "ping-beside-download"
+duration = "40s"
+[path]
+rtt = "{rtt}ms"
+down = {{ rate = "{rate}Mbit/s" }}
+up = {{ rate = "5Mbit/s" }}
+buffer = "{bdps}bdp"
+[[flows]]
+name = "download"
+[[flows]]
+name = "ping"
+cca = "cubic"
+[flows.workload]
+kind = "request-response"
+request = "100B"
+response = "200B"
+gap = "100ms"
+"""
+
+
+def _compared(tmp_path: Path, seed: int, *by: str) -> Path:
+    """Returns the folder of a comparison that ranked by metrics."""
+    draw = random.Random(seed)
+    values = {"rtt": draw.randint(20, 60), "rate": draw.randint(10, 25), "bdps": draw.randint(4, 8)}
+    (tmp_path / "s.toml").write_text(_SCENARIO.format(**values))
+    arguments = ["compare", str(tmp_path / "s.toml"), "--cca", "cubic,bbr", "--runs", "2", "-q"]
+    asked = [argument for metric in by for argument in ("--by", metric)]
+    done = CliRunner().invoke(commands, [*arguments, *asked, "--out", str(tmp_path / "r")])
+    assert done.exit_code == 0, done.output
+    return tmp_path / "r"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_alternatives_are_those_for_the_metric_that_was_asked_for(tmp_path: Path, seed: int) -> None:
+    """A ping ranks by its 95th percentile, and the download by its RTT only if that is asked for."""
+    folder = _compared(tmp_path, seed, "rtt_p95_ms:download")
+    explained = ct.explain(str(folder)).comparisons[""]
+    conclusion = explained.conclusion
+    assert conclusion.best is not None
+    assert conclusion.best.metric == "rtt_p95_ms"
+    assert conclusion.alternatives is not None
+    row, *others = conclusion.alternatives.to_json()
+    # The first metric is the one asked for, and every alternative improves it.
+    assert next(iter(row["metrics"])) == "rtt_p95_ms:download"
+    values = [each["metrics"]["rtt_p95_ms:download"] for each in (row, *others)]
+    assert len(others) > 1
+    assert all(value < values[0] for value in values[1:])
+    cubic = estimate(ct.load(folder).values("cubic", "rtt_p95_ms")).mean
+    assert values[0] == pytest.approx(cubic)
+    (setting,) = explained.settings
+    assert setting["cca"] == "bbr on download"
+    assert setting["need"].startswith("download (p95 RTT)")
+    usual = ct.explain(ct.load(folder)).comparisons[""].conclusion.best
+    assert usual is not None
+    assert usual.metric == "response_p95_s"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_conclusion_has_the_figures_of_the_table(tmp_path: Path, seed: int) -> None:
+    folder = _compared(tmp_path, seed, "rtt_p95_ms:download")
+    conclusion = ct.explain(str(folder)).comparisons[""].conclusion
+    assert conclusion.best is not None
+    assert conclusion.alternatives is not None
+    rows = conclusion.alternatives.to_json()
+    alone = next(row for row in rows if row["options"] == "--cca bbr")
+    value = alone["metrics"]["rtt_p95_ms:download"]
+    without = re.search(r" bbr has ([\d.]+) ms(?: without it)?", conclusion.best.text)
+    assert without is not None
+    assert float(without[1]) == pytest.approx(value, abs=0.05)
+    first = re.search(r": ([\d.]+) ms by ", conclusion.best.text)
+    assert first is not None
+    least = min(row["metrics"]["rtt_p95_ms:download"] for row in rows)
+    # That of the best is less than half of BBR's alone, as an AQM or a cap leaves no queue.
+    assert least - 0.05 <= float(first[1]) < value
+
+
+def test_the_best_comes_first_with_its_lines_and_the_cca_alone_after_the_table(tmp_path: Path) -> None:
+    folder = _compared(tmp_path, 0)
+    printed = CliRunner().invoke(commands, ["explain", str(folder)]).stdout.splitlines()
+    best = ct.explain(str(folder)).comparisons[""].conclusion.best
+    assert best is not None
+    start = printed.index(best.text)
+    assert printed[start + 1 : start + 1 + len(best.lines)] == [f"  {line}" for line in best.lines]
+    table = next(index for index, line in enumerate(printed) if line.strip().startswith("Alternatives"))
+    alone = next(index for index, line in enumerate(printed) if line.startswith("Without any change"))
+    assert start < table < alone
+    assert not any(line in best.lines for line in map(str.strip, printed[table:alone]))
