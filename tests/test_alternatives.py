@@ -446,3 +446,46 @@ def test_calls_of_which_most_frames_are_late_are_judged_by_their_deadline(seed: 
     # No change that costs the backup a tenth is for the same host as one that costs nothing.
     losses = {each.places: each.loss for each in alternatives.recommended}
     assert losses["uplink queue",] < math.log(1.1)
+
+
+def test_the_waste_of_alternatives_is_in_their_table() -> None:
+    """BBR fills a lossy link of long RTT where the default does not, and sends a tenth again."""
+    changes: Changes = {
+        "path.rtt": "560ms",
+        "path.down": "12Mbit/s",
+        "path.loss": {"kind": "gilbert-elliott-time", "good": "1s", "bad": "20ms"},
+        "path.buffer": "0.5bdp",
+        "flows": [{"workload": {"kind": "bulk", "bytes": "10MB"}}],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], _RUNS, duration="200s", set=changes)
+    alternatives = _tried(result).conclusion.alternatives
+    assert alternatives is not None
+    table = alternatives.table
+    assert table.columns[-1].heading == "resent\n%"
+    for each, row in zip(alternatives.shown, table.rows, strict=True):
+        runs = each.comparison.runs[each.comparison.runs["cca"] == each.cca]["run"]
+        flows = each.comparison.flows[each.comparison.flows["run"].isin(runs)]
+        resent = flows["retransmissions"].sum() / flows["segments"].sum()
+        assert float(row[-1]) == pytest.approx(100 * resent, rel=0.06)
+
+
+def test_caps_of_a_connection_say_that_several_share_them() -> None:
+    """Windows of one BDP in sum leave no queue: those of four connections have a quarter each."""
+    changes = _bloated(random.Random(9))
+    shared = {**changes, "flows": [{"name": "download", "count": 4}, _FLOWS[1]]}
+    smallest = []
+    for own in (changes, shared):
+        alternatives = _explained(own, ["cubic", "bbr"]).conclusion.alternatives
+        assert alternatives is not None
+        windows = [
+            int(change.partition("=")[2].removesuffix("kB"))
+            for each in alternatives.shown
+            for change in each.changes
+            if change.startswith("tcp.receive_window_max=")
+        ]
+        smallest.append(min(windows))
+        assert ("of n at a time, each has 1/n" in "".join(alternatives.lines)) == any(
+            each.places == ("receiver (client)",) for each in alternatives.recommended
+        )
+    # Sizes are rounded up to two digits.
+    assert smallest[1] == pytest.approx(smallest[0] / 4, abs=10)

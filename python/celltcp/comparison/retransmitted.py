@@ -18,14 +18,14 @@ def retransmitted_text(comparison: Comparison, flow: FlowUnderTest, cca: str) ->
     return f" ({percent_text(share)})" if share else ""
 
 
-def retransmitted_share(comparison: Comparison, flow: FlowUnderTest, cca: str) -> float:
-    """Returns the retransmissions of a flow under a CCA as a share of its segments; 0 without any."""
+def retransmitted_share(comparison: Comparison, flow: FlowUnderTest | None, cca: str) -> float:
+    """Returns the retransmissions of a flow, or of all, as a share of the segments; 0 without any."""
     tables = comparison.results.tables
     runs = {run for run, name in rows_of(tables["runs"], "run", "cca") if name == cca}
     columns = rows_of(tables["flows"], "run", "name", "retransmissions", "segments")
     counts = [
         (retransmissions or 0, segments or 0)
         for run, name, retransmissions, segments in columns
-        if run in runs and flow.includes(name)
+        if run in runs and (flow is None or flow.includes(name))
     ]
     return sum(retransmitted for retransmitted, _ in counts) / max(sum(sent for _, sent in counts), 1)

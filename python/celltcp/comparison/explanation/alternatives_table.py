@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.linux_lines import cca_line, with_node
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, LAST_COMPLETION, words_of
+from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
@@ -34,6 +35,11 @@ _FURTHER = {
     "response_p95_s": ["response_p50_s", "response_p99_s"],
 }
 _ALL_THAT_CHANGE_MORE = ("response_p95_s",)
+#: Ends of the fields that cap each connection, and their text.
+_CAPS = ("receive_window_max", "max_pacing_rate")
+_EACH_CONNECTION = "windows and caps of the rate are of one connection: of n at a time, each has 1/n"
+#: Minimum difference of shares of retransmissions that a table shows.
+_MIN_RESENT = 0.05
 #: Maximum number of metrics of others in a table.
 _MAX_OTHERS = 4
 
@@ -62,6 +68,10 @@ class AlternativesTable:
             count = runs_text(self.run_count).removeprefix("1 ")
             runs = f"the first {count} of {all_runs}"
         cells = [self._cells(flow, metric) for flow, metric in columns]
+        headings = [self._heading(*each) for each in columns]
+        if resent := self._resent_cells():
+            cells.append(resent)
+            headings.append("resent\n%")
         rows = tuple(
             (
                 "*" if any(each is best for best in self.recommended) else "",
@@ -85,7 +95,7 @@ class AlternativesTable:
         )
         title = f"Alternatives for {need.name}, by place; in {runs}, against {{}} alone"
         return Table(
-            (*heads, *(Column(self._heading(*each), is_number=True) for each in columns)),
+            (*heads, *(Column(each, is_number=True) for each in headings)),
             rows,
             title.format(self._names[need.reference]),
             frozenset(ends),
@@ -109,8 +119,13 @@ class AlternativesTable:
         Those of a congestion control alone are elsewhere, if it is the one to set.
         """
         is_set = self._need.chosen is not None
-        best = (each for each in self.recommended if each.remedy is not None or not is_set)
-        return list(dict.fromkeys(line for each in best for line in self.lines_of(each)))
+        best = [each for each in self.recommended if each.remedy is not None or not is_set]
+        changes = [change for each in best for change in each.changes]
+        note = (
+            _EACH_CONNECTION if any(each.partition("=")[0].endswith(_CAPS) for each in changes) else ""
+        )
+        lines = (line for each in best for line in self.lines_of(each))
+        return list(dict.fromkeys(filter(None, (*lines, note))))
 
     def lines_of(self, alternative: Alternative) -> list[str]:
         """Returns the lines that set an alternative, with its CCA where that is another one."""
@@ -118,7 +133,8 @@ class AlternativesTable:
         lines = [] if remedy is None else remedy.lines
         if remedy is not None and remedy.remedy.network:
             lines = [*lines, remedy.remedy.network]
-        is_usual = remedy is not None and alternative.cca == self._need.reference
+        own, usual = (name.partition("@")[0] for name in (alternative.cca, self._need.reference))
+        is_usual = remedy is not None and own == usual
         if not is_usual and not has_several_flows(alternative.cca):
             scenario = {} if remedy is None else remedy.scenario
             none = f"{with_node('sender', scenario)}: {alternative.cca}, which no line of Linux sets"
@@ -205,11 +221,22 @@ class AlternativesTable:
         if metric.endswith("_share"):
             return [f"{100 * mean:.3g}" for mean in means]
         words, first = words_of(metric).suited(*means), means[0]
-        return [
-            f"{AT_LEAST if self._is_bound(each, flow, metric) else ''}"
-            f"{three_digits(words.factor * mean)}{_change_text(mean, first) if index else ''}"
-            for index, (each, mean) in enumerate(zip(self.shown, means, strict=True))
-        ]
+        cells = []
+        for index, (each, mean) in enumerate(zip(self.shown, means, strict=True)):
+            text, is_bound = three_digits(words.factor * mean), self._is_bound(each, flow, metric)
+            if is_bound:
+                text = f"{AT_LEAST}{text}"
+            elif metric == self._need.metric or not self._need.flows:
+                text += _interval_text(text, words.factor, self._values(each, flow, metric))
+            cells.append(f"{text}{_change_text(mean, first) if index else ''}")
+        return cells
+
+    def _resent_cells(self) -> list[str]:
+        """Returns the retransmissions of all flows in per cent; empty where they are alike."""
+        shares = [retransmitted_share(each.comparison, None, each.cca) for each in self.shown]
+        if max(shares) - min(shares) < _MIN_RESENT:
+            return []
+        return [f"{100 * share:.2g}" for share in shares]
 
     @staticmethod
     def _is_bound(alternative: Alternative, flow: str, metric: str) -> bool:
@@ -232,6 +259,14 @@ class AlternativesTable:
         """Returns whether a transfer is divided among connections, and complete with the last part."""
         application = application_of(alternative.comparison, flow)
         return application is not None and application.is_divided
+
+
+def _interval_text(mean_text: str, factor: float, values: Sequence[float]) -> str:
+    """Returns half the width of the 95 % interval with the decimals of its mean; empty if that is 0."""
+    half_width = estimate([factor * value for value in values]).ci95
+    digits = len(mean_text.partition(".")[2])
+    text = "" if half_width is None else f"{half_width:.{digits}f}"
+    return f" ±{text}" if text.strip("0.") else ""
 
 
 def _change_text(mean: float, reference: float) -> str:

@@ -98,7 +98,8 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
         return Conclusion(None, table)
     remedy = best.remedy
     worse = _under_chosen(need, best, every)
-    if worse is not None and best.net_gain - worse.net_gain < need.min_gain:
+    is_needless = worse is not None and _effort(need, worse) > _effort(need, best)
+    if worse is not None and not is_needless and best.net_gain - worse.net_gain < need.min_gain:
         best, remedy, worse = worse, worse.remedy or remedy, None
     text = _text(need, best, worse, alternatives, table.run_count)
     lines = table.lines_of(best)
@@ -182,9 +183,9 @@ def _not_tried(trials: Trials, need: Need, alternatives: Sequence[Alternative]) 
 def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | None:
     """Returns the alternative with a remedy that has the largest gain less losses.
 
-    With it as few applications are unusable as with any. Of those alike by that it is the one of the
-    congestion control to set, or else the first. None if none is better than that congestion control
-    alone, or leaves an application usable that is not with that.
+    With it as few applications are unusable as with any. Of those alike by that it is one with the
+    fewest places and changes: that of the congestion control to set, or else the first. None if none is
+    better than that congestion control alone, or leaves an application usable that is not with that.
     """
     before = need.values(need.comparison, need.best_cca)
     failing = failing_under(need.comparison, need.best_cca)
@@ -202,7 +203,15 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
     better.sort(key=lambda each: (-each.other_gain, -each.net_gain))
     alike = [each for each in better if largest - each.net_gain < need.min_gain]
     alike = [each for each in alike if each.changes] or alike
+    least = min((_effort(need, each) for each in alike), default=(0, 0))
+    alike = [each for each in alike if _effort(need, each) == least]
     return next((each for each in alike if each.cca == need.best_cca), next(iter(alike), None))
+
+
+def _effort(need: Need, alternative: Alternative) -> tuple[int, int]:
+    """Returns the numbers of places and of changes of an alternative, with that of the CCA."""
+    changes = len(alternative.changes) + (alternative.cca != need.reference)
+    return len(alternative.places), changes
 
 
 def _with_changes_of(best: Alternative, alternatives: Sequence[Alternative]) -> list[Alternative]:

@@ -208,10 +208,10 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     workloads = [evidence.scenario["flows"][i].get("workload", {}) for i in indices if i is not None]
     has_frames = any(map(_has_frames, [evidence.workload, *workloads]))
     for bdps in (WINDOW_BDPS, SMALL_WINDOW_BDPS):
-        left = "leaves one of a BDP at most" if bdps > 1 else "leaves none at a steady rate"
-        window = rounded_size(bdps * evidence.bdp)
+        left = "leave one of a BDP at most" if bdps > 1 else "leave none at a steady rate"
+        window = rounded_size(bdps * evidence.bdp / evidence.sessions)
         yield Remedy(
-            f"a standing queue (a window of {bdps} BDP for each connection {left})",
+            f"a standing queue (windows of {bdps} BDP in sum {left})",
             (f"tcp.receive_window_max={window}",),
             # Linux doubles the value, and has half of the buffer as window.
             linux=f"SO_RCVBUF={in_unit(window, 'B') or 0:.0f} of the receiving program",
