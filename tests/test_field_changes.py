@@ -35,6 +35,7 @@ def _texts(
     *stakes: Stake,
     tails: Sequence[Mapping[str, float]] = (),
     scenario: Mapping[str, Any] | None = None,
+    count_by: int = 0,
     **present: str,
 ) -> list[str]:
     """Returns the sentences on values that are named as a ranking names them."""
@@ -56,7 +57,7 @@ def _texts(
         delay_metric="rtt_mean_ms",
         network_values=lambda _: {name: [1.0, 1.0] for name in choices},
     )
-    return Sentences(ranking, stakes, present, scenario or {}).all()
+    return Sentences(ranking, stakes, present, scenario or {}, count_by=count_by).all()
 
 
 def _around(mean: float, spread: float = 0.01) -> list[float]:

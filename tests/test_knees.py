@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from celltcp.comparison.best_value_tables import best_values_texts
+from celltcp.comparison.stakes import Stake
 from test_field_changes import _around, _game, _stake, _texts
 
 
@@ -121,3 +122,29 @@ def test_a_best_mean_with_a_wide_interval_hides_no_significant_difference(seed: 
     assert re.fullmatch(
         r"Best value of path.buffer for watch undecided \(.*\); but b is better than c", text
     )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_advice_by_a_chosen_metric_is_for_its_flow_alone(seed: int) -> None:
+    """Pages want a long buffer and a ping a short one: each has lines of its own where it is chosen."""
+    draw = random.Random(seed)
+    sizes = ("20packets", "100packets", "400packets")
+    ping, web, bulk = (
+        _stake(flow, metric, dict(zip(sizes, map(_around, means), strict=True)))
+        for flow, metric, means in (
+            ("ping", "response_p95_s", (0.03, 0.08, draw.uniform(0.3, 0.5))),
+            ("web", "page_load_s", (2.0, 1.0, draw.uniform(0.05, 0.1))),
+            ("bulk", "goodput_mbps", (9.0, 9.0, 9.0)),
+        )
+    )
+
+    def limits(*stakes: Stake, count_by: int) -> set[str]:
+        texts = _texts(
+            ["path.buffer"], ["cubic"], *stakes, count_by=count_by, **{"path.buffer": "100packets"}
+        )
+        assert any("web page load mean" in text and "ping response p95" in text for text in texts)
+        return set(re.findall(r"pfifo limit (\d+)", " ".join(texts)))
+
+    assert limits(ping, web, bulk, count_by=0) == {"20", "400"}
+    assert limits(ping, bulk, web, count_by=1) == {"20"}
+    assert limits(web, bulk, ping, count_by=1) == {"400"}

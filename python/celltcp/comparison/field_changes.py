@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import FieldRanking, advice_rankings, is_condition
-from celltcp.comparison.sweep_sentences import MAX_LISTED_VALUES, Sentences
+from celltcp.comparison.sweep_sentences import Sentences
 from celltcp.comparison.sweep_starts import start_values
+from celltcp.comparison.sweep_trade_off_texts import MAX_LISTED_VALUES
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -41,18 +42,20 @@ def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str])
     The owner of a shaper or a buffer seldom sets the CCA of the senders.
     """
     # Commands for shapers and buffers need hops, queues and RTT of the scenario at these conditions.
-    scenario, stakes = ranking.scenario, ranking.deciding_stakes(by)
-    starts = start_values(ranking, stakes, present)
+    scenario = ranking.scenario
+    starts = start_values(ranking, ranking.deciding_stakes(by), present)
     is_own = starts.items() <= present.items()
-    sentences = Sentences(ranking, stakes, starts, scenario, is_own=is_own)
+
+    def sentences_of(part: FieldRanking) -> Sentences:
+        stakes = part.deciding_stakes(by)
+        return Sentences(part, stakes, starts, scenario, is_own=is_own, count_by=len(by))
+
+    sentences = sentences_of(ranking)
     is_network = all(map(_NETWORK.match, ranking.fields))
     if len(ranking.ccas) < 2 or not is_network or not sentences.has_front:
         return sentences.all()
     names = labels(ranking.ccas)
-    each = {
-        names[of.ccas[0]]: Sentences(of, of.deciding_stakes(by), starts, scenario, is_own=is_own)
-        for of in ranking.by_cca()
-    }
+    each = {names[of.ccas[0]]: sentences_of(of) for of in ranking.by_cca()}
     if not any(of.has_front for of in each.values()):
         return sentences.all()
     # An end of a trade-off without a knee is no advice.

@@ -7,16 +7,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from celltcp.comparison.best_value_tables import range_text
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
-from celltcp.comparison.reversals import best_reversal_text, change_reversal_text
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT
+from celltcp.comparison.reversals import change_reversal_text
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_lines import CCA, SweepLines
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
 from celltcp.comparison.sweep_prices import price_texts
+from celltcp.comparison.sweep_trade_off_texts import MAX_LISTED_VALUES, ChoiceTexts, TradeOffTexts
 from celltcp.comparison.sweep_trade_offs import (
     MIN_GOODPUT_SHARE,
     TradeOff,
@@ -25,19 +25,13 @@ from celltcp.comparison.sweep_trade_offs import (
 )
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import MARGIN, estimate
-from celltcp.scenarios.cca_mix import join_names, labels
+from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantities import quantities
 
 if TYPE_CHECKING:
     from celltcp.comparison.best_values import FieldRanking
     from celltcp.comparison.stakes import Stake
 
-#: Maximum number of values that a sentence lists.
-MAX_LISTED_VALUES = 4
-#: Maximum number of values of a trade-off without a knee that are all listed.
-_MAX_FRONT = 5
-#: Maximum number of combinations of values that a sentence lists.
-_MAX_LISTED_COMBINATIONS = 2
 #: Maximum number of changes.
 _MAX_CHANGES = 4
 
@@ -67,16 +61,20 @@ class Sentences:
         scenario: Mapping[str, Any],
         *,
         is_own: bool = True,
+        count_by: int = 0,
     ) -> None:
         """Prepares sentences on these stakes.
 
         `present` are the values of the scenario itself by field, or those that stand for them, unless
-        `is_own`; `scenario` is parsed from its file.
+        `is_own`; `scenario` is parsed from its file. Advice is for the first `count_by` stakes, the
+        chosen ones, or for all if there are none; the others are its costs.
         """
         self._origin = "as in the scenario" if is_own else "closest to the scenario"
         self._ranking = ranking
         self._scenario = scenario
         self._stakes = [stake for stake in stakes if stake.verdict.leader is not None]
+        #: Stakes that decide on the advice.
+        self._deciding = [stake for stake in self._stakes if not count_by or stake in stakes[:count_by]]
         #: Names of the choices with which an application finished nothing, by its flow.
         self._void = {
             stake.flow: [name for name in ranking.choices if stake.is_void(name)]
@@ -91,6 +89,7 @@ class Sentences:
             self._unusable = set()
         self._names = {choice: name for name, choice in ranking.choices.items()}
         self._labels = labels(ranking.ccas)
+        self._choices = ChoiceTexts(ranking)
         values = {ranking.coordinates(choice): choice.value for choice in self._names}
         first = next(iter(values))
         present_values = tuple(
@@ -118,14 +117,14 @@ class Sentences:
         if all(map(is_condition, self._ranking.fields)):
             return self.cca_texts()
         trade_off = self.trade_off
-        texts = [] if trade_off is None else self._trade_off_texts(trade_off)
+        texts = [] if trade_off is None else TradeOffTexts(self._ranking, self._stakes).texts(trade_off)
         better = self._better_choices(trade_off)
         # In place of a value that nobody has, a change is none.
         shown = [] if self._is_unset and texts else better
         changes = [self._change_text(name) for name in shown if name not in self._figured]
         # The tables of a single field have the best values beside each CCA.
         has_effects = len(self._ranking.fields) > 1
-        helps = FactorEffects(self._ranking, self._stakes, self._start).texts() if has_effects else []
+        helps = FactorEffects(self._ranking, self._deciding, self._start).texts() if has_effects else []
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not better and not is_void:
             # `best_values_texts` has a line on a field whose values are all as good, or undecided.
@@ -153,7 +152,7 @@ class Sentences:
         if not self._stakes:
             return []
         if self.trade_off is not None:
-            return self._trade_off_texts(self.trade_off)
+            return TradeOffTexts(self._ranking, self._stakes).texts(self.trade_off)
         better = self._better_choices(None)
         return [self._change_text(name) for name in better] or [self._no_change_text()]
 
@@ -171,35 +170,21 @@ class Sentences:
             if not names:
                 continue
             is_all = len(names) == len(self._ranking.choices) > MAX_LISTED_VALUES
-            choices = "any of the values" if is_all else "; ".join(map(self._choice_text, names))
+            choices = "any of the values" if is_all else "; ".join(map(self._choices.text, names))
             text = self._ranking.without_flow(f"{flow} finished nothing with {choices}")
             texts.append(f"{text[0].upper()}{text[1:]}" if text.startswith("finished") else text)
         return texts
 
     def failure_texts(self) -> list[str]:
         """Returns a line for each flow on the choices with which its application is unusable."""
+        listed = self._choices.listed
         return [
             self._ranking.without_flow(
-                f"{flow} fails with {'every value' if is_everywhere else self._listed(names)}: {text}"
+                f"{flow} fails with {'every value' if is_everywhere else listed(names)}: {text}"
                 f"{' at best' if len(names) > 1 else ''}"
             )
             for flow, names, text, is_everywhere in self._failures
         ]
-
-    def _listed(self, names: Sequence[str]) -> str:
-        """Returns a few choices as text, or only the number of many that have several values each."""
-        is_single = len(self._ranking.fields) == 1
-        if not is_single and len(names) > _MAX_LISTED_COMBINATIONS:
-            return f"{len(names)} of {len(self._ranking.choices)} combinations"
-        return join_names([*(names if is_single else map(self._choice_text, names))], MAX_LISTED_VALUES)
-
-    def _choice_text(self, name: str) -> str:
-        """Returns the fields with their values in a choice, and its CCA if there are several."""
-        ranking = self._ranking
-        choice = ranking.choices[name]
-        pairs = zip(ranking.fields, ranking.coordinates(choice), strict=True)
-        cca = f" with {self._labels[choice.cca]}" if len(ranking.ccas) > 1 else ""
-        return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
 
     def cca_texts(self) -> list[str]:
         """Returns the changes by other CCAs, at the values of the start and where one gains most.
@@ -236,7 +221,7 @@ class Sentences:
     def _gained(self, cca: str) -> Stake:
         """Returns the first stake in which a CCA gains anywhere."""
         pairs = self._pairs(cca)
-        gained = (stake for stake in self._stakes if any(stake.is_gain(*pair) for pair in pairs))
+        gained = (stake for stake in self._deciding if any(stake.is_gain(*pair) for pair in pairs))
         return next(gained)
 
     def _worse_texts(self, cca: str) -> list[str]:
@@ -274,7 +259,7 @@ class Sentences:
         in the first metric that any CCA improves; empty without one.
         """
         starts = dict(pair for cca in self._ranking.ccas for pair in self._pairs(cca))
-        for stake in self._stakes:
+        for stake in self._deciding:
             gains = {
                 pair[0]: _ratio(*stake.means(*pair)) for pair in starts.items() if stake.is_gain(*pair)
             }
@@ -286,7 +271,7 @@ class Sentences:
     def _is_better(self, name: str) -> bool:
         """Returns whether a flow gains from a choice in place of the start."""
         start = self._names[self._start]
-        gains = [stake for stake in self._stakes if name != start and stake.is_gain(name, start)]
+        gains = [stake for stake in self._deciding if name != start and stake.is_gain(name, start)]
         if not gains or (not self._is_unset and self._loses_more(name, start)):
             return False
         return any(stake.metric in APP_METRICS for stake in gains) or not self._halves_goodput(
@@ -298,6 +283,7 @@ class Sentences:
         changes = [
             relative_gain(stake, name, start)
             for stake in self._stakes
+            if stake in self._deciding or stake.metric == GOODPUT
             # A balance counts goodput and delay once more.
             if stake.metric in APP_METRICS or stake.metric in (GOODPUT, self._ranking.delay_metric)
             if stake.is_gain(name, start) or stake.is_gain(start, name)
@@ -327,96 +313,11 @@ class Sentences:
     def _best(self, stake: Stake, among: Sequence[str]) -> str:
         return max(among, key=lambda name: stake.signed_mean(name))
 
-    def _mean_text(self, stake: Stake, name: str) -> str:
-        return stake.words.own_text(estimate(stake.values[name]).mean)
-
-    def _number(self, stake: Stake, name: str) -> str:
-        return stake.words.number(estimate(stake.values[name]).mean)
-
-    def _metric_name(self, stake: Stake) -> str:
-        return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
-
     @functools.cached_property
     def trade_off(self) -> TradeOff | None:
         """The trade-off of goodput and another metric; None if the choices have none."""
-        return trade_off_of(self._ranking, self._stakes, self._simplest, self._unusable)
-
-    def _trade_off_texts(self, trade_off: TradeOff) -> list[str]:
-        other, goodput, front, knee, undecided, beyond = trade_off
-        first, *following = self._listed_front(trade_off)
-        metrics = (
-            f"{self._metric_name(other)} {self._mean_text(other, first)} for "
-            f"{self._metric_name(goodput)} {self._mean_text(goodput, first)}"
-        )
-        pairs = [
-            f"{name}: {self._mean_text(other, name)} for {self._number(goodput, name)}"
-            for name in following
-        ]
-        if len(front) > 1:
-            kind = f"trade-off of {self._ranking.field}{self._knee_text(trade_off)}: {first}"
-            head = f"{kind} is the knee, with" if knee.name and not knee.possible else f"{kind}:"
-        else:
-            best = "best means of both" if undecided else "best balance" if beyond else "best of both"
-            head = f"{best}: {self._choice_text(first)}, with"
-        leader = other.verdict.leader
-        return [
-            "; ".join(
-                filter(
-                    None,
-                    [
-                        f"{head} {metrics}",
-                        *pairs,
-                        self._rivals_text(undecided, other, goodput) if len(front) == 1 else "",
-                        best_reversal_text(self._ranking, other) if leader == first else "",
-                        *self._loss_texts(first, trade_off),
-                    ],
-                )
-            )
-        ]
-
-    def _listed_front(self, trade_off: TradeOff) -> list[str]:
-        """Returns the choices of a front that its text lists, the knee first."""
-        _, goodput, front, knee, _, beyond = trade_off
-        listed = [front[0], self._best(goodput, front)]
-        if knee.name is not None:
-            # The knee is where more of one metric begins to cost much of the other.
-            index = front.index(knee.name)
-            listed = [knee.name, front[0], *front[index + 1 : index + 2], listed[-1]]
-        elif len(front) <= _MAX_FRONT:
-            listed = front
-        return [*dict.fromkeys([*listed, *([beyond] if beyond else [])])]
-
-    def _knee_text(self, trade_off: TradeOff) -> str:
-        """Returns text on a front without a knee, or with one that only more runs would decide."""
-        front, knee = trade_off.front, trade_off.knee
-        if knee.possible:
-            runs = f"--runs {knee.runs_needed}" if knee.runs_needed else "more runs"
-            values = range_text(knee.possible, [*self._ranking.choices])
-            none = " or none" if knee.name is None else ""
-            return f", knee undecided ({values}{none}: run with {runs})"
-        return ", no knee" if knee.name is None and len(front) > 2 else ""
-
-    def _rivals_text(self, names: Sequence[str], *stakes: Stake) -> str:
-        """Returns the choices that are undecided against the best of both, and the runs to try."""
-        if not names:
-            return ""
-        hints = [hint_text(stake.verdict) for stake in stakes if stake.verdict.undecided]
-        hint = f" ({hints[0]})" if hints else ""
-        return f"undecided against {self._listed(names)}{hint}"
-
-    def _others(self, trade_off: TradeOff) -> list[Stake]:
-        """Stakes of flows that a trade-off of two metrics leaves out."""
-        flows = {trade_off.other.flow, trade_off.goodput.flow}
-        return [stake for stake in self._stakes if stake.flow not in flows]
-
-    def _loss_texts(self, name: str, trade_off: TradeOff) -> list[str]:
-        """Returns what flows beside a trade-off lose with a choice, each against its best one."""
-        bests = ((stake, self._best(stake, list(stake.values))) for stake in self._others(trade_off))
-        return [
-            f"but {stake.text(name, best)} with {best}"
-            for stake, best in bests
-            if stake.is_gain(best, name)
-        ]
+        stakes = [stake for stake in self._stakes if stake in self._deciding or stake.metric == GOODPUT]
+        return trade_off_of(self._ranking, stakes, self._simplest, self._unusable)
 
     def _better_choices(self, trade_off: TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each metric."""
@@ -433,7 +334,7 @@ class Sentences:
             names = [each for each in (knee.name or first, *self._needs) if each]
         better = [
             name
-            for name in dict.fromkeys(names)
+            for name in dict.fromkeys(map(self._with_fewest_settings, names))
             if self._is_better(name) and name not in self._unusable
         ]
         # A change of more settings that gains nothing beyond one of fewer is no advice.
@@ -452,8 +353,8 @@ class Sentences:
         """Needs of the choices of a trade-off, or of flows; empty if one choice serves all."""
         trade_off = self.trade_off
         if trade_off is None:
-            return needs_of_flows(self._stakes)
-        needs = needs_by_choice(self._stakes, trade_off)
+            return needs_of_flows(self._deciding)
+        needs = needs_by_choice(self._deciding, trade_off)
         flow = trade_off.goodput.flow
         if failing := [each.flow for each in self._failures if not each.is_everywhere]:
             # The most goodput of all is that of a choice which is left out.
@@ -462,7 +363,8 @@ class Sentences:
         merged: dict[str, list[str]] = {}
         for name, of in needs.items():
             # Of choices that are as good for all, one serves the needs of each.
-            merged.setdefault(self._simplest(name, self._stakes), []).extend(of)
+            simplest = self._with_fewest_settings(self._simplest(name, self._stakes))
+            merged.setdefault(simplest, []).extend(of)
         return merged if len(merged) > 1 or len(trade_off.front) > 1 else {}
 
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
@@ -474,19 +376,22 @@ class Sentences:
         as_good = [
             other
             for other in self._ranking.choices
-            if self._changed(other) <= changed
-            and (
-                all(stake.is_tied(other, name) for stake in stakes)
-                # A few per cent are not worth one more setting.
-                or (
-                    0 < len(self._changed(other)) < len(changed)
-                    and all(relative_gain(stake, name, other) <= MARGIN for stake in stakes)
-                )
-            )
+            if self._changed(other) <= changed and all(stake.is_tied(other, name) for stake in stakes)
         ]
         return min(
             [name, *as_good], key=lambda other: (len(self._changed(other)), self._distance(other))
         )
+
+    def _with_fewest_settings(self, name: str) -> str:
+        """Returns a choice without settings that gain no more than a few per cent beside the others."""
+        changed = self._changed(name)
+        fewer = [
+            other
+            for other in self._ranking.choices
+            if set() < self._changed(other) < changed
+            and all(relative_gain(stake, name, other) <= MARGIN for stake in self._stakes)
+        ]
+        return min([*fewer, name], key=lambda other: len(self._changed(other)))
 
     def _distance(self, name: str) -> float:
         """Returns the sum of the log ratios of amounts in a choice to those in a known start."""
@@ -512,7 +417,7 @@ class Sentences:
         lines = SweepLines(
             self._ranking,
             self._scenario,
-            [stake for stake in self._stakes if stake.flow not in failing],
+            [stake for stake in self._deciding if stake.flow not in failing],
             self._start,
             self._present,
             self._unusable,
@@ -530,7 +435,7 @@ class Sentences:
             [*names.values()],
         ):
             group = [name for name in every if name not in self._unusable] or every
-            yield [self._best(stake, group) for stake in self._stakes]
+            yield [self._best(stake, group) for stake in self._deciding]
 
     def _field_values(self, choice: Choice, start: Choice) -> Iterator[tuple[str, str, str]]:
         """Returns each field with its value in a choice, and in the one that it replaces."""
@@ -558,7 +463,7 @@ class Sentences:
         """Returns a line that nothing is better than the start, with the worse and undecided values."""
         start = self._names[self._start]
         names = [name for name in self._ranking.choices if name != start]
-        stakes = self._stakes
+        stakes = self._deciding
         losing = [name for name in names if any(stake.is_gain(start, name) for stake in stakes)]
         dear = [name for name in names if any(stake.is_gain(name, start) for stake in stakes)]
         worse = [name for name in losing if name not in dear]
@@ -572,7 +477,7 @@ class Sentences:
         ]
         undecided = [name for name in others if name not in (*losing, *dear, *equal)]
         origin = self._origin if self._is_present else "the first one given"
-        start_text = f"{self._choice_text(start)} ({origin})"
+        start_text = f"{self._choices.text(start)} ({origin})"
         if not others:
             works = " and ".join(each.flow for each in self._failures if not each.is_everywhere)
             return f"{works} works with no other value than {start_text}"
@@ -585,12 +490,12 @@ class Sentences:
         better = "worth what it costs in place of" if dear else "significantly better than"
         parts = [f"No value is {better} {start_text}"]
         if dear:
-            parts.append(f"a gain at a larger loss: {self._listed(dear)}")
+            parts.append(f"a gain at a larger loss: {self._choices.listed(dear)}")
         if worse:
-            parts.append(f"worse: {self._listed(worse)}")
+            parts.append(f"worse: {self._choices.listed(worse)}")
         if equal:
-            parts.append(f"as good: {self._listed(equal)}")
+            parts.append(f"as good: {self._choices.listed(equal)}")
         if undecided:
             hint = f" ({hints[0]})" if hints else ""
-            parts.append(f"undecided: {self._listed(undecided)}{hint}")
+            parts.append(f"undecided: {self._choices.listed(undecided)}{hint}")
         return "; ".join(parts)

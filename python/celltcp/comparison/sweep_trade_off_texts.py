@@ -1,0 +1,139 @@
+"""Texts on the trade-off of a sweep: its knee, what is beyond it, and what other flows lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.best_value_tables import range_text
+from celltcp.comparison.metrics import words_of
+from celltcp.comparison.reversals import best_reversal_text
+from celltcp.comparison.verdict_tables import hint_text
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import join_names, labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.comparison.best_values import FieldRanking
+    from celltcp.comparison.stakes import Stake
+    from celltcp.comparison.sweep_trade_offs import TradeOff
+
+#: Maximum number of values that a sentence lists.
+MAX_LISTED_VALUES = 4
+#: Maximum number of values of a trade-off without a knee that are all listed.
+_MAX_FRONT = 5
+#: Maximum number of combinations of values that a sentence lists.
+_MAX_LISTED_COMBINATIONS = 2
+
+
+class ChoiceTexts:
+    """Texts of the choices of a ranking: fields with their values, and the CCA if there are several."""
+
+    def __init__(self, ranking: FieldRanking) -> None:
+        self._ranking = ranking
+        self._labels = labels(ranking.ccas)
+
+    def text(self, name: str) -> str:
+        """Returns the fields with their values in a choice, and its CCA if there are several."""
+        ranking = self._ranking
+        choice = ranking.choices[name]
+        pairs = zip(ranking.fields, ranking.coordinates(choice), strict=True)
+        cca = f" with {self._labels[choice.cca]}" if len(ranking.ccas) > 1 else ""
+        return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
+
+    def listed(self, names: Sequence[str]) -> str:
+        """Returns a few choices as text, or only the number of many that have several values each."""
+        is_single = len(self._ranking.fields) == 1
+        if not is_single and len(names) > _MAX_LISTED_COMBINATIONS:
+            return f"{len(names)} of {len(self._ranking.choices)} combinations"
+        return join_names([*(names if is_single else map(self.text, names))], MAX_LISTED_VALUES)
+
+
+class TradeOffTexts:
+    """Text on a trade-off: the best choice with its figures and costs, and how sure that is."""
+
+    def __init__(self, ranking: FieldRanking, stakes: Sequence[Stake]) -> None:
+        """Prepares the text; `stakes` are those of all flows."""
+        self._ranking = ranking
+        self._stakes = stakes
+        self._choices = ChoiceTexts(ranking)
+
+    def texts(self, trade_off: TradeOff) -> list[str]:
+        """Returns the text on a trade-off."""
+        other, goodput, front, knee, undecided, beyond = trade_off
+        first, *following = self._listed_front(trade_off)
+        metrics = (
+            f"{self._metric_name(other)} {self._mean_text(other, first)} for "
+            f"{self._metric_name(goodput)} {self._mean_text(goodput, first)}"
+        )
+        pairs = [
+            f"{name}: {self._mean_text(other, name)} for {self._number(goodput, name)}"
+            for name in following
+        ]
+        if len(front) > 1:
+            kind = f"trade-off of {self._ranking.field}{self._knee_text(trade_off)}: {first}"
+            head = f"{kind} is the knee, with" if knee.name and not knee.possible else f"{kind}:"
+        else:
+            best = "best means of both" if undecided else "best balance" if beyond else "best of both"
+            head = f"{best}: {self._choices.text(first)}, with"
+        parts = [
+            f"{head} {metrics}",
+            *pairs,
+            self._rivals_text(undecided, other, goodput) if len(front) == 1 else "",
+            best_reversal_text(self._ranking, other) if other.verdict.leader == first else "",
+            *self._loss_texts(first, trade_off),
+        ]
+        return ["; ".join(filter(None, parts))]
+
+    def _listed_front(self, trade_off: TradeOff) -> list[str]:
+        """Returns the choices of a front that its text lists, the knee first."""
+        _, goodput, front, knee, _, beyond = trade_off
+        listed = [front[0], max(front, key=goodput.signed_mean)]
+        if knee.name is not None:
+            # The knee is where more of one metric begins to cost much of the other.
+            index = front.index(knee.name)
+            listed = [knee.name, front[0], *front[index + 1 : index + 2], listed[-1]]
+        elif len(front) <= _MAX_FRONT:
+            listed = front
+        return [*dict.fromkeys([*listed, *([beyond] if beyond else [])])]
+
+    def _knee_text(self, trade_off: TradeOff) -> str:
+        """Returns text on a front without a knee, or with one that only more runs would decide."""
+        front, knee = trade_off.front, trade_off.knee
+        if knee.possible:
+            runs = f"--runs {knee.runs_needed}" if knee.runs_needed else "more runs"
+            values = range_text(knee.possible, [*self._ranking.choices])
+            none = " or none" if knee.name is None else ""
+            return f", knee undecided ({values}{none}: run with {runs})"
+        return ", no knee" if knee.name is None and len(front) > 2 else ""
+
+    def _rivals_text(self, names: Sequence[str], *stakes: Stake) -> str:
+        """Returns the choices that are undecided against the best of both, and the runs to try."""
+        if not names:
+            return ""
+        hints = [hint_text(stake.verdict) for stake in stakes if stake.verdict.undecided]
+        hint = f" ({hints[0]})" if hints else ""
+        return f"undecided against {self._choices.listed(names)}{hint}"
+
+    def _loss_texts(self, name: str, trade_off: TradeOff) -> list[str]:
+        """Returns what flows beside a trade-off lose with a choice, each against its best one."""
+        flows = {trade_off.other.flow, trade_off.goodput.flow}
+        bests = (
+            (stake, max(stake.values, key=stake.signed_mean))
+            for stake in self._stakes
+            if stake.flow not in flows
+        )
+        return [
+            f"but {stake.text(name, best)} with {best}"
+            for stake, best in bests
+            if stake.is_gain(best, name)
+        ]
+
+    def _mean_text(self, stake: Stake, name: str) -> str:
+        return stake.words.own_text(estimate(stake.values[name]).mean)
+
+    def _number(self, stake: Stake, name: str) -> str:
+        return stake.words.number(estimate(stake.values[name]).mean)
+
+    def _metric_name(self, stake: Stake) -> str:
+        return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
