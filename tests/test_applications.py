@@ -14,10 +14,9 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.applications import Application, shown_metrics
+from celltcp.comparison.applications import Application
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.tail import median_of_runs
-from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.front_page import settings_section
@@ -107,39 +106,6 @@ def test_percentiles_and_the_longest_time_of_transfers_are_of_the_same_ones(seed
         assert times == sorted(times) or math.isnan(times[0])
 
 
-def test_the_time_to_the_first_byte_is_left_out_where_it_is_that_of_the_whole() -> None:
-    def shown(size: str) -> list[str]:
-        workload = {"kind": "request-response", "response": size, "think": "0ms", "gap": "100ms"}
-        result = ct.compare("steady-20-68", runs=1, duration="3s", set={"flows.0.workload": workload})
-        return shown_metrics(result.applications)
-
-    assert "response_first_byte_s" not in shown("100B")
-    assert "response_first_byte_s" in shown("100kB")
-
-
-@pytest.mark.parametrize("workload", [GAME, "{ kind = 'frames', size = '2kB', interval = '20ms' }"])
-def test_the_goodput_of_what_does_not_compete_is_shown_on_request(
-    celltcp: Celltcp, tmp_path: Path, workload: str
-) -> None:
-    result = ct.compare(
-        *("steady-20-68", "cubic"),
-        runs=2,
-        duration="4s",
-        set={"flows.0.workload": workload},
-        out=tmp_path / "r",
-    )
-    usual = celltcp("show", "r", "--columns", "rtt").stdout
-    assert "goodput" not in usual
-    asked = celltcp("show", "r", "--columns", "goodput,capacity").stdout.split()
-    rate = statistics.fmean(result.values("cubic", "goodput_mbps"))
-    sums = result.slots.groupby("run")[["goodput_mbps", "capacity_mbps"]].sum()
-    share = (sums["goodput_mbps"] / sums["capacity_mbps"]).mean()
-    row = asked[asked.index("cubic") :]
-    numbers = [float(each) for each in row if each.replace(".", "").isdigit()]
-    assert numbers[0] == pytest.approx(rate, abs=0.006)
-    assert share in (pytest.approx(each, abs=0.0006) for each in numbers[1:])
-
-
 def test_less_time_is_better(compared: ct.Comparison) -> None:
     """BBR keeps the queue short, from which the game beside it gains."""
     game = next(each for each in compared.applications if each.flow == "game")
@@ -221,24 +187,6 @@ def test_the_asked_metrics_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
     assert shares.count("game") == 1
     flows = [each["flow"] for each in json.loads((tmp_path / "o.json").read_text())["applications"]]
     assert flows == ["game", "web"]
-
-
-@pytest.mark.parametrize(
-    ("workload", "part"),
-    [
-        ({"kind": "request-response"}, ", with the server's think time of 10ms"),
-        ({"kind": "page", "think": "50ms"}, ", with the server's think time of 50ms"),
-        ({"kind": "request-response", "think": "0s"}, ""),
-        ({"kind": "frames"}, ", of frames of 2.42 Mbit/s over TCP"),
-        ({"kind": "frames", "size": "100B", "interval": "20ms"}, ", of frames of 40.0 kbit/s over TCP"),
-        ({"kind": "frames", "encoder": {"lowest": 0.1}}, ", of frames over TCP"),
-    ],
-)
-def test_titles_of_applications_have_think_time_or_rate(workload: dict[str, object], part: str) -> None:
-    changes = {"flows.0.workload": workload}
-    result = ct.compare("steady-20-68", "cubic", 1, duration="3s", set=changes)
-    title = metrics_table(result, result.applications[0]).title
-    assert title.partition("over 1 run")[2].partition(";")[0] == part
 
 
 def test_a_run_has_the_metrics_of_each_application(celltcp: Celltcp, tmp_path: Path) -> None:
@@ -338,12 +286,6 @@ def test_the_metric_is_checked_before_anything_runs(celltcp: Celltcp, tmp_path: 
     late = celltcp(*compare, "late_share:game")
     assert late.returncode == 2
     assert "by: flow 'game' has no late_share; allowed: " in late.stderr
-
-
-def test_a_mean_of_times_has_the_name_in_its_heading_too() -> None:
-    assert ranking_metric("completion_mean_s") == "completion_s"
-    assert ranking_metric("frame_delay_mean_ms") == "frame_delay_ms"
-    assert ranking_metric("rtt_mean_ms") == "rtt_mean_ms"
 
 
 def test_delays_of_frames_have_percentiles() -> None:
@@ -464,39 +406,6 @@ def test_what_no_live_sender_can_be_is_refused(celltcp: Celltcp, change: str, me
     done = celltcp("run", "steady-20-68", "--cca", "cubic", *frames)
     assert done.returncode == 2
     assert message in done.stderr
-
-
-@pytest.mark.parametrize(
-    "workload",
-    [
-        GAME,
-        '{ kind = "page" }',
-        '{ kind = "frames", size = "2kB" }',
-    ],
-)
-def test_goodput_of_a_flow_that_does_not_compete_is_not_printed(
-    celltcp: Celltcp, workload: str
-) -> None:
-    flow = ("--set", f"flows.0.workload={workload}")
-    done = celltcp(
-        *("compare", "steady-20-68", *flow, "--cca", "cubic,bbr", "--runs", "2", "--duration", "6s")
-    )
-    assert done.returncode == 0, done.stderr
-    for absent in ("goodput", "best for balanced", "best for    delay", "PM", "0.00 "):
-        assert absent not in done.stdout
-    assert "best for flow-1, by " in done.stdout
-    assert "mean RTT" in done.stdout
-
-
-def test_the_metrics_of_the_network_are_ranked_only_of_a_flow_that_competes() -> None:
-    thin, bulk = (
-        ct.compare("steady-20-68", "cubic,bbr", 2, duration="3s", set=changes)
-        for changes in ({"flows.0.workload": GAME}, {})
-    )
-    assert thin.network_verdicts == {}
-    assert bulk.network_verdicts == bulk.verdicts
-    assert [each.question for each in findings_of(thin)] == ["Best for flow-1, by mean response time"]
-    assert [each.need for each in choices_of(thin)] == ["flow-1 (mean response time)"]
 
 
 def test_frames_that_the_sender_drops_are_none_that_never_arrived() -> None:

@@ -83,10 +83,12 @@ def print_comparison(
 
     console = Terminal()
     if comparison.applications:
-        from celltcp.comparison.application_tables import metrics_table
+        from celltcp.comparison.application_tables import largest_texts, metrics_table
 
         for application in comparison.applications:
             console.print_table(metrics_table(comparison, application))
+            for text in largest_texts(comparison, application):
+                console.print(text)
     console.print_table(means_table(comparison, name, by))
     for warning in comparison.warnings:
         console.print(f"warning: {warning}", style="yellow")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few, is_lower_bound, shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
-from celltcp.comparison.metrics import APP_METRICS, estimate_of
+from celltcp.comparison.metrics import APP_METRICS, estimate_of, words_of
 from celltcp.comparison.short_times import ShownColumn, shown_columns, with_percentiles_of_runs
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
 
+#: Percentile of a maximum.
+_MAXIMUM = 100
 #: Name endings of minor metrics, the least important first.
 _MINOR_ENDINGS = (
     "first_byte_s",
@@ -67,6 +69,28 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
             *(name for name in metrics if APP_METRICS[name].is_count),
         ),
     )
+
+
+def largest_texts(comparison: Comparison, application: Application) -> tuple[str, ...]:
+    """Returns sentences with the largest values of all runs under each CCA, whose table has means."""
+    names, texts = labels(comparison.ccas), []
+    for metric in shown_metrics([application]):
+        values = application.values(metric)
+        if APP_METRICS[metric].percentile != _MAXIMUM or all(len(each) < 2 for each in values.values()):
+            continue
+        largest = {
+            cca: max(filter(math.isfinite, each), default=math.nan) for cca, each in values.items()
+        }
+        words, bounds = words_of(metric).suited(*largest.values()), application.bounds(metric)
+        of_ccas = {
+            names[cca]: f"{AT_LEAST if cca in bounds else ''}{words.own_text(value)}"
+            for cca, value in largest.items()
+        }
+        of_all = ", ".join(f"{cca} {text}" for cca, text in of_ccas.items())
+        if len(set(of_ccas.values())) == 1 < len(of_ccas):
+            of_all = f"{next(iter(of_ccas.values()))} under every CCA"
+        texts.append(f"{words.name.capitalize()} of all runs: {of_all}.")
+    return tuple(texts)
 
 
 def _kinds_table(
@@ -238,7 +262,7 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
         (application, name) for application in applications for name in shown_metrics([application])
     ]
     if any(
-        APP_METRICS[name].percentile == 100
+        APP_METRICS[name].percentile == _MAXIMUM
         and any(len(values) > 1 for values in each.values(name).values())
         for each, name in shown
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.application_tables import largest_texts, metrics_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.best_tried import Conclusion
 from celltcp.comparison.explanation.explanation import ExplainedComparison
@@ -107,6 +107,7 @@ def _tables(explained: ExplainedComparison, source: Sequence[str]) -> list[Secti
             Section(
                 f"What the application of {application.flow} got",
                 metrics_table(comparison, application),
+                text=largest_texts(comparison, application),
             )
             for application in comparison.applications
         ),
