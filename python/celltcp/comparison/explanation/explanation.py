@@ -18,6 +18,7 @@ from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
+from celltcp.comparison.explanation.bursts_over_time import bursts_over_time_text
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
@@ -25,6 +26,7 @@ from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.kinds import KINDS, Trait, causes_of, names_with
 from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
+from celltcp.comparison.explanation.outcome import cca_row
 from celltcp.comparison.explanation.pairs import best_pair
 from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first, remedies_of
 from celltcp.comparison.explanation.responses import least_response_text
@@ -42,6 +44,7 @@ from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
+from celltcp.results.warnings.packet_bursts import packet_bursts
 from celltcp.scenarios.cca_mix import has_several_flows, labels, parse_flow_cca
 from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
@@ -56,7 +59,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.alternatives import Need
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.events import Event
-    from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults, SettingRow
+    from celltcp.comparison.explanation.outcome import ExplainedResults, SettingRow
     from celltcp.comparison.explanation.standing import Standing
     from celltcp.results.tables import Results
 
@@ -160,6 +163,7 @@ class ExplainedComparison:
         """
         self.comparison, self._by = comparison, by
         self.results: Results = comparison.results
+        self._scenario = tomllib.loads(self.results.about["scenario"])
         applications = {application.flow: application for application in comparison.applications}
         tested = comparison.tested
         # Each flow of a CCA mix has one of the compared congestion controls.
@@ -211,6 +215,8 @@ class ExplainedComparison:
         #: All remedies with their trials, and those without the ones that did not help.
         self._tried: list[ProposedRemedy] = []
         self._with_trials: list[ProposedRemedy] = []
+        #: Values with bursts of losses over time; empty without a trial of them.
+        self._bursts_text = ""
         #: The best of all that was compared or tried, and the alternatives; none without trials.
         self.conclusion = Conclusion(None, None)
 
@@ -231,6 +237,7 @@ class ExplainedComparison:
             are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
+        self._bursts_text = bursts_over_time_text(trials, self.comparison, self._scenario)
         self._with_trials = with_new_leaders(self._needs, remedies)
         self.remedies = best_first(self._with_trials)
 
@@ -271,6 +278,7 @@ class ExplainedComparison:
                 *(f"trade-off: {text}" for text in trade_offs),
                 *late_openings(self.results),
                 *few_losses(self.results),
+                *(f"{text}{self._bursts_text}" for text in packet_bursts(self.results, self._scenario)),
             ]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
@@ -318,7 +326,7 @@ class ExplainedComparison:
         from celltcp.comparison.choices import needs_of_any
 
         needs = " and ".join(needs_of_any(self.comparison))
-        if needs and has_large_requests(tomllib.loads(self.results.about["scenario"])):
+        if needs and has_large_requests(self._scenario):
             return REQUESTS_KEEP_CCA
         return f"no difference matters for {needs}: any of these CCAs will do" if needs else ""
 
@@ -329,7 +337,7 @@ class ExplainedComparison:
             return ""
         from celltcp.results.warnings.lower_bounds import unseen_overflows
 
-        text = unseen_overflows(self.results, tomllib.loads(self.results.about["scenario"]))
+        text = unseen_overflows(self.results, self._scenario)
         return f"the buffer of {self.results.about['name']} is a lower bound: {text}" if text else ""
 
     def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
@@ -394,14 +402,14 @@ class ExplainedComparison:
         """Lines for Linux of what the scenario sets at hosts beside the congestion control."""
         from celltcp.comparison.report.scenario_lines import scenario_block
 
-        block = scenario_block(tomllib.loads(self.results.about["scenario"]), ())
+        block = scenario_block(self._scenario, ())
         return block.text.splitlines() if block and self.settings else []
 
     @property
     def sender(self) -> str:
         """The host that sets the congestion control of the flow under test."""
-        scenario = tomllib.loads(self.results.about["scenario"])
-        return with_node("sender", {**scenario, "flows": scenario.get("flows", ())[:1]})
+        flows = self._scenario.get("flows", ())[:1]
+        return with_node("sender", {**self._scenario, "flows": flows})
 
     @property
     def plots(self) -> list[str]:
@@ -535,7 +543,7 @@ class ExplainedComparison:
     def _has_capacity_bound(self) -> bool:
         """Whether the capacity is a lower bound, of a capture."""
         text = str(self.results.about["scenario"])
-        return LOWER_BOUND in text and has_capacity_bound(tomllib.loads(text))
+        return LOWER_BOUND in text and has_capacity_bound(self._scenario)
 
     def to_json(self) -> ExplainedResults:
         """Returns the explanation as JSON."""
@@ -543,7 +551,7 @@ class ExplainedComparison:
         return {
             "version": about["version"],
             "scenario": about["name"],
-            "ccas": [json_value(_json(explained)) for explained in self.ccas],
+            "ccas": [json_value(cca_row(explained)) for explained in self.ccas],
             "remedies": [
                 {
                     "cause": remedy.cause,
@@ -560,42 +568,3 @@ class ExplainedComparison:
             "notes": self.notes,
             "least_time": self.least_time.to_json() if self.least_time else None,
         }
-
-
-def _json(explained: ExplainedCca) -> CcaExplanation:
-    """Returns an explanation as JSON, in which unknown values are NaN."""
-    standing = explained.standing
-    goodput_mbps, delay_ms = standing.differences or (None, None)
-    leads = standing.leader is None or standing.leader == explained.cca
-    return {
-        "cca": explained.cca,
-        "flow": explained.flow,
-        "goodput_mbps": explained.goodput_mbps,
-        "rtt_mean_ms": explained.rtt_mean_ms,
-        "used_share": explained.used_share,
-        "ranking": standing.metric,
-        "value": standing.value,
-        "leader": None if leads else standing.leader,
-        "leader_value": None if leads else standing.leader_value,
-        "as_good": None if leads else standing.is_as_good,
-        "goodput_difference_mbps": goodput_mbps,
-        "rtt_difference_ms": delay_ms,
-        "cwnd_mean_segments": explained.cwnd_mean,
-        "cwnd_max_segments": explained.cwnd_max,
-        "recovery_interval_s": explained.sawtooth.interval_s,
-        "limits": {**explained.limits},
-        "causes": [
-            {"cause": cause.name, "weight": cause.weight, "text": cause.text}
-            for cause in explained.causes
-        ],
-        "events": [
-            {
-                "seed": event.seed,
-                "t_s": event.t_s,
-                "kind": event.kind,
-                "text": event.text,
-                "connection": event.connection,
-            }
-            for event in explained.events
-        ],
-    }

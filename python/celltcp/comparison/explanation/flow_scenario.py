@@ -15,8 +15,6 @@ from celltcp.scenarios.changes import value_at
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Fields of the path and its hops that configure losses.
-_LOSS_FIELDS = ("loss", "uplink_loss")
 #: Default of `path.rtt`.
 _DEFAULT_RTT = "40ms"
 
@@ -133,13 +131,6 @@ class FlowScenario:
         return {
             f"{field}.policer": part["policer"] for field, part in parts.items() if part.get("policer")
         }
-
-    @property
-    def counts_loss_bursts_in_packets(self) -> bool:
-        """Whether a loss model of the path counts the length of its bursts in packets, not in time."""
-        path = self.scenario.get("path", {})
-        losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
-        return any(isinstance(loss, dict) and loss.get("kind") == "gilbert-elliott" for loss in losses)
 
     def value_at(self, field: str) -> Any:
         """Returns the value of a field of the scenario, such as `path.queue`; None if unset."""

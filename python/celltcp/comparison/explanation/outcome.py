@@ -1,12 +1,15 @@
-"""JSON types of an explanation of results."""
+"""JSON of an explanation of results: types, and the row of a congestion control."""
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, WINDOWS
 from celltcp.results.json_fields import Cca, FlowName, Number, ScenarioName, Seed, Version
 from celltcp.results.limit_fields import LimitShares
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.explanation import ExplainedCca
 
 
 class CauseRow(TypedDict):
@@ -143,3 +146,42 @@ class ExplainedResults(TypedDict):
     least_time: Annotated[
         LeastTimeRow | None, "Least time of a transfer with the path to itself; null for other flows."
     ]
+
+
+def cca_row(explained: ExplainedCca) -> CcaExplanation:
+    """Returns the explanation of a flow under a congestion control, in which unknown values are NaN."""
+    standing = explained.standing
+    goodput_mbps, delay_ms = standing.differences or (None, None)
+    leads = standing.leader is None or standing.leader == explained.cca
+    return {
+        "cca": explained.cca,
+        "flow": explained.flow,
+        "goodput_mbps": explained.goodput_mbps,
+        "rtt_mean_ms": explained.rtt_mean_ms,
+        "used_share": explained.used_share,
+        "ranking": standing.metric,
+        "value": standing.value,
+        "leader": None if leads else standing.leader,
+        "leader_value": None if leads else standing.leader_value,
+        "as_good": None if leads else standing.is_as_good,
+        "goodput_difference_mbps": goodput_mbps,
+        "rtt_difference_ms": delay_ms,
+        "cwnd_mean_segments": explained.cwnd_mean,
+        "cwnd_max_segments": explained.cwnd_max,
+        "recovery_interval_s": explained.sawtooth.interval_s,
+        "limits": {**explained.limits},
+        "causes": [
+            {"cause": cause.name, "weight": cause.weight, "text": cause.text}
+            for cause in explained.causes
+        ],
+        "events": [
+            {
+                "seed": event.seed,
+                "t_s": event.t_s,
+                "kind": event.kind,
+                "text": event.text,
+                "connection": event.connection,
+            }
+            for event in explained.events
+        ],
+    }

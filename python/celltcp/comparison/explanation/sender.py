@@ -164,15 +164,9 @@ def time_outs(evidence: Evidence) -> Cause | None:
         return None
     max_timeouts = int(rows["timeouts"].max())
     row_text = f", up to {max_timeouts} in one recovery" if max_timeouts > 1 else ""
-    burst_text = ""
-    if evidence.counts_loss_bursts_in_packets:
-        burst_text = (
-            ' Bursts of "gilbert-elliott" last for packets, so that none ends while the sender waits; '
-            'those of "gilbert-elliott-time" do, but a slow sender meets more of them.'
-        )
     return Cause(
         "time_outs",
         f"The sender waited for {timeouts_text(evidence, rows)}, for {percent_text(share)} of the time"
-        f"{row_text}.{burst_text}",
+        f"{row_text}.",
         share,
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
@@ -27,42 +28,69 @@ _MAX_SLOW_SHARE = 0.7
 
 
 def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
-    """Returns a warning if senders met several time-outs in one burst, or send slowly.
+    """Returns a warning about bursts that last for packets, if senders can meet it.
 
-    A sender that waits for time-outs sends few packets, so that the burst does not end. A slow sender
-    meets fewer bursts a second than of those over time, which the warning has: they are as long and as
-    frequent at the full rate of the link.
+    A sender that waits for time-outs sends few packets, so that the burst does not end, under any
+    congestion control: more runs show it where a few do not. A slow sender meets fewer bursts a second
+    than of those over time, which the warning has: they are as long and as frequent at the full rate of
+    the link.
     """
     models = list(_models(scenario.get("path", {})))
     if not models or "recoveries" not in results.tables:
         return []
-    return _stuck_senders(results, models[0]) or _slow_senders(results, models[0])
+    field, model, packets_per_s = models[0]
+    stuck, slow = _stuck_text(results), _slow_text(results, field, packets_per_s)
+    to_good = float(model["to_good"])
+    if not stuck and not slow and to_good * _MIN_TIMEOUTS > 1:
+        return []
+    not_yet = f"not in {count_text(len(results.lineups), 'run')}, but perhaps in more"
+    length = f"{1 / to_good:.3g} packets on average" if to_good > 0 else "packets"
+    over_time = over_time_change(scenario)
+    if over_time:
+        over_time = (
+            f"; fades last for a time: --set {shlex.quote(over_time)} has those, which any sender "
+            "meets as often a second"
+        )
+    return [
+        f"bursts of {field} last for {length}, as measured at a full rate: under any congestion "
+        f"control none ends while a sender waits for time-outs ({stuck or not_yet}), and a sender "
+        f"below the rate of the link meets fewer a second{slow}{over_time}"
+    ]
 
 
-def _stuck_senders(results: Results, model: tuple[str, Mapping[str, Any], float]) -> list[str]:
-    """Returns the warning about senders with several time-outs in one burst."""
+def over_time_change(scenario: Mapping[str, Any]) -> str:
+    """Returns a field of a scenario with bursts over time in place of those that last for packets.
+
+    It is `path.loss={...}` with the bursts as long and as frequent at the full rate of the link; empty
+    without bursts of packets, or where the rate of packets is not known.
+    """
+    for field, model, packets_per_s in _models(scenario.get("path", {})):
+        return _over_time(field, model, packets_per_s)
+    return ""
+
+
+def _stuck_text(results: Results) -> str:
+    """Returns by CCA in how many runs several time-outs in a row met one burst; empty without any."""
     # Maximum number of time-outs in a recovery by run.
     timeouts: dict[int, int] = {}
     for run, count in rows_of(results.tables["recoveries"], "run", "timeouts"):
         timeouts[run] = max(count, timeouts.get(run, 0))
-    lineups = results.lineups
-    stuck = [run for run, count in timeouts.items() if count >= _MIN_TIMEOUTS and run in lineups]
-    if not stuck:
-        return []
-    names = labels(lineups.values())
-    ccas = ", ".join(dict.fromkeys(names[lineups[run]] for run in sorted(stuck)))
-    tried = [run for run, lineup in lineups.items() if lineup in {lineups[run] for run in stuck}]
-    return [
-        f"{ccas}: in {len(stuck)} of {len(tried)} runs up to {max(timeouts[run] for run in stuck)} "
-        f"time-outs in a row decide the result: bursts of {model[0]} last for packets, as "
-        f"measured at a full rate, so that none ends while a sender waits{_over_time_text(*model)}"
+    lineups, names = results.lineups, labels(results.lineups.values())
+    stuck = [
+        lineups[run] for run, count in timeouts.items() if count >= _MIN_TIMEOUTS and run in lineups
     ]
+    if not stuck:
+        return ""
+    counts = [
+        f"{names[lineup]} in {stuck.count(lineup)} of {runs}"
+        for lineup, runs in Counter(lineups.values()).items()
+        if lineup in stuck
+    ]
+    return f"up to {max(timeouts.values())} in a row: {', '.join(counts)} runs"
 
 
-def _slow_senders(results: Results, model: tuple[str, Mapping[str, Any], float]) -> list[str]:
-    """Returns the warning about senders that the bursts keep far below the rate of the link."""
-    field, _, packets_per_s = model
-    over_time = _over_time_text(*model)
+def _slow_text(results: Results, field: str, packets_per_s: float) -> str:
+    """Returns the CCAs that send far below the rate of the link, with their shares; or empty."""
     shares: dict[str, list[float]] = {}
     columns = ("run", "ue", "segments", "duration_s")
     # Those of the uplink count ACKs, unless data are sent there.
@@ -71,17 +99,13 @@ def _slow_senders(results: Results, model: tuple[str, Mapping[str, Any], float])
         if run in results.lineups and duration_s > 0 and (receiver == "server") == is_uplink:
             shares.setdefault(results.lineups[run], []).append(segments / duration_s / packets_per_s)
     means = {lineup: sum(each) / len(each) for lineup, each in shares.items()}
-    slow = [lineup for lineup, share in means.items() if share < _MAX_SLOW_SHARE]
-    if not slow or not over_time:
-        return []
     names = labels(results.lineups.values())
-    ccas = ", ".join(names[lineup] for lineup in slow)
-    share_text = f"{100 * min(means[lineup] for lineup in slow):.0f} %"
-    more = " or more" if len(slow) > 1 else ""
-    return [
-        f"{ccas}: sent at {share_text} of the rate of the link{more}, and bursts of {field} count "
-        f"packets, so that a slow sender meets fewer a second{over_time}"
+    slow = [
+        f"{names[each]} sent at {100 * mean:.0f} %"
+        for each, mean in means.items()
+        if mean < _MAX_SLOW_SHARE
     ]
+    return f" ({', '.join(slow)} of that rate)" if slow else ""
 
 
 def _models(path: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], float]]:
@@ -103,7 +127,7 @@ def _models(path: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], f
             yield f"{where}.{name}", loss, (bits_per_s or math.nan) / 8 / PACKET_BYTES
 
 
-def _over_time_text(field: str, model: Mapping[str, Any], packets_per_s: float) -> str:
+def _over_time(field: str, model: Mapping[str, Any], packets_per_s: float) -> str:
     """Returns the field with bursts over time; empty where the rate of packets is not known."""
     to_bad, to_good = float(model["to_bad"]), float(model["to_good"])
     if math.isnan(packets_per_s) or not to_bad > 0 or not to_good > 0:
@@ -111,8 +135,4 @@ def _over_time_text(field: str, model: Mapping[str, Any], packets_per_s: float) 
     good, bad = (f"{1e3 / (rate * packets_per_s):.3g}ms" for rate in (to_bad, to_good))
     changed = {name: value for name, value in _DEFAULTS.items() if model.get(name, value) != value}
     rest = "".join(f", {name}={model[name]}" for name in changed)
-    table = f'{{kind="{PACKET_BURSTS}-time", good="{good}", bad="{bad}"{rest}}}'
-    return (
-        f"; fades last for a time: --set {shlex.quote(f'{field}={table}')} has those, and another "
-        "answer, as any sender meets as many a second"
-    )
+    return f'{field}={{kind="{PACKET_BURSTS}-time", good="{good}", bad="{bad}"{rest}}}'

@@ -1,0 +1,56 @@
+"""Trial of bursts of losses that last for a time, in place of those that last for packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.answer import metric_texts
+from celltcp.comparison.explanation.proposals import ProposedRemedy
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.metrics import GOODPUT, words_of
+from celltcp.present.section import AT_LEAST, runs_text
+from celltcp.results.warnings.packet_bursts import over_time_change, packet_bursts
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.explanation.trials import Trials
+
+
+def bursts_over_time_text(trials: Trials, comparison: Comparison, scenario: Mapping[str, Any]) -> str:
+    """Returns every CCA's value with bursts over time as text; empty without a warning or a trial.
+
+    Args:
+        trials: trials on the scenario of the results, with a budget.
+        comparison: comparison of the results.
+        scenario: scenario of the results, parsed from its file.
+    """
+    change = over_time_change(scenario)
+    if not change or not packet_bursts(comparison.results, scenario):
+        return ""
+    remedy = Remedy("bursts of losses that last for packets", (change,))
+    after = trials.after(ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario))
+    if after is None:
+        return ""
+    runs = runs_text(int(after.results.about["runs"]))
+    return f". Tried with those, in {runs}: {'; '.join(_metric_texts(after))}"
+
+
+def _metric_texts(comparison: Comparison) -> list[str]:
+    """Returns every CCA's mean of the metric that applications rank by, or of the goodput, as text."""
+    names = labels(comparison.ccas)
+    rows = [
+        (f"{each.flow} ", metric, each.values(metric), each.bounds(metric))
+        for each in comparison.applications
+        for metric in [each.ranking.metric]
+    ]
+    goodputs = {cca: comparison.values(cca, GOODPUT) for cca in comparison.ccas}
+    texts = []
+    for flow, metric, values, bounds in rows or [("", GOODPUT, goodputs, frozenset[str]())]:
+        ccas = zip(values, metric_texts({metric: [*values.values()]}), strict=True)
+        of_ccas = (f"{names[cca]} {AT_LEAST if cca in bounds else ''}{text}" for cca, text in ccas)
+        texts.append(f"{flow}{words_of(metric).name} {', '.join(of_ccas)}")
+    return texts
