@@ -66,7 +66,7 @@ def test_several_folders_are_drawn_in_one_picture(celltcp, folders: Path) -> Non
         assert "serif" in text
     done = celltcp("show", *names, "--plot", "ecdf")
     assert done.returncode == 2
-    assert "--plot ecdf-grid, spider or window" in done.stderr
+    assert "--plot ecdf-grid, spider, throughput-delay, window" in done.stderr
     done = celltcp("show", names[0], "--plot", "spider", "--style", "papers")
     assert "allowed: a file, or one of paper, " in done.stderr
 

@@ -66,7 +66,7 @@ def test_compare_show_and_reports_have_the_distributions(
     assert shown.returncode == 0, shown.stderr
     refused = celltcp("show", str(folder), "--plot", "overview")
     assert refused.returncode == 2
-    assert "allowed here: ecdf-grid, spider, window, ecdf" in refused.stderr
+    assert "allowed here: ecdf-grid, spider, throughput-delay, window, ecdf" in refused.stderr
     assert any(each.title == "Distribution over the scenarios" for each in set_part(compared).sections)
     few = ScenarioSet(dict(list(compared.comparisons.items())[: MIN_SCENARIOS - 1]))
     assert not any(each.title.startswith("Distribution") for each in set_part(few).sections)

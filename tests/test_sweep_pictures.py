@@ -11,8 +11,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.container import ErrorbarContainer
 
 import celltcp as ct
+from celltcp.cli.show_summary import summary_of
 from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.plots.grids import draw_throughput_delays
 from celltcp.comparison.plots.sweep import _set_ticks, draw_sweep, is_to_scale
+from celltcp.comparison.summary import Summary
+from celltcp.present.field_words import field_words, is_field
+from celltcp.present.latex import latex_tables
 from celltcp.present.style import figure
 from celltcp.scenarios.quantities import quantities
 from workloads import DEEP_BUFFER, GAME
@@ -140,3 +145,49 @@ def test_scenarios_with_flows_of_their_own_have_a_picture(tmp_path: Path) -> Non
     sweep = ct.sweep(names, "path.buffer=1bdp,4bdp", "cubic", 2)
     shown = {axes.get_ylabel() for axes in draw_sweep(sweep).axes}
     assert {"download goodput, Mbit/s", "backup goodput, Mbit/s"} <= shown
+
+
+def test_goodput_over_loss_rates_has_logarithmic_axes_and_the_law_of_reno_beside_it() -> None:
+    """MSS/RTT sqrt(3/2p): Mathis, Semke, Mahdavi and Ott, 1997, for periodic losses."""
+    losses = (0.001, 0.003, 0.01)
+    vary = {"path.loss": [*map(str, losses), "0.1"], "path.rtt": ["20ms", "100ms"]}
+    sweep = ct.sweep("steady-100-18", vary, "reno", 2, duration="10s")
+    panels = [axes for axes in draw_sweep(sweep).axes if axes.get_ylabel() == "goodput, Mbit/s"]
+    assert len(panels) == 2
+    for axes, rtt_s in zip(panels, (0.02, 0.1), strict=True):
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+        legend = axes.get_legend()
+        assert legend is not None
+        assert [text.get_text() for text in legend.get_texts()] == ["Reno's law"]
+        (law,) = (line for line in axes.lines if line.get_linestyle() == ":")
+        expected = [8e-6 * 1448 / rtt_s * (1.5 / loss) ** 0.5 for loss in losses]
+        assert list(law.get_ydata()) == pytest.approx(expected, rel=0.05)
+        # Nothing is cut off: the lowest mean is far below the highest.
+        low, high = axes.get_ylim()
+        assert 0 < low < min(expected) < max(expected) < high
+    columns = Summary.of_columns(["goodput", "law"], summary_of(sweep))
+    text = latex_tables(columns.tables(), is_document=False)
+    assert r"loss rate & RTT & CCA & goodput (Mbit/s) & goodput by law (Mbit/s) \\" in text
+    assert r"$0.01$ & 100ms & reno & " in text
+
+
+def test_fields_are_named_in_words() -> None:
+    words = {
+        "path.wired.1.queue": "hop 1 queue discipline",
+        "tcp.min_rto": "minimum RTO",
+        "radio.rlc.buffer": "RLC buffer",
+        "path.down.rate": "downlink rate",
+    }
+    assert {field: field_words(field) for field in words} == words
+    assert not is_field("goodput Mbit/s")
+
+
+def test_goodput_against_delay_has_a_panel_for_each_value_with_the_same_scales(swept: Sweep) -> None:
+    names = [[value] for value in swept.comparisons]
+    picture = draw_throughput_delays([*swept.comparisons.values()], names)
+    shown = [axes for axes in picture.axes if axes.get_visible()]
+    assert [axes.get_title(loc="left") for axes in shown] == [*RTTS]
+    assert len({(axes.get_xlim(), axes.get_ylim(), axes.get_xscale()) for axes in shown}) == 1
+    (left, right), delays = shown[0].get_xlim(), [500.0, 10.0]
+    # Half of the longest and of the shortest RTT are one-way delays without a queue.
+    assert all(left < delay < right for delay in delays)

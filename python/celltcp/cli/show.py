@@ -38,7 +38,7 @@ _VIEW_METRICS = ("goodput", "rtt", "owd", "pm_balanced", "pm_delay")
 #: Pictures of a metric that --metric chooses.
 _METRIC_PLOTS = ("ecdf", "units", "sweep")
 #: Pictures that compare several folders.
-_FOLDER_PLOTS = ("ecdf-grid", "spider", "window")
+_FOLDER_PLOTS = ("ecdf-grid", "spider", "throughput-delay", "window")
 
 
 @click.command()
@@ -177,8 +177,8 @@ def show(
         return
     if len(folders) > 1:
         raise click.UsageError(
-            "several DIR go with --by-position, --by-mcs, --by-phase, and --plot ecdf-grid, spider or "
-            "window"
+            "several DIR go with --by-position, --by-mcs, --by-phase, and --plot "
+            f"{', '.join(_FOLDER_PLOTS)}"
         )
     if out and not chosen:
         raise click.UsageError(

@@ -77,10 +77,7 @@ def _law_text(ranking: FieldRanking, flow: str, names: Mapping[str, str]) -> str
                 rates[value] = rate
     if len(rates) < 2:
         return ""
-    listed = ", ".join(
-        f"{min(rate.mbps * rate.connections, rate.capacity_mbps):.2f} ({value})"
-        for value, rate in rates.items()
-    )
+    listed = ", ".join(f"{rate.goodput_mbps:.2f} ({value})" for value, rate in rates.items())
     law = next(iter(rates.values())).law
     cca = names[str(ranking.cca)]
     return f"by {law.name}'s law and the capacity, steady states of {cca} have, Mbit/s: {listed}"

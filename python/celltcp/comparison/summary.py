@@ -33,6 +33,7 @@ from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, paired_gap
 from celltcp.results.tested import FlowUnderTest
+from celltcp.results.warnings.few_losses import law_rates
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 
@@ -61,6 +62,8 @@ _OPTION_NAMES = {JAIN: "jain", SHARE: "share"}
 #: Metrics of all flows on request, where tables do not have them anyway.
 _MINOR_METRICS = (GOODPUT, USED_CAPACITY, ONE_WAY_DELAY)
 
+#: Goodput of the flow under test by the law of its congestion control at the loss rate of the path.
+_LAW = "law_mbps"
 #: Metrics of each competing flow that tables have on request.
 _FLOW_METRICS = (*WINDOWS, "rtt_max_ms", "rtt_min_ms")
 
@@ -337,6 +340,13 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
             if {key, name if flow == comparison.tested else key}.isdisjoint(headings):
                 minor.add(key)
                 add_flow_metric(name, key, flow, f" ({flow.name})" if len(all_flows) > 1 else "")
+    if laws := {
+        rate.cca: [rate.goodput_mbps]
+        for rate in law_rates(comparison.results)
+        if rate.flow == comparison.tested.name
+    }:
+        headings[_LAW], values[_LAW] = _Heading("goodput by law Mbit/s", 2), laws
+        minor.add(_LAW)
     verdicts = {
         metric: None if metric in minor else _verdict(comparison, metric) for metric in headings
     }

@@ -272,14 +272,20 @@ class Sentences:
         """Returns whether a flow gains from a choice in place of the start."""
         start = self._names[self._start]
         gains = [stake for stake in self._deciding if name != start and stake.is_gain(name, start)]
-        if not gains or (not self._is_unset and self._loses_more(name, start)):
+        if not gains or self._loses_more(name):
             return False
         return any(stake.metric in APP_METRICS for stake in gains) or not self._halves_goodput(
             name, start
         )
 
-    def _loses_more(self, name: str, start: str) -> bool:
-        """Returns whether a choice loses more than it gains in place of the start, by the ratios."""
+    def _loses_more(self, name: str) -> bool:
+        """Returns whether a choice loses more than it gains in place of the start, by the ratios.
+
+        Where nobody has the start, that is in place of the usual CCA at the same value.
+        """
+        start = self._names[self._start]
+        if self._is_unset:
+            start = self._names[Choice(self._ranking.choices[name].value, self._start.cca)]
         changes = [
             relative_gain(stake, name, start)
             for stake in self._stakes
@@ -411,7 +417,11 @@ class Sentences:
     def _linux_texts(self, names: Sequence[str]) -> list[str]:
         """Returns the Linux commands for some choices, with the needs that they serve."""
         # A start that nobody has may be the best of a flow.
-        with_need = [name for name in self._needs if name in names or self._is_unset]
+        with_need = [
+            name
+            for name in self._needs
+            if name in names or (self._is_unset and not self._loses_more(name))
+        ]
         failing = {failure.flow for failure in self._failures if failure.is_everywhere}
         both = self.trade_off
         lines = SweepLines(

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from celltcp.present.field_words import field_words, is_field
+
 if TYPE_CHECKING:
     from celltcp.present.section import Column, Table
 
@@ -23,6 +25,9 @@ _MIN_HEADING = 12
 
 #: Pattern of a number, which may have an interval.
 _NUMBER = re.compile(r"([+-]?\d[\d.]*)( ± (\d[\d.]*))?")
+
+#: Unit at the end of a heading, or before a part that says more.
+_UNIT = re.compile(r" (Mbit/s|kbit/s|segments|ms|s)(?=$|,| \()")
 
 #: Special characters of LaTeX.
 _ESCAPES = {
@@ -77,7 +82,7 @@ def latex_tables(tables: Sequence[Table], *, is_document: bool = True) -> str:
 
 def _parts(table: Table) -> Iterator[Table]:
     """Yields a table, or its parts that fit on a page; each part has all columns of texts."""
-    titled = (replace(column, heading=column.title) for column in table.columns)
+    titled = (replace(column, heading=_title(column.title)) for column in table.columns)
     table = replace(table, columns=tuple(titled))
     if sum(_widths(table)) <= _PAGE_WIDTH:
         yield table
@@ -93,6 +98,11 @@ def _parts(table: Table) -> Iterator[Table]:
         yield replace(part, title=title)
 
 
+def _title(heading: str) -> str:
+    """Returns a heading with its unit in parentheses, and a field of scenarios in words."""
+    return field_words(heading) if is_field(heading) else _UNIT.sub(r" (\1)", heading)
+
+
 def _widths(table: Table) -> list[float]:
     """Returns the widths of the columns, pt."""
     return [
@@ -106,7 +116,7 @@ def _widths(table: Table) -> list[float]:
 def _wrapped_heading(column: Column, cells: Sequence[str]) -> str:
     """Returns a heading in lines that are no wider than the cells below it."""
     width = max(_MIN_HEADING, *map(len, cells), 0)
-    return "\n".join(textwrap.wrap(column.title, width, break_long_words=False))
+    return "\n".join(textwrap.wrap(_title(column.title), width, break_long_words=False))
 
 
 def _heading(column: Column) -> str:

@@ -479,11 +479,5 @@ def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     about = comparisons[0].results.about
     names = dict.fromkeys(str(comparison.results.about["name"]) for comparison in comparisons)
     titled(picture, f"{', '.join(names)}: {_runs_text(about)} of each CCA")
-    warnings = dict.fromkeys(
-        [
-            *filter(None, [sweep.unfinished]),
-            *(warning for comparison in comparisons for warning in comparison.warnings),
-        ]
-    )
-    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
+    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in sweep.warnings)])
     return picture

@@ -15,9 +15,10 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, has_long_tail
 from celltcp.comparison.plots.series import draw_units
 from celltcp.comparison.plots.smoothing import with_pauses
+from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
-from celltcp.present.style import draw_series, figure, footnote, legend_beside
+from celltcp.present.style import draw_series, figure, footnote, legend_beside, make_logarithmic
 from celltcp.scenarios.cca_mix import labels
 
 #: Axes of a spider plot: metric, name, unit.
@@ -43,8 +44,10 @@ _MAX_UNIT_ROWS, _MIN_UNITS = 2, 20
 _MAX_COLUMNS = 4
 #: Minimum height of a row of distributions, and height of a page with all rows, inches.
 _MIN_ROW_HEIGHT, _PAGE_HEIGHT = 1.5, 12.0
-#: Maximum number of spider plots side by side.
+#: Maximum number of spider plots, or of plots of goodput against delay, side by side.
 _MAX_PER_ROW = 3
+#: Minimum ratio of the ends of a logarithmic axis of delays.
+_LOG_RATIO = 8.0
 
 
 def draw_spiders(
@@ -81,6 +84,40 @@ def draw_spiders(
         axes.set_ylim(0, 1)
         axes.set_yticks([0.5, 1.0], ["", ""])
         axes.set_title(title)
+    return _finished(picture, comparisons)
+
+
+def draw_throughput_delays(
+    comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None = None
+) -> Figure:
+    """Draws goodput against the one-way delay, a panel per comparison, all with the same scales.
+
+    `names` are coordinates of the comparisons, for titles; unless given, these are the scenarios.
+    """
+    columns = min(_MAX_PER_ROW, len(comparisons))
+    rows = -(-len(comparisons) // columns)
+    picture = figure(4.2 * columns + 1.2, 3.6 * rows)
+    grid = picture.subplots(rows, columns, squeeze=False)
+    panels = list(grid.flat)
+    titles = _titles(comparisons, names)
+    for axes, comparison, title in zip(panels, comparisons, titles, strict=False):
+        draw_throughput_delay(axes, comparison.runs, comparison.ccas)
+        axes.set_title(title, loc="left", fontsize=9)
+    drawn, unused = panels[: len(comparisons)], panels[len(comparisons) :]
+    (left, right), (_, top) = (
+        (min(low for low, _ in ends), max(high for _, high in ends))
+        for ends in ([axes.get_xlim() for axes in drawn], [axes.get_ylim() for axes in drawn])
+    )
+    delays = [float(comparison.runs["owd_p95_ms"].min()) for comparison in comparisons]
+    for axes in drawn:
+        axes.set_ylim(0, top)
+        if min(delays) > 0 and right > _LOG_RATIO * min(delays):
+            make_logarithmic(axes, 0.7 * min(delays), right, (1, 3))
+        else:
+            axes.set_xlim(left, right)
+        axes.set_xlabel("p95 one-way delay, ms")
+    for axes in unused:
+        axes.set_visible(False)
     return _finished(picture, comparisons)
 
 
@@ -187,7 +224,12 @@ def _units_of_others(comparisons: Sequence[Comparison]) -> list[tuple[str, str]]
 
 
 #: Plots of one comparison or several, by their names.
-GRIDS = {"ecdf-grid": draw_ecdf_grid, "spider": draw_spiders, "window": draw_window_grid}
+GRIDS = {
+    "ecdf-grid": draw_ecdf_grid,
+    "spider": draw_spiders,
+    "throughput-delay": draw_throughput_delays,
+    "window": draw_window_grid,
+}
 
 
 def _titles(comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None) -> list[str]:

@@ -10,7 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+    StrMethodFormatter,
+)
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.best_values import overall_rankings
@@ -21,11 +27,14 @@ from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.present.palette import colours, lines, markers
 from celltcp.present.style import figure, legend_beside
 from celltcp.results.statistics import estimate
+from celltcp.results.warnings.few_losses import law_rates
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantities import quantities
 
 #: Minimum ratio of the largest to the smallest value of a logarithmic axis.
 _LOG_AXIS_RATIO = 10.0
+#: Factor from the extreme means to the ends of a logarithmic axis.
+_LOG_MARGIN = 1.4
 #: Width of a panel, and of a letter of a label, inches.
 _PANEL_WIDTH, _LETTER_WIDTH = 4.5, 0.075
 #: Width of a panel, inches, if there are at least `_MANY_PANELS`.
@@ -114,17 +123,17 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     panels = picture.subplots(len(lines), len(metrics), squeeze=False)
     # An option for the size may have made the panels narrower.
     width = picture.get_size_inches()[0] / len(metrics)
+    extents: list[list[_Extent]] = [[] for _ in metrics]
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
-        for axes, metric in zip(row, metrics, strict=True):
-            _draw_panel(axes, along, metric, sweep.ccas, width)
+        for axes, metric, of_metric in zip(row, metrics, extents, strict=True):
+            of_metric.append(_draw_panel(axes, along, metric, sweep.ccas, width))
             axes.set_ylabel(", ".join(filter(None, (metric.label, metric.unit))))
             if outer:
                 pairs = zip((each for each in sweep.axes if each != axis), outer, strict=True)
                 axes.set_title(", ".join(f"{name}={value}" for name, value in pairs), fontsize=9)
-    for column in panels.T:
-        ends = [axes.get_ylim() for axes in column]
+    for column, metric, of_metric in zip(panels.T, metrics, extents, strict=True):
         for axes in column:
-            axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+            _scale(axes, metric, _Extent.joined(of_metric))
     values = [*next(iter(lines.values())).comparisons]
     scale = "" if is_to_scale(values) else ", not to scale"
     for axes in panels[-1]:
@@ -133,7 +142,39 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     return picture
 
 
-def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], width: float) -> None:
+class _Extent(NamedTuple):
+    """Extent of what a panel shows: of means and of the ends of intervals."""
+
+    lowest_mean: float = math.inf
+    highest_mean: float = 0.0
+    lowest_end: float = 0.0
+    highest_end: float = 0.0
+
+    @classmethod
+    def joined(cls, extents: Sequence[_Extent]) -> _Extent:
+        """Returns the extent of several."""
+        low_means, high_means, low_ends, high_ends = zip(*extents, strict=True)
+        return cls(min(low_means), max(high_means), min(low_ends), max(high_ends))
+
+
+def _scale(axes: Axes, metric: PanelMetric, extent: _Extent) -> None:
+    """Sets the scale of a metric: logarithmic where all means are above zero, over a decade or more."""
+    low, high = extent.lowest_mean, extent.highest_mean
+    if low > 0 and high >= _LOG_AXIS_RATIO * low:
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(low / _LOG_MARGIN, _LOG_MARGIN * max(high, extent.highest_end))
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        return
+    # Room for markers of curves near the top, and for whole intervals.
+    top = 1.0 if metric.metric == JAIN else extent.highest_end
+    axes.set_ylim(1.08 * extent.lowest_end, 1.08 * top or 1.0)
+
+
+def _draw_panel(
+    axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], width: float
+) -> _Extent:
     """Draws a metric against the values of one axis, in a panel of this width, inches."""
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     values = [metric.values(comparison) for comparison in along.points.values()]
@@ -141,7 +182,7 @@ def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], 
     # A line between queue disciplines would suggest values that do not exist.
     are_amounts = has_amounts(list(along.comparisons))
     step = min(_CCA_DISTANCE, 2 * _MAX_SHIFT / max(len(ccas) - 1, 1))
-    top = bottom = 0.0
+    extent = _Extent()
     for index, cca in enumerate(ccas):
         shift = 0.0 if are_amounts else step * (index - (len(ccas) - 1) / 2)
         known = [
@@ -154,13 +195,18 @@ def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], 
                 axes.annotate("∞", (x, 1), xycoords=("data", "axes fraction"), color=shades[cca])
         finite = [(x, each) for x, each in known if math.isfinite(each.mean)]
         ends = [interval_ends(metric.metric, each) for _, each in finite]
-        top = max([top, *(high for _, high in ends)])
-        bottom = min([bottom, *(low for low, _ in ends)])
+        means = [each.mean for _, each in finite]
+        extent = _Extent(
+            min([extent.lowest_mean, *means]),
+            max([extent.highest_mean, *means]),
+            min([extent.lowest_end, *(low for low, _ in ends)]),
+            max([extent.highest_end, *(high for _, high in ends)]),
+        )
         below = [each.mean - low for (_, each), (low, _) in zip(finite, ends, strict=True)]
         above = [high - each.mean for (_, each), (_, high) in zip(finite, ends, strict=True)]
         axes.errorbar(
             [x for x, _ in finite],
-            [each.mean for _, each in finite],
+            means,
             yerr=[below, above],
             color=shades[cca],
             marker=marks[cca],
@@ -170,9 +216,31 @@ def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], 
             ls=styles[cca] if are_amounts else "none",
             label=names[cca],
         )
-    # Room for markers of curves near the top, and for whole intervals.
-    axes.set_ylim(1.08 * bottom, 1.08 * (1.0 if metric.metric == JAIN else top) or 1.0)
+    if metric.metric == GOODPUT and are_amounts:
+        _draw_laws(axes, along, metric.flow, positions, shades)
     axes.margins(x=0.08)
+    return extent
+
+
+def _draw_laws(
+    axes: Axes, along: Sweep, flow: str, positions: Sequence[float], shades: Mapping[str, str]
+) -> None:
+    """Draws the goodput by the law of each congestion control that has one, capped by the capacity."""
+    drawn = {}
+    points = [
+        (rate, x)
+        for x, comparison in zip(positions, along.points.values(), strict=True)
+        for rate in law_rates(comparison.results)
+        if rate.flow == flow and rate.cca in shades
+    ]
+    for cca in dict.fromkeys(rate.cca for rate, _ in points):
+        own = sorted((x, rate.goodput_mbps) for rate, x in points if rate.cca == cca)
+        law = next(rate.law.name for rate, _ in points if rate.cca == cca)
+        if len(own) > 1:
+            (line,) = axes.plot(*zip(*own, strict=True), color=shades[cca], ls=":", lw=1.0, zorder=1)
+            drawn[f"{law}'s law"] = line
+    if drawn:
+        axes.legend([*drawn.values()], [*drawn], fontsize=8, frameon=False)
 
 
 def has_amounts(values: Sequence[str]) -> bool:

@@ -68,6 +68,11 @@ class LawRate(NamedTuple):
     capacity_mbps: float
 
     @property
+    def goodput_mbps(self) -> float:
+        """Rate of all connections, which the capacity limits, Mbit/s."""
+        return min(self.mbps * self.connections, self.capacity_mbps)
+
+    @property
     def is_below_capacity(self) -> bool:
         """Whether losses are the limit, and not the path."""
         return self.mbps * self.connections <= _MAX_CAPACITIES * self.capacity_mbps
