@@ -72,3 +72,20 @@ def test_the_cca_of_a_transfer_that_needs_it_is_set_with_its_cost_to_others(seed
     assert best is not None
     assert best.remedy.after is not None
     assert failing_under(best.remedy.after, best.cca) == frozenset()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_cca_of_a_call_is_not_set_for_a_few_per_cent_of_a_backup(seed: int) -> None:
+    """Reno's call leaves the backup some more of the uplink, as fewer of its own frames arrive."""
+    up = {"from": "phone", "to": "server"}
+    call = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{random.Random(seed).randint(25, 45)}ms",
+        "path.up": "12Mbit/s",
+        "path.uplink_buffer": "1.5MB",
+        "flows": [{"name": "call", "workload": call, **up}, {"name": "backup", "cca": "cubic", **up}],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr", "reno"], 3, duration="40s", set=changes)
+    needs = {choice.flows: choice.verdict.leader for choice in choices_of(result)}
+    assert needs[("call",)] == "cubic" != needs[("backup",)]
+    assert [*ccas_to_set(result)] == ["cubic"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.equal_flows import joined_stakes
-from celltcp.comparison.harm import harm_text, harms_of
+from celltcp.comparison.harm import costs_more, harm_text, harms_of
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.results.statistics import Cost, Verdict, estimate, is_tie, paired_gap
@@ -302,7 +302,8 @@ def _differs_otherwise(comparison: Comparison, choice: Choice) -> bool:
 def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     """Returns the congestion controls to set, each with the needs that it is best for.
 
-    They are those for the needs of all flows with a ranking metric, or else for the first need.
+    They are those for the needs of all flows with a ranking metric, or else for the first need. None is
+    for a need that gains less by it than others lose.
     """
     needs_of: dict[str, list[tuple[str, str]]] = {}
     choices = choices_of(comparison)
@@ -321,6 +322,9 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
         # A CCA that is set already is preferred to another one that is as good.
         candidates = (verdict.leader, *verdict.tied)
         chosen = next((each for each in needs_of if each in candidates), cca)
+        first = next(iter(needs_of), str(choices[0].verdict.leader))
+        if chosen != first and choice.flows and costs_more(comparison, chosen, first, choice.flows):
+            continue
         tied = as_good(verdict, chosen)
         names = ", ".join(labels(comparison.ccas)[each] for each in tied)
         note = instead_text(verdict, chosen)

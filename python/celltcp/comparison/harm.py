@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import FAILURES
@@ -46,6 +47,23 @@ def failing_under(comparison: Comparison, cca: str) -> frozenset[str]:
         for values in [application.metrics[cca].get(criterion.metric, ())]
         if values and criterion.fails(estimate(values).mean)
     )
+
+
+def costs_more(comparison: Comparison, cca: str, instead_of: str, flows: Collection[str]) -> bool:
+    """Returns whether other flows lose more than `flows` gain by a CCA, as logarithms of ratios."""
+    gain = loss = 0.0
+    for stake in comparison.stakes:
+        if stake.flow in flows:
+            gain = max(gain, _log_ratio(stake, cca, instead_of))
+        elif stake.is_gain(instead_of, cca):
+            loss += _log_ratio(stake, cca, instead_of)
+    return loss > gain
+
+
+def _log_ratio(stake: Stake, cca: str, other: str) -> float:
+    """Returns the absolute logarithm of the ratio of a metric's means; infinite for a zero or none."""
+    low, high = sorted(map(abs, stake.means(cca, other)))
+    return abs(math.log(high / low)) if low > 0 else math.inf
 
 
 def harm_text(harms: Sequence[Harm]) -> str:
