@@ -8,7 +8,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.explanation import ExplainedCca, ExplainedComparison
+from celltcp.comparison.explanation.explained_cca import ExplainedCca
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.results.tables import frame
 from drawn_causes import GAME, Changes, compared_with, interrupted
 

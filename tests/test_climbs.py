@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
 if TYPE_CHECKING:
-    from celltcp.comparison.explanation.explanation import ExplainedCca
+    from celltcp.comparison.explanation.explained_cca import ExplainedCca
     from drawn_causes import Changes
 
 

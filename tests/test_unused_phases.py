@@ -11,7 +11,8 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.explanation import ExplainedCca, ExplainedComparison
+from celltcp.comparison.explanation.explained_cca import ExplainedCca
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies import start_up
 from celltcp.comparison.explanation.startup import exit_of
 from celltcp.comparison.explanation.unused import probes_of

@@ -11,7 +11,7 @@ from celltcp.results.statistics import MARGIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from celltcp.comparison.explanation.explanation import ExplainedCca
+    from celltcp.comparison.explanation.explained_cca import ExplainedCca
 
 #: Number in a text, with a space before each group of three digits; no part of a name.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?")

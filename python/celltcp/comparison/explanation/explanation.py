@@ -9,7 +9,7 @@ import re
 import shlex
 import tomllib
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
@@ -19,9 +19,10 @@ from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.bursts_over_time import bursts_over_time_text
-from celltcp.comparison.explanation.cause import number_text, percent_text
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.events import longest_events
-from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
+from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.explained_cca import ExplainedCca
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.kinds import KINDS, Trait, causes_of, names_with
 from celltcp.comparison.explanation.least_time import least_time_of
@@ -46,10 +47,8 @@ from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
 from celltcp.results.warnings.packet_bursts import packet_bursts
 from celltcp.scenarios.cca_mix import has_several_flows, labels, parse_flow_cca
-from celltcp.scenarios.ccas import family_of
-from celltcp.scenarios.frames import MAX_FRAME_SHARE
+from celltcp.scenarios.ccas import DEFAULT_CCA, family_of
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, has_capacity_bound
-from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
@@ -57,10 +56,7 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.alternatives import Need
-    from celltcp.comparison.explanation.cause import Cause
-    from celltcp.comparison.explanation.events import Event
     from celltcp.comparison.explanation.outcome import ExplainedResults, SettingRow
-    from celltcp.comparison.explanation.standing import Standing
     from celltcp.results.tables import Results
 
 
@@ -71,86 +67,12 @@ _END_OF_SENTENCE = re.compile(r"\.(?=\s|$)")
 _WINDOW_CAUSES, _HOST_CAUSES = names_with(Trait.WINDOW), names_with(Trait.HOSTS)
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
-#: Limits in which the congestion window holds data back.
-_WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
-#: Causes that leave the congestion window as it is, and minimum weight of other causes.
-_CAUSES_BESIDE_WINDOW = names_with(Trait.BESIDE_CWND)
-_MIN_WINDOW_CAUSE = 0.01
-
+#: Share of the capacity from which on the congestion window holds little back.
+_MIN_FULL_SHARE = 0.9
 #: Maximum ratio of the lowest RTTs of flows on one path, of which a queue may be in each.
 _MAX_ALIKE_RTTS = 2.0
 #: Share of the capacity above which other flows share it; ACKs of a download use less.
 _MIN_SHARED_CAPACITY = 0.02
-
-
-class ExplainedCca(NamedTuple):
-    """A flow under a congestion control or CCA mix, with the causes of its metrics."""
-
-    cca: str
-    flow: str
-    #: Whether the flow sends now and then, so that its goodput and share of the capacity say nothing.
-    is_intermittent: bool
-    #: Mean goodput, Mbit/s, and mean RTT, ms.
-    goodput_mbps: float
-    rtt_mean_ms: float
-    #: What delayed ACKs add to that RTT, as text; empty for little.
-    delayed_acks_text: str
-    #: Share of the capacity left by other flows that the flow used; NaN if the capacity is not known.
-    used_share: float
-    #: Whether other flows took a share of the capacity.
-    is_shared: bool
-    #: Rate of the frames of the application, Mbit/s; None for other applications.
-    frames_mbps: float | None
-    #: Goodput of frames from the request of their connections on, Mbit/s.
-    frames_goodput_mbps: float
-    standing: Standing
-    #: Share of the time under each limit; empty for results of earlier versions.
-    limits: dict[str, float]
-    #: Kind of the units of work, and the flow, such as `response:game`; empty without units.
-    unit_key: str
-    causes: list[Cause]
-    events: list[Event]
-    #: Mean and largest congestion window, segments, and bytes of a segment.
-    cwnd_mean: float
-    cwnd_max: float
-    mss: float
-    #: Share of the segments that were sent again.
-    resent_share: float
-    sawtooth: Sawtooth
-
-    def cause_text(self, name: str) -> str:
-        """Returns the sentence of a cause; empty without that cause."""
-        return next((cause.text for cause in self.causes if cause.name == name), "")
-
-    @property
-    def window_text(self) -> str:
-        """The congestion window as text; empty unless it limits `MIN_LIMITED_SHARE` of the time.
-
-        It is empty, too, if no cause changes the window.
-        """
-        has_cause = any(
-            cause.name not in _CAUSES_BESIDE_WINDOW and cause.weight >= _MIN_WINDOW_CAUSE
-            for cause in self.causes
-        )
-        if not self._is_window_limited or math.isnan(self.cwnd_mean) or not has_cause:
-            return ""
-        interval_text = ""
-        if (interval_s := self.sawtooth.interval_s) > 0 and not self.sawtooth_text:
-            interval_text = f", a loss recovery every {three_digits(interval_s)} s"
-        return (
-            f"Congestion window: {self.cwnd_mean:.1f} segments on average, "
-            f"{number_text(self.cwnd_max)} ({size_text(self.cwnd_max * self.mss)}) at "
-            f"most{interval_text}."
-        )
-
-    @property
-    def sawtooth_text(self) -> str:
-        """The time between loss recoveries as text; empty unless the window limits the flow."""
-        return self.sawtooth.text if self._is_window_limited else ""
-
-    @property
-    def _is_window_limited(self) -> bool:
-        return sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS) >= MIN_LIMITED_SHARE
 
 
 class ExplainedComparison:
@@ -462,82 +384,99 @@ class ExplainedComparison:
 
     @functools.cached_property
     def blocks(self) -> list[list[str]]:
-        """Explanations of the flows in sentences, one for each group of congestion controls alike."""
-        return [self.texts(*group) for group in alike_groups(self.distinct_ccas)]
+        """Explanations of the flows in sentences, one for each group of congestion controls alike.
 
-    def texts(self, explained: ExplainedCca, *alike: ExplainedCca) -> list[str]:
-        """Returns an explanation in sentences: metrics and standing, causes, events.
+        Windows and events are those of the default congestion control, or the first, and of mixes,
+        which do not rank; none where the path is full. Of others that do not lead, causes have their
+        figures alone.
+        """
+        return [self._block(group) for group in alike_groups(self.distinct_ccas)]
+
+    def _block(self, group: Sequence[ExplainedCca]) -> list[str]:
+        ccas = self.comparison.ccas
+        usual = DEFAULT_CCA if DEFAULT_CCA in ccas else ccas[0]
+        is_whole = any(
+            each.standing.leader is None or usual in self._identical_ccas(each.cca) for each in group
+        )
+        is_brief = not is_whole and not any(each.standing.leads for each in group)
+        lines = [self._heading(group, is_ranked=True), *self._cause_lines(group, is_brief=is_brief)]
+        if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
+            return lines
+        # Events of other flows are those of their units of work, which causes count.
+        events = self._event_lines(group) if group[0].flow == self.ccas[0].flow else []
+        return [*lines, *self._window_lines(group), *events]
+
+    def texts(self, *group: ExplainedCca) -> list[str]:
+        """Returns all that is known in sentences: metrics and standing, causes, windows, events.
 
         Args:
-            explained: a flow under a congestion control.
-            alike: the flow under others, with the same causes; numbers of sentences are ranges.
+            group: a flow under a congestion control, and under others with the same causes; numbers
+                of sentences are ranges.
         """
-        first = f" under {labels(self.comparison.ccas)[explained.cca]}" if alike else ""
-        lines = [f"{self._heading(explained, *alike)}."]
+        parts = (self._cause_lines, self._window_lines, self._event_lines)
+        return [self._heading(group), *(line for part in parts for line in part(group))]
+
+    def _cause_lines(self, group: Sequence[ExplainedCca], *, is_brief: bool = False) -> list[str]:
+        """Returns the sentences of causes; if `is_brief`, the first one of each, with its figures."""
+        explained, *alike = group
         # The table of limits is above the text.
         causes = [cause for cause in explained.causes if not cause.is_in_table] or explained.causes
+        lines = []
         for cause in causes:
             others = [each.cause_text(cause.name) for each in alike]
             text = with_ranges([cause.text, *others])
-            lines.append(f"  {text or _END_OF_SENTENCE.sub(f'{first}.', cause.text, count=1)}")
-        if not explained.causes:
-            lines.append("  The tables show nothing that held it back.")
+            if text is None:
+                text = _END_OF_SENTENCE.sub(f"{self._under_text(group)}.", cause.text, count=1)
+            if is_brief:
+                text = f"{_END_OF_SENTENCE.split(text, maxsplit=1)[0]}."
+            lines.append(f"  {text}")
+        return lines or ["  The tables show nothing that held it back."]
+
+    @staticmethod
+    def _window_lines(group: Sequence[ExplainedCca]) -> list[str]:
+        lines = []
         for text_of in (attrgetter("window_text"), attrgetter("sawtooth_text")):
-            if text := text_of(explained):
-                lines.append(f"  {with_ranges([*map(text_of, (explained, *alike))]) or text}")
-        if explained.events:
-            run_text = ""
-            if self.comparison.runs["seed"].nunique() > 1:
-                run_text = f" in the worst run, of seed {explained.events[0].seed}"
-            comma = "," if first and run_text else ""
-            lines.append(f"  Events that took most time{first}{comma}{run_text}:")
-            lines += [f"    {event.text}." for event in explained.events]
+            if text := text_of(group[0]):
+                lines.append(f"  {with_ranges([*map(text_of, group)]) or text}")
         return lines
 
-    def _heading(self, explained: ExplainedCca, *alike: ExplainedCca) -> str:
-        """Returns the metrics of a flow under congestion controls, and the standing of a single one."""
+    def _event_lines(self, group: Sequence[ExplainedCca]) -> list[str]:
+        events, first = group[0].events, self._under_text(group)
+        if not events:
+            return []
+        run_text = ""
+        if self.comparison.runs["seed"].nunique() > 1:
+            run_text = f" in the worst run, of seed {events[0].seed}"
+        comma = "," if first and run_text else ""
+        title = f"  Events that took most time{first}{comma}{run_text}:"
+        return [title, *(f"    {event.text}." for event in events)]
+
+    def _under_text(self, group: Sequence[ExplainedCca]) -> str:
+        """Returns the first congestion control of a group of several, for what holds for it alone."""
+        return f" under {labels(self.comparison.ccas)[group[0].cca]}" if len(group) > 1 else ""
+
+    def _heading(self, group: Sequence[ExplainedCca], *, is_ranked: bool = False) -> str:
+        """Returns the metrics of a flow under congestion controls, and the standing of a single one.
+
+        Below the rankings, `is_ranked` leaves out the standing if the runs decide it.
+        """
+        explained, *alike = group
         names = labels(self.comparison.ccas)
         flow_text = f", {explained.flow}" if self._has_several_flows else ""
         standing = explained.standing
-        identical = [cca for each in (explained, *alike) for cca in self._identical_ccas(each.cca)]
+        identical = [cca for each in group for cca in self._identical_ccas(each.cca)]
         ccas_text = ", ".join(names[cca] for cca in identical)
-        metrics = [self._metrics_text(each) for each in (explained, *alike)]
+        metrics = [each.metrics_text(has_capacity_bound=self._has_capacity_bound) for each in group]
         if alike:
             ccas_text += " (alike)"
         elif 1 < len(identical) == len(self.comparison.ccas):
             ccas_text += " (the same under all)"
         text = f"{ccas_text}{flow_text}: {with_ranges(metrics) or metrics[0]}"
         are_leading = any(each.standing.leads for each in alike)
-        if standing.leader is not None and standing.leader not in identical and not are_leading:
-            text += f"; {standing.behind_text(names[standing.leader])}"
-        return text
-
-    def _metrics_text(self, explained: ExplainedCca) -> str:
-        """Returns the metrics of a flow under a congestion control."""
-        standing = explained.standing
-        metric_texts = [standing.metric_text] if standing.metric_text else []
-        if math.isnan(explained.goodput_mbps):
-            metric_texts.append("no data arrived")
-        elif explained.frames_mbps is not None:
-            if explained.frames_goodput_mbps < MAX_FRAME_SHARE * explained.frames_mbps:
-                rates = map(rate_text, (explained.frames_goodput_mbps, explained.frames_mbps))
-                share_text = ""
-                if not math.isnan(explained.used_share):
-                    share_text = f" ({percent_text(explained.used_share)} of the capacity)"
-                metric_texts.append(f"{' of the '.join(rates)} of its frames{share_text}")
-        elif not explained.is_intermittent:
-            share_text = ""
-            if not math.isnan(explained.used_share):
-                whole = (
-                    "the lower bound of the capacity" if self._has_capacity_bound else "the capacity"
-                )
-                whole = "what other flows left" if explained.is_shared else whole
-                share_text = f" ({100 * explained.used_share:.0f} % of {whole})"
-            metric_texts.append(f"{rate_text(explained.goodput_mbps)}{share_text}")
-        if not math.isnan(explained.rtt_mean_ms):
-            delayed_text = explained.delayed_acks_text
-            metric_texts.append(f"mean RTT {delay_text(explained.rtt_mean_ms)}{delayed_text}")
-        return ", ".join(metric_texts)
+        is_known = is_ranked and standing.is_as_good is not None
+        if not is_known and standing.leader not in (None, *identical) and not are_leading:
+            text += f"; {standing.behind_text(names[str(standing.leader)])}"
+        return f"{text}."
 
     @functools.cached_property
     def _has_capacity_bound(self) -> bool:

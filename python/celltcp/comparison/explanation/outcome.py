@@ -9,7 +9,7 @@ from celltcp.results.json_fields import Cca, FlowName, Number, ScenarioName, See
 from celltcp.results.limit_fields import LimitShares
 
 if TYPE_CHECKING:
-    from celltcp.comparison.explanation.explanation import ExplainedCca
+    from celltcp.comparison.explanation.explained_cca import ExplainedCca
 
 
 class CauseRow(TypedDict):
