@@ -444,6 +444,9 @@ def test_a_flow_that_takes_more_has_the_reason_too(shallow: ct.Comparison) -> No
     explained = ExplainedComparison(shallow)
     (bbr,) = [each for each in explained.ccas if each.cca == "bbr"]
     assert "bbr does not reduce its rate at such losses" in bbr.cause_text("competition")
+    # That is why the shares are unequal, so that it is printed whichever CCA leads.
+    (block,) = [block for block in explained.blocks if block[0].startswith("bbr")]
+    assert any("bbr does not reduce its rate at such losses" in text for text in block)
     (cubic,) = [each for each in explained.ccas if each.cca == "cubic"]
     assert "reduce" not in cubic.cause_text("competition")
 

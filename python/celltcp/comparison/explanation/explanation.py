@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
+#: Maximum number of CCAs whose causes are all said in full.
+_MAX_WHOLE = 2
 #: Default number of runs of celltcp compare.
 _DEFAULT_RUNS = 10
 #: End of a sentence; the first one of a cause has the figures, and later ones what follows from them.
@@ -388,7 +390,7 @@ class ExplainedComparison:
 
         Windows and events are those of the default congestion control, or the first, and of mixes,
         which do not rank; none where the path is full. Of others that do not lead, causes have their
-        figures alone.
+        figures alone if there are several, but for the reason of unequal shares.
         """
         return [self._block(group) for group in alike_groups(self.distinct_ccas)]
 
@@ -398,7 +400,8 @@ class ExplainedComparison:
         is_whole = any(
             each.standing.leader is None or usual in self._identical_ccas(each.cca) for each in group
         )
-        is_brief = not is_whole and not any(each.standing.leads for each in group)
+        is_one_of_two = len(self.comparison.ccas) <= _MAX_WHOLE
+        is_brief = not (is_whole or is_one_of_two or any(each.standing.leads for each in group))
         lines = [self._heading(group, is_ranked=True), *self._cause_lines(group, is_brief=is_brief)]
         if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
             return lines
@@ -427,7 +430,7 @@ class ExplainedComparison:
             text = with_ranges([cause.text, *others])
             if text is None:
                 text = _END_OF_SENTENCE.sub(f"{self._under_text(group)}.", cause.text, count=1)
-            if is_brief:
+            if is_brief and cause.name != "competition":
                 text = f"{_END_OF_SENTENCE.split(text, maxsplit=1)[0]}."
             lines.append(f"  {text}")
         return lines or ["  The tables show nothing that held it back."]
