@@ -5,6 +5,7 @@ A queue discipline at the root of an interface shapes what leaves there.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -102,19 +103,23 @@ def queue_line(
         return line
     directions = [direction] if direction else filled_directions(field, scenario)
     rates = _link_rates(field, scenario, directions)
-    # CAKE makes target and interval of an RTT.
+    slowest = min(rates.values(), default=math.inf)
+    is_cake = settings.keys() <= _CODEL.keys() and name in ("codel", "fq_codel", "pie")
+    is_cake = is_cake and (not settings or (name != "pie" and _has_cake_times(settings, slowest)))
+    # CAKE makes target and interval of an RTT; other parameters hold for their discipline alone.
     rtt = f" rtt {settings['interval']}" if "interval" in settings else ""
+    discipline = f"cake{rtt}" if is_cake else f"{name}{options}"
     shapers = [
-        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario, rtt)
+        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario, discipline)
         for each, rate in rates.items()
     ]
     path = scenario.get("path", {})
     if not shapers and any("trace" in str(path.get(each)) for each in directions):
         rate_text = "RATE, 90 % of the capacity, if that is steady"
-        shapers = [_shaper(rate_text, directions, scenario, rtt)]
+        shapers = [_shaper(rate_text, directions, scenario, discipline)]
     elif shapers and len(rates) < len(directions):
         rest = [each for each in directions if each not in rates]
-        shapers.append(_shaper("RATE, below most of the rates of the link", rest, scenario, rtt))
+        shapers.append(_shaper("RATE, below most of the rates of the link", rest, scenario, discipline))
     shaper_text = "; ".join(shapers) or "only a shaper before it"
     return f"{line}; where the queue is a modem's or the provider's: {shaper_text}"
 
@@ -245,9 +250,12 @@ def shaper_line(rate: str, scenario: Mapping[str, Any], direction: str = "") -> 
 
 
 def _shaper(
-    rate: str, directions: list[str], scenario: Mapping[str, Any], further_options: str = ""
+    rate: str, directions: list[str], scenario: Mapping[str, Any], discipline: str = "cake"
 ) -> str:
-    """Returns host, interface and command of a shaper for some directions."""
+    """Returns host, interface and command of a shaper for some directions.
+
+    `discipline` is that of its queue, with parameters; CAKE has a rate of its own.
+    """
     texts = [_INTERFACES[direction] for direction in directions]
     if len(texts) > 1:
         texts = [
@@ -257,7 +265,25 @@ def _shaper(
     interfaces = " and ".join(texts)
     if scenario.get("radio") and "down" in directions:
         interfaces += ", or an operator's router, INTERFACE to the base station"
-    return f"router, {interfaces}: {_REPLACE} cake{further_options} bandwidth {rate}"
+    if discipline.startswith("cake"):
+        return f"router, {interfaces}: {_REPLACE} {discipline} bandwidth {rate}"
+    leaf = f"tc qdisc replace dev INTERFACE parent 1:1 {discipline}"
+    return (
+        f"router, {interfaces}: {_REPLACE} handle 1: htb default 1 && tc class replace dev INTERFACE "
+        f"parent 1: classid 1:1 htb rate {rate} && {leaf}"
+    )
+
+
+def _has_cake_times(settings: Mapping[str, str], bits_per_s: float) -> bool:
+    """Returns whether CAKE at this rate has about the target and interval of a discipline.
+
+    Its target is a 20th of its RTT, which is the interval, and at least the time of 1.5 packets.
+    """
+    target_s, interval_s = (
+        in_unit(settings.get(name, usual), "s") or 0.0 for name, usual in _CODEL.items()
+    )
+    own_s = max(interval_s / 20, 12 * PACKET_BYTES / bits_per_s)
+    return own_s / 2 <= target_s <= 2 * own_s
 
 
 def _directions(scenario: Mapping[str, Any]) -> list[str]:
