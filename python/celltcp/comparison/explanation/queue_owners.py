@@ -24,6 +24,8 @@ _LONG_QUANTILE = 0.9
 _ROUNDING = 1e-6
 #: Least part of a queue of an owner, as a share of the largest one; most owners that a text names.
 _MIN_OWNER_PART, _MAX_NAMED_OWNERS = 0.5, 4
+#: Headers of IP and TCP in a segment, with timestamps.
+HEADER_BYTES = 52
 #: Size of an ACK as a share of the two packets that it stands for.
 ACK_SHARE = 66 / (2 * 1500)
 
@@ -105,31 +107,35 @@ def longest_in_flight(evidence: Evidence, names: Iterable[str]) -> str:
 
 
 def met_in_flight(evidence: Evidence) -> dict[str, float]:
-    """Returns the data in flight of each flow in the slots of the longest waits, segments."""
+    """Returns the data in flight of each flow in the slots of the longest waits, bytes."""
     delays_ms = evidence.slots["owd_mean_ms"]
     long = evidence.slots[delays_ms >= delays_ms.quantile(_LONG_QUANTILE)]
     in_flight = _met(evidence, long).groupby("name", observed=True)["inflight"].sum()
-    return {str(name): float(segments) for name, segments in in_flight.items()}
+    return {str(name): float(size) for name, size in in_flight.items()}
 
 
 def queue_parts(evidence: Evidence) -> dict[str, float]:
     """Returns the part of the flow, and of each that fills its queue, in the mean wait of packets.
 
-    The wait of a packet is divided as the data in flight that it met. The parts have the sum 1.
+    The wait of a packet is divided as the data in flight that it met, but data make no more of it than
+    the link needs for them. The parts have the sum 1.
     """
     names = [evidence.flow_name, *competitors(evidence)]
     slots = evidence.slots[evidence.slots["owd_mean_ms"].notna()]
-    slots = slots.assign(weight=slots["rate_mbps"] * evidence.wait_ms(slots["owd_mean_ms"]))
-    met = _met(evidence, slots)
+    slots = slots.assign(wait_ms=evidence.wait_ms(slots["owd_mean_ms"]))
+    met = _met(evidence, slots[slots["wait_ms"] > 0])
     met = met[met["name"].isin(names) & (met["inflight"] > 0)]
     totals = met.groupby(["run", "t_s"])["inflight"].transform("sum")
-    sums = (met["weight"] * met["inflight"] / totals).groupby(met["name"].astype(str)).sum()
+    # Slots have the data in flight at their end, when those that filled the queue may have left it.
+    sent_ms = 8e-3 * met["inflight"] / evidence.capacity_mbps
+    waits_ms = np.minimum(met["wait_ms"] * met["inflight"] / totals, sent_ms)
+    sums = (met["rate_mbps"] * waits_ms).groupby(met["name"].astype(str)).sum()
     total = float(sums.sum()) or 1.0
     return {name: float(sums.get(name, 0.0)) / total for name in names}
 
 
 def _met(evidence: Evidence, slots: pd.DataFrame) -> pd.DataFrame:
-    """Returns a row for each slot of a flow and each flow, with its data in flight when packets came.
+    """Returns a row for each slot of a flow and each flow, with its bytes in flight when packets came.
 
     A transfer that ends has no more in flight when the last of these packets arrive.
     """
@@ -140,7 +146,12 @@ def _met(evidence: Evidence, slots: pd.DataFrame) -> pd.DataFrame:
     )
     all_slots = evidence.comparison.slots[["run", "flow", "t_s", "inflight"]]
     all_slots = _with_slot_numbers(all_slots, all_slots["t_s"], evidence.slot_s)
-    all_slots = all_slots.merge(evidence.all_connections[["run", "flow", "name"]], on=["run", "flow"])
+    connections = evidence.all_connections
+    # Small messages have segments of their own.
+    sizes = connections["bytes"] / (connections["segments"] - connections["retransmissions"])
+    connections = connections[["run", "flow", "name"]].assign(segment_bytes=sizes + HEADER_BYTES)
+    all_slots = all_slots.merge(connections, on=["run", "flow"])
+    all_slots["inflight"] *= all_slots.pop("segment_bytes")
     return met.merge(all_slots.drop(columns="t_s"), on=["run", "slot"])
 
 

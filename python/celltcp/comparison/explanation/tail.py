@@ -43,6 +43,8 @@ UNIT_KINDS = ("response", "frame_delay", "page_load")
 _MIN_SLOW_MEDIANS = 1.5
 #: Minimum ratio of the mean response weighted by time to the mean of all for a text on few slow ones.
 _MIN_FEW_SLOW_RATIO = 1.5
+#: Minimum share of the slow units that waited for the backlog of an outage for a text.
+_MIN_BACKLOG_SHARE = 0.1
 #: Minimum size of frames of several segments, mean sizes of a segment.
 _MIN_FRAME_SEGMENTS = 1.5
 #: Minimum duration of a page at which round trips are a cause: in lowest RTTs, and in times that the
@@ -111,7 +113,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}"
             f"{_timer_text(evidence, reasons)}{_few_slow_text(evidence, units)}"
             f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}"
-            f"{_backlog_text(evidence, units, slow, reasons)}",
+            f"{_backlog_text(evidence, units, slow)}{_unavoidable_text(evidence, slow)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
         )
@@ -200,14 +202,10 @@ def _few_slow_text(evidence: Evidence, units: pd.DataFrame) -> str:
     )
 
 
-def _backlog_text(
-    evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame, reasons: Mapping[str, int]
-) -> str:
+def _backlog_text(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> str:
     """Returns a sentence on units that waited for the backlog of an outage; empty for few of them."""
-    if not reasons.get(BEHIND):
-        return ""
     count = len(behind_outages(evidence, units) & set(slow.index))
-    if count < MAJORITY * reasons[BEHIND]:
+    if count < _MIN_BACKLOG_SHARE * len(slow):
         return ""
     frames_mbps, link_mbps = made_mbps(evidence) or 0.0, evidence.link_rates_1s_mbps.median()
     frames_mbps += evidence.others_mbps if frames_mbps else 0.0
@@ -222,6 +220,26 @@ def _backlog_text(
             "beside new ones"
         )
     return f" Of the slow ones, {number_text(count)} waited for the backlog of an outage{drain_text}."
+
+
+def _unavoidable_text(evidence: Evidence, slow: pd.DataFrame) -> str:
+    """Returns a sentence on late units that outages make late whatever is sent; empty without any.
+
+    They begin in an outage that lasts for longer than their deadline from then on.
+    """
+    deadline_s = evidence.deadline_s
+    if deadline_s is None:
+        return ""
+    count = 0
+    for gap in evidence.outages:
+        starts_s = slow["start_s"][slow["run"] == gap.run]
+        count += int(starts_s.between(gap.start_s, gap.end_s - deadline_s, inclusive="left").sum())
+    if not count:
+        return ""
+    return (
+        f" {number_text(count)} of the {number_text(len(slow))} late ones began in an outage that "
+        "lasted beyond their deadline: no CCA and no setting delivers those in time."
+    )
 
 
 def _kinds_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
