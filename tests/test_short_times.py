@@ -99,8 +99,26 @@ def test_lines_have_significant_digits_of_short_times() -> None:
     assert words.in_line(0.00125, 0.00105) == "1.25 to 1.05 ms"
     assert words.in_line(0.2104, 0.00894) == "210 to 8.94 ms"
     assert estimate_text(Estimate(0.00108, 0.00003), 3) == "0.00108 ±0.00003"
-    assert estimate_text(Estimate(0.0, 0.0), 3) == "0.000 ±0.000"
+    assert estimate_text(Estimate(0.0, 0.0), 3) == "0.000"
     assert estimate_text(Estimate(0.0108, None), 3) == "0.011"
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "digits", "text"),
+    [
+        (20.4712, 0.0213, 1, "20.47 ±0.02"),
+        (0.04123, 0.00041, 3, "0.0412 ±0.0004"),
+        (18.4539, 0.0049, 2, "18.454 ±0.005"),
+        (18.4539, 0.0051, 2, "18.45 ±0.01"),
+        # Beyond one further digit, runs are as good as equal.
+        (20.4712, 0.00213, 1, "20.5"),
+        (20.4712, None, 1, "20.5"),
+        (1100.4, 0.2, 1, "1100.4 ±0.2"),
+    ],
+)
+def test_a_narrow_interval_has_a_digit(mean: float, half: float | None, digits: int, text: str) -> None:
+    """An interval of 0 would say that all runs are equal."""
+    assert estimate_text(Estimate(mean, half), digits) == text
 
 
 @pytest.mark.parametrize("seed", range(2))

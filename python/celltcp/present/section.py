@@ -28,6 +28,8 @@ AT_LEAST = "≥ "
 _RATE_DIGITS, _MAX_LOW_RATE = 2, 0.1
 #: Digits of times in s, and the range of means of which they would show hardly any.
 _TIME_DIGITS, _MIN_TIME, _MAX_SHORT_TIME = 3, 1e-6, 0.01
+#: Number of further digits of a mean whose interval is narrow.
+_MORE_DIGITS = 1
 #: Mean from which a digit after the point says nothing.
 _MIN_WHOLE = 1000.0
 #: Percentages are shares of one whole if their sum differs from 100 by less than this.
@@ -191,6 +193,8 @@ def estimate_text(estimate: Estimate, digits: int) -> str:
     three digits, such as a time in a data center in s, has three significant ones. A mean of 1000 or
     more with one digit, such as a long delay in ms, has none. A lower bound follows `≥`, and has no
     interval. Where half the width would leave the range of the quantity, the interval has its ends.
+    Half a width that would be 0 has one more digit. If that is 0, too, all runs are equal, as without
+    an interval.
     """
     if digits == _TIME_DIGITS and _MIN_TIME <= abs(estimate.mean) < _MAX_SHORT_TIME:
         digits -= math.floor(math.log10(abs(estimate.mean))) + 1
@@ -204,7 +208,11 @@ def estimate_text(estimate: Estimate, digits: int) -> str:
         return INFINITE
     if estimate.is_bound:
         return f"{AT_LEAST}{estimate.mean:.{digits}f}"
-    spread = f" ±{estimate.ci95:.{digits}f}" if estimate.ci95 is not None else ""
+    spread = ""
+    if estimate.ci95 and estimate.ends is None:
+        if not round(estimate.ci95, digits) and round(estimate.ci95, digits + _MORE_DIGITS):
+            digits += _MORE_DIGITS
+        spread = f" ±{estimate.ci95:.{digits}f}" if round(estimate.ci95, digits) else ""
     if estimate.ends is not None:
         low, high = estimate.ends
         # Two significant digits of its width.
