@@ -489,3 +489,27 @@ def test_caps_of_a_connection_say_that_several_share_them() -> None:
         )
     # Sizes are rounded up to two digits.
     assert smallest[1] == pytest.approx(smallest[0] / 4, abs=10)
+
+
+def test_places_that_help_far_more_together_are_shown_together() -> None:
+    """Dropped frames help little behind CUBIC's queue, and BBR little behind a backlog of frames."""
+    video = {
+        "kind": "frames",
+        "size": "20kB",
+        "interval": "33ms",
+        "deadline": "300ms",
+        "encoder": {"lowest": 0.2},
+    }
+    uplink = {"generate": {"mean": "5Mbit/s", "variability": 0.5, "correlation": "1s"}}
+    changes: Changes = {
+        "path.up": uplink,
+        "path.uplink_buffer": "500kB",
+        "flows": [{"from": "phone", "to": "server", "opens": "from", "workload": video}],
+    }
+    alternatives = _explained(changes, ["cubic", "bbr"], duration="60s").conclusion.alternatives
+    assert alternatives is not None
+    drops = [each for each in alternatives.shown if any("backlog=" in text for text in each.changes)]
+    late = {each.places: sum(each.values) / len(each.values) for each in drops}
+    assert ("application",) in late
+    both = [late[places] for places in late if places == ("application", "sender (client)")]
+    assert both and both[0] < late[("application",)] / 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _CAPACITY_FIELDS = (".rate", ".down", ".up")
 #: Ends of the fields that change what there is to send, which no metric of others shows.
 _CONTENT_FIELDS = (".objects",)
+#: Minimum logarithm of the ratio of a metric with changes at two places and at the better one alone.
+_MIN_JOINT_LOG = math.log(2.0)
 #: Minimum logarithm of the ratio of performance metrics: within 1 % they are ties.
 _MIN_PERFORMANCE_LOG = 0.01
 #: Weight of a loss against a gain, as logarithms of ratios: a loss of half the goodput has to bring a
@@ -300,7 +303,7 @@ def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alter
     """Returns the reference, then at each place the alternatives without a better one there.
 
     Of those that are set at several places only the best is shown, and only if it is better than what
-    each of these places reaches alone.
+    each of these places reaches alone, or gains far more than its CCA and its changes alone.
     """
     alternatives = list(alternatives)
     reference = next(each for each in alternatives if _is_alone(each, need.reference))
@@ -318,9 +321,32 @@ def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alter
         if parts:
             best = max(here, key=lambda each: each.net_gain)
             least = max(each.net_gain for each in parts) + need.min_gain
-            front = [best] if best.net_gain >= least else []
+            front = [best] if best.net_gain >= least else _joint(need, here, rest, parts)
         shown += sorted(front, key=lambda each: (each.gain, each.cca))
     return shown
+
+
+def _joint(
+    need: Need,
+    here: Sequence[Alternative],
+    alternatives: Iterable[Alternative],
+    parts: Sequence[Alternative],
+) -> list[Alternative]:
+    """Returns the best of the alternatives at several places that gain twice as much as their parts.
+
+    Their parts are the congestion control alone, and the changes with that of the reference. None is
+    returned if one of its places alone reaches as much.
+    """
+    gains = {(each.cca, each.changes): each.gain for each in alternatives}
+    joint = [
+        each
+        for each in here
+        if each.gain
+        >= max(gains.get((each.cca, ()), 0.0), gains.get((need.reference, each.changes), 0.0))
+        + _MIN_JOINT_LOG
+        and not any(part.is_as_good(each, need.min_gain) for part in parts)
+    ]
+    return [max(joint, key=lambda each: each.net_gain)] if joint else []
 
 
 def _front(need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]:

@@ -129,19 +129,24 @@ def _fitting_frames(
     against = f"frames of more than {max_mbps:.2f} Mbit/s ({origin})"
     max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
     # Encoders take their bitrate in kbit/s.
-    share_text = (
-        f"{100 * max_size / size:.0f} % of the present size (an encoder of "
-        f"{number_text(1e3 * max_mbps)} kbit/s at {three_digits(1 / interval_s)} frames a second)"
+    rate_text = (
+        f"{number_text(1e3 * max_mbps)} kbit/s at {three_digits(1 / interval_s)} frames a second"
     )
+    share_text = f"{100 * max_size / size:.0f} % of the present size (an encoder of {rate_text})"
     encoder = evidence.workload.get("encoder")
     lowest = math.floor(100 * max_size / size) / 100
     # An encoder that may make such frames already needs an upper bound.
     is_size = encoder is None or encoder["lowest"] <= lowest
     if is_size and max_size >= _MIN_SIZE_SHARE * size:
-        yield Remedy(f"{against}, by frames of {share_text}", (f"{workload}.size={max_size}B",))
+        yield Remedy(
+            f"{against}, by frames of {share_text}",
+            (f"{workload}.size={max_size}B",),
+            linux=f"application: an encoder of {rate_text}",
+        )
     if lowest > 0 and (encoder is None or encoder["lowest"] > lowest):
         changes = (f"{workload}.encoder={{ lowest = {lowest} }}",)
-        yield Remedy(f"{against}, by an encoder that may go down to {share_text}", changes)
+        line = f"application: an encoder that may go down to {rate_text}"
+        yield Remedy(f"{against}, by an encoder that may go down to {share_text}", changes, linux=line)
 
 
 def one_connection(evidence: Evidence, against: str) -> Iterator[Remedy]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.remedy import Remedy
 
+#: End of the field with the frames that wait for a sender, and the field of its unsent bytes.
+_BACKLOG, _NOTSENT = ".workload.backlog", "tcp.notsent_lowat"
 #: Fields of `path` with the queues of the access link.
 _DOWNLINK_QUEUE, _UPLINK_QUEUE = ("queue", "buffer"), ("uplink_queue", "uplink_buffer")
 
@@ -28,6 +30,9 @@ def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: b
 
 def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]:
     fields = [change.partition("=")[0] for change in remedy.changes]
+    # The program that drops frames has the socket option, too.
+    if any(field.endswith(_BACKLOG) for field in fields):
+        fields = [field for field in fields if field != _NOTSENT]
     # A slower uplink stands for a shaper before it, and a queue that stays as it is for nothing.
     if SHAPED_RATES["path.uplink_queue"][0] in fields:
         fields = ["path.wired"]
