@@ -23,11 +23,11 @@ _MIN_DELAY_RATIO = 2.0
 _MIN_DELAY_MS = 20.0
 #: Share of the segments that the leader sends again beyond another CCA, from which on that is a cost:
 #: of a paid volume, or of links that others use.
-_MIN_RESENT = 0.02
+MIN_RESENT = 0.02
 #: Least amounts of costs by kind, as texts.
 _LOSS_AMOUNT = f"the cost of over {100 * _MIN_COST:.0f} % of the goodput or time"
 _DELAY_AMOUNT = f"over {_MIN_DELAY_RATIO:g} times the delay of a CCA nearly as good"
-_RESENT_AMOUNT = f"the cost of over {100 * _MIN_RESENT:.0f} % more segments sent again"
+_RESENT_AMOUNT = f"the cost of over {100 * MIN_RESENT:.0f} % more segments sent again"
 #: Minimum difference of times that a text has, %.
 _MIN_LONGER = 0.05
 
@@ -158,7 +158,7 @@ def with_resent_cost(
     means = {cca: estimate(values).mean for cca, values in times.items()}
     near = [cca for cca in times if means[cca] <= (1 + _MIN_COST) * means[leader]]
     other = min(near, key=resent.__getitem__, default=leader)
-    if resent[leader] - resent[other] < _MIN_RESENT:
+    if resent[leader] - resent[other] < MIN_RESENT:
         return verdict
     names, share = labels(times), percent_text(resent[leader])
     longer = 100 * (means[other] / means[leader] - 1)

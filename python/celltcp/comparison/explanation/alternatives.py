@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import MAX_LATE_SHARE
 from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_by, choices_of
-from celltcp.comparison.explanation.metric_changes import MetricChange
+from celltcp.comparison.explanation.metric_changes import (
+    RETRANSMISSIONS,
+    MetricChange,
+    ResentChange,
+)
 from celltcp.comparison.explanation.places import places_of
-from celltcp.comparison.explanation.trials import MIN_HELP_LOG, values_of
+from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, values_of
 from celltcp.comparison.harm import failing_under
-from celltcp.comparison.metrics import GOODPUT, LATE_FRAMES, METRICS, sign_of, words_of
+from celltcp.comparison.metrics import GOODPUT, LAST_COMPLETION, LATE_FRAMES, METRICS, sign_of, words_of
+from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
 from celltcp.results.statistics import Verdict, estimate
@@ -245,6 +250,12 @@ class Need:
             new = self.metric_of(after, cca, flow, metric)
             count = min(len(old), len(new))
             changes.append(MetricChange(flow if several else "", metric, old[:count], new[:count]))
+        if self.flows and self.metric in (*COMPLETIONS, LAST_COMPLETION):
+            # What is sent again costs volume, and others of the link.
+            tested = self._flow_of(self.comparison, self.flows[0])
+            pairs = ((self.comparison, reference), (after, cca))
+            old, new = ([retransmitted_share(each, tested, name)] for each, name in pairs)
+            changes.append(ResentChange(tested.name if several else "", RETRANSMISSIONS, old, new))
         return changes
 
     @staticmethod

@@ -10,7 +10,7 @@ from celltcp.comparison.explanation.alternatives import application_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.linux_lines import cca_line, with_node
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, LAST_COMPLETION, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, LAST_COMPLETION, MEAN_RTT, words_of
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
@@ -33,6 +33,7 @@ _FURTHER = {
     "late_share": ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
     "qoe": ["stalled_s"],
     "response_p95_s": ["response_p50_s", "response_p99_s"],
+    **{completion: [MEAN_RTT] for completion in (*COMPLETIONS, LAST_COMPLETION)},
 }
 _ALL_THAT_CHANGE_MORE = ("response_p95_s",)
 #: Ends of the fields that cap each connection, and their text.

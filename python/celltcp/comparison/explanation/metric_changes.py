@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from celltcp.comparison.costs import MIN_RESENT
 from celltcp.comparison.metrics import APP_METRICS, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import runs_text
@@ -90,6 +91,21 @@ class MetricChange(NamedTuple):
         words, new = words_of(self.metric), estimate(self.after).mean
         value = f"{100 * new:.3g} %" if self.metric.endswith("_share") else words.value_text(new)
         return f"{f'{self.flow} ' if names_flow else ''}{self.name or words.name} {value}"
+
+
+class ResentChange(MetricChange):
+    """Shares of the segments of a transfer that are sent again, before and after a remedy."""
+
+    @property
+    def gain(self) -> float:
+        """Logarithm of the ratio by which the share of other segments grew; 0 for too little."""
+        old, new = estimate(self.before).mean, estimate(self.after).mean
+        return math.log((1.0 - new) / (1.0 - old)) if abs(new - old) >= MIN_RESENT else 0.0
+
+    def text(self, *, names_flow: bool, has_range: bool) -> str:  # noqa: ARG002
+        """Returns the shares before and after as text."""
+        shares = " to ".join(f"{100 * estimate(each).mean:.2g}" for each in (self.before, self.after))
+        return f"{f'{self.flow} ' if names_flow else ''}segments sent again {shares} %"
 
 
 def _ratio_text(ratio: float, unit: str = "") -> str:
