@@ -36,6 +36,8 @@ _FURTHER = {
     **{completion: [MEAN_RTT] for completion in (*COMPLETIONS, LAST_COMPLETION)},
 }
 _ALL_THAT_CHANGE_MORE = ("response_p95_s",)
+#: Percentile of which users of responses ask, too.
+_TAIL = "response_p99_s"
 #: Ends of the fields that cap each connection, and their text.
 _CAPS = ("receive_window_max", "max_pacing_rate")
 _EACH_CONNECTION = "windows and caps of the rate are of one connection: of n at a time, each has 1/n"
@@ -176,7 +178,7 @@ class AlternativesTable:
         """Yields metrics of the need beside its ranking metric: those of which the user asks, too.
 
         Of frames that is the lowest percentile of the delay that changes, and of responses the
-        percentiles that change more than the ranking one.
+        99th percentile, and the median if it changes more than the ranking metric.
         """
         flow, ranking = self._need.flows[0], self._need.metric
         changes = {
@@ -187,7 +189,9 @@ class AlternativesTable:
         }
         least = changes.pop(ranking) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
         changes.pop(ranking, None)
-        changing = [each for each, change in changes.items() if change >= least + MIN_HELP_LOG]
+        changing = [
+            each for each, change in changes.items() if each == _TAIL or change >= least + MIN_HELP_LOG
+        ]
         yield from changing if ranking in _ALL_THAT_CHANGE_MORE else (changing or [*changes])[:1]
 
     def _largest_change(self, flow: str, metric: str) -> float:
