@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tomllib
 from typing import Any
 
@@ -63,7 +64,9 @@ def test_a_queue_in_another_device_needs_a_shaper(
 ) -> None:
     line = linux_line(change, scenario)
     place, _, behind = line.partition("; where the queue is a modem's or the provider's: ")
-    assert place.startswith("host before the bottleneck, INTERFACE towards it: tc qdisc replace ")
+    hop = re.search(r"path\.wired\.(\d)", change)
+    link = "hop 0" if hop else "(downlink|uplink|downlink and the uplink)"
+    assert re.match(f"host before the {link}, INTERFACE towards it: tc qdisc replace ", place)
     assert behind == shaper
 
 
@@ -159,9 +162,10 @@ def test_a_target_has_a_line(kind: str, seed: int) -> None:
 def test_buffers_and_flows_of_their_own_cca_have_lines(seed: int) -> None:
     draw = random.Random(seed)
     count = draw.randint(5, 900)
-    for field in ("path.buffer", "path.uplink_buffer", "path.wired.0.buffer"):
+    links = {"buffer": "downlink", "uplink_buffer": "uplink", "wired.0.buffer": "hop wan"}
+    for field, link in ((f"path.{name}", link) for name, link in links.items()):
         scenario: dict[str, Any] = {"path": {"wired": [{"name": "wan"}]}, "flows": [{}, {}]}
-        place = "host before the bottleneck, INTERFACE towards it: tc qdisc replace dev INTERFACE root"
+        place = f"host before the {link}, INTERFACE towards it: tc qdisc replace dev INTERFACE root"
         for value, limit in ((f"{count}packets", "pfifo"), (f"{count}000B", "bfifo")):
             number = value.rstrip("packetsB")
             assert linux_line(f"{field}={value}", scenario).startswith(

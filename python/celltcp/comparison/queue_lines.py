@@ -53,6 +53,7 @@ _USUAL = {
 _ACCESS_QUEUES = ("queue", "uplink_queue")
 #: Rate and direction of the access link by the field of its queue discipline: both are one shaper.
 SHAPED_RATES = {"path.queue": ("path.down", "down"), "path.uplink_queue": ("path.up", "up")}
+_LINKS = {"down": "downlink", "up": "uplink"}
 _REPLACE = "tc qdisc replace dev INTERFACE root"
 
 
@@ -98,7 +99,7 @@ def queue_line(
     packets = in_unit(limit, "packets") if limit else None
     options = "".join(f" {text}" for text in texts)
     options += "" if packets is None else f" limit {packets:.0f}"
-    line = f"host before the bottleneck, INTERFACE towards it: {_REPLACE} {name}{options}"
+    line = f"{_host_before(field, scenario)}: {_REPLACE} {name}{options}"
     if scenario is None or name == "pfifo":
         return line
     directions = [direction] if direction else filled_directions(field, scenario)
@@ -149,9 +150,21 @@ def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is
         return ""
     limit = f"bfifo limit {size:.0f}" if packets is None else f"pfifo limit {packets:.0f}"
     return (
-        f"host before the bottleneck, INTERFACE towards it: {_REPLACE} {limit}, or the limit of the "
-        "shaper there (tbf, netem)"
+        f"{_host_before(queue_of(parts), scenario)}: {_REPLACE} {limit}, or the limit of the shaper "
+        "there (tbf, netem)"
     )
+
+
+def _host_before(field: list[str], scenario: Mapping[str, Any] | None) -> str:
+    """Returns the host whose interface has a queue, with the link that it is before."""
+    link = "link"
+    if field[1] in _ACCESS_QUEUES and scenario is not None:
+        link = " and the ".join(_LINKS[each] for each in filled_directions(field, scenario))
+    elif field[1] == "wired" and scenario is not None:
+        hops = scenario.get("path", {}).get("wired", ())
+        hop = hops[int(field[2])] if field[2].isdigit() and int(field[2]) < len(hops) else {}
+        link = f"hop {hop.get('name', field[2])}"
+    return f"host before the {link}, INTERFACE towards it"
 
 
 def queue_of(parts: list[str]) -> list[str]:

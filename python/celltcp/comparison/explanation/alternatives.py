@@ -194,17 +194,16 @@ class Need:
     def price_metrics(self) -> list[tuple[str, str]]:
         """Returns the flows and metrics by which alternatives lose.
 
-        They are the goodput of bulk flows and of the frames of the need, and the ranking metric of
-        other applications.
+        They are the goodput of bulk flows and of frames, and the ranking metric of applications other
+        than that of the need.
         """
         applications = {each.flow: each for each in self.comparison.applications}
         metrics = []
         for flow, workload in FlowUnderTest.each_with_workload(self.comparison.results.about):
-            name, is_own = flow.name, flow.name in self.flows
-            if is_endless(workload) or (is_own and workload.get("kind") == "frames"):
-                metrics.append((name, GOODPUT))
-            elif name in applications and not is_own:
-                metrics.append((name, applications[name].ranking.metric))
+            if is_endless(workload) or workload.get("kind") == "frames":
+                metrics.append((flow.name, GOODPUT))
+            if flow.name in applications and flow.name not in self.flows:
+                metrics.append((flow.name, applications[flow.name].ranking.metric))
         own = (self.flows[0], self.metric) if self.flows else (self.comparison.tested.name, GOODPUT)
         return [each for each in metrics if each != own]
 
