@@ -49,6 +49,21 @@ def test_frames_that_an_outage_only_delays_within_their_deadline_are_avoidable()
     assert not any("began in an outage" in text for text in texts)
 
 
+def test_the_rate_of_transfers_with_pauses_is_that_while_they_last() -> None:
+    """The rates of a download and of pauses between transfers do not add up to more than the link."""
+    transfers = {"kind": "sequence", "size": "200kB", "gap": "2s"}
+    flows = [{"name": "download"}, {"name": "web", "cca": "cubic", "workload": transfers}]
+    changes: dict[str, Any] = {"path.down.rate": "10Mbit/s", "flows": flows}
+    result = ct.compare("steady-20-68", ["cubic"], 1, duration="30s", set=changes)
+    web, download = sorted(ExplainedComparison(result).ccas, key=lambda each: each.flow, reverse=True)
+    transfers_s = result.units["duration_s"].sum() / 30
+    assert web.active_share == pytest.approx(transfers_s, rel=0.15)
+    mbps = f"{web.goodput_mbps:.2f} Mbit/s while it sends ("
+    assert mbps in web.metrics_text()
+    assert "while" not in download.metrics_text()
+    assert web.active_share * web.goodput_mbps + download.goodput_mbps < 10
+
+
 @pytest.mark.parametrize("cca", ["cubic", "bbr"])
 def test_a_sensor_fills_no_queue_beside_a_camera(cca: str) -> None:
     """Of 3.6 Mbit/s in an uplink, 16 kbit/s of small segments are half a per cent."""

@@ -22,6 +22,8 @@ _WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
 #: Causes that leave the congestion window as it is, and minimum weight of other causes.
 _CAUSES_BESIDE_WINDOW = names_with(Trait.BESIDE_CWND)
 _MIN_WINDOW_CAUSE = 0.01
+#: Share of the time below which a text says that a rate is that of a part of it.
+_MAX_ACTIVE_SHARE = 0.9
 
 
 class ExplainedCca(NamedTuple):
@@ -40,6 +42,8 @@ class ExplainedCca(NamedTuple):
     used_share: float
     #: Whether other flows took a share of the capacity.
     is_shared: bool
+    #: Share of the time of the runs in its transfers; 1 without any that have an end.
+    active_share: float
     #: Rate of the frames of the application, Mbit/s; None for other applications.
     frames_mbps: float | None
     #: Goodput of frames from the request of their connections on, Mbit/s.
@@ -111,7 +115,10 @@ class ExplainedCca(NamedTuple):
                 whole = "the lower bound of the capacity" if has_capacity_bound else "the capacity"
                 whole = "what other flows left" if self.is_shared else whole
                 share_text = f" ({100 * self.used_share:.0f} % of {whole})"
-            metric_texts.append(f"{rate_text(self.goodput_mbps)}{share_text}")
+            # Rates of flows that send at different times may exceed that of the link together.
+            is_part = self.is_shared and self.active_share < _MAX_ACTIVE_SHARE
+            while_text = " while it sends" if is_part else ""
+            metric_texts.append(f"{rate_text(self.goodput_mbps)}{while_text}{share_text}")
         if not math.isnan(self.rtt_mean_ms):
             metric_texts.append(f"mean RTT {delay_text(self.rtt_mean_ms)}{self.delayed_acks_text}")
         return ", ".join(metric_texts)

@@ -42,7 +42,7 @@ from celltcp.comparison.yielding import yielding_text
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
-from celltcp.results.tested import FlowUnderTest
+from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
 from celltcp.results.warnings.packet_bursts import packet_bursts
@@ -270,6 +270,7 @@ class ExplainedComparison:
             estimate(self.comparison.values_of(evidence.flow, cca, name)).mean
             for name in ("goodput_mbps", "rtt_mean_ms")
         )
+        run_s = len(evidence.runs) * float(self.results.about["duration_s"])
         return ExplainedCca(
             cca,
             evidence.flow_name,
@@ -279,6 +280,7 @@ class ExplainedComparison:
             delayed_acks_text(evidence),
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             evidence.others_mbps > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
+            1.0 if is_endless(evidence.workload) else evidence.duration_s / run_s,
             made_mbps(evidence),
             requested_goodput_mbps(evidence, goodput),
             standing_of(self.comparison, cca, application),
