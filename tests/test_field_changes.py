@@ -170,7 +170,7 @@ def test_what_only_more_runs_would_tell_from_the_best_is_no_knee() -> None:
     text, *lines = _texts(["rate"], ["cubic"], game, download, rate="60")
     assert text == (
         "trade-off of rate, knee undecided (35 to 45 or none: run with --runs 10): 35: game share of "
-        "late frames 0.0000 for download goodput 31.00 Mbit/s; 45: 0.0500 for 36.50; 60: 0.0900 for "
+        "late frames 0.00 % for download goodput 31.00 Mbit/s; 45: 5.00 % for 36.50; 60: 9.00 % for "
         "39.90"
     )
     assert not any("balance" in each for each in lines)

@@ -166,19 +166,20 @@ def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
     }
     for flow, rows in by_flow.items():
         base, *others = scenario_set.ccas
+        metrics = [row.metric for row in rows]
+        shown = shown_columns(metrics, ())
         cells = {
             base: [
-                value_text(estimate(row.means[base]).mean, APP_METRICS[row.metric].digits)
-                for row in rows
+                value_text(each.factor * estimate(row.means[base]).mean, each.digits)
+                for row, each in zip(rows, shown, strict=True)
             ],
             **{cca: [row.differences[cca].text for row in rows] for cca in others},
         }
         of_flow = f" of {flow}" if len(by_flow) > 1 else ""
         relative = f"; others: relative to {names[base]}, with 95 % interval" if others else ""
-        metrics = [row.metric for row in rows]
         tables.append(
             Table(
-                columns=(CCA_COLUMN, *_columns(shown_columns(metrics, ()))),
+                columns=(CCA_COLUMN, *_columns(shown)),
                 rows=tuple((names[cca], *texts) for cca, texts in cells.items()),
                 title=(
                     f"What the application{of_flow} got, mean over {scenarios}: {names[base]} in "

@@ -451,6 +451,9 @@ def sign_of(metric: str) -> int:
     return APP_METRICS[metric].sign if metric in APP_METRICS else 1
 
 
+#: Factor from shares to per cent.
+PERCENT = 100.0
+
 #: Metrics that can be below zero.
 _SIGNED_METRICS = {"linear_qoe"}
 
@@ -469,7 +472,8 @@ def _limited(mean: Estimate, limits: tuple[float, float], factor: float, is_boun
     """Returns an estimate with an interval that stays within limits, or with none for a lower bound."""
     if is_bound:
         return Estimate(mean.mean, None, is_bound=True)
-    return within(mean, *(factor * limit for limit in limits))
+    limited = within(mean.scaled(1 / factor), *limits)
+    return mean if limited.ends is None else limited.scaled(factor)
 
 
 def estimate_of(
@@ -496,11 +500,22 @@ def metric_text(metric: str, values: Iterable[float], digits: int) -> str:
     return estimate_text(estimate_of(metric, values), digits)
 
 
-def interval_ends(metric: str, estimate: Estimate) -> tuple[float, float]:
-    """Returns the ends of the 95 % interval of a mean within the range of the metric, for plots."""
+def interval_ends(metric: str, estimate: Estimate, factor: float = 1.0) -> tuple[float, float]:
+    """Returns the ends of the 95 % interval of a mean within the range of the metric, for plots.
+
+    Args:
+        metric: name of the metric, whose range decides.
+        estimate: mean and interval, in the unit of the metric times `factor`.
+        factor: factor from the unit of the metric.
+    """
     half = estimate.ci95 or 0.0
-    limited = within(estimate, *range_of(metric))
+    limited = _limited(estimate, range_of(metric), factor, is_bound=False)
     return limited.ends or (estimate.mean - half, estimate.mean + half)
+
+
+def is_percentage(metric: str) -> bool:
+    """Returns whether tables and texts have a metric of an application in per cent: a share."""
+    return metric in APP_METRICS and metric.endswith("_share")
 
 
 def words_of(metric: str) -> MetricText:
@@ -510,6 +525,8 @@ def words_of(metric: str) -> MetricText:
         # Texts mark lower bounds themselves: of complete transfers it is their mean.
         name = "completion mean" if metric == LEAST_COMPLETION else app_metric.name
         words = MetricText(name, app_metric.unit, app_metric.digits)
+        if is_percentage(metric):
+            words = MetricText(name, "%", app_metric.digits - 2, PERCENT)
     else:
         # Performance metrics of other weights have the digits of the named ones.
         words = _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))

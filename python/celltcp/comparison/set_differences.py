@@ -52,13 +52,16 @@ class SetDifference(NamedTuple):
         """Mean and ends of its 95 % interval, in percent or in units."""
         if self.is_relative:
             return ratio_text(self.values)
-        digits = words_of(self.metric).digits
+        words = words_of(self.metric)
+        digits = words.digits
         mean, low, high = self.interval
         if not math.isfinite(mean):
             return "-"
         # 0.0 in place of the -0.0 of a rounded difference.
         texts = [
-            f"{round(each, digits) + 0.0:+.{digits}f}" for each in (mean, low, high) if each is not None
+            f"{round(words.factor * each, digits) + 0.0:+.{digits}f}"
+            for each in (mean, low, high)
+            if each is not None
         ]
         return texts[0] if len(texts) == 1 else f"{texts[0]} ({texts[1]} to {texts[2]})"
 
@@ -66,6 +69,8 @@ class SetDifference(NamedTuple):
     def text_with_unit(self) -> str:
         """The text, with the unit of a difference in units."""
         unit = words_of(self.metric).unit
+        # A difference of shares is no relative one.
+        unit = "percentage points" if unit == "%" else unit
         return self.text if self.is_relative or not unit else f"{self.text} {unit}"
 
 

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application_metrics import nearest_rank
-from celltcp.comparison.metrics import APP_METRICS, MAX_SHORT_S, TIME_DIGITS, short_digits
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    MAX_SHORT_S,
+    PERCENT,
+    TIME_DIGITS,
+    is_percentage,
+    short_digits,
+)
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
@@ -102,6 +109,8 @@ def shown_columns(metrics: Iterable[str], applications: Iterable[Application]) -
             least = shortest if metric.is_spread else min(means[name], default=MAX_SHORT_S)
             heading = f"{text.removesuffix('s')}ms"
             column = ShownColumn(name, heading, short_digits(least), 1e3)
+        elif is_percentage(name):
+            column = ShownColumn(name, f"{text} %", metric.digits - 2, PERCENT)
         else:
             column = ShownColumn(name, text, metric.digits)
         if not (

@@ -18,11 +18,13 @@ from celltcp.comparison.metrics import (
     GOODPUT,
     JAIN,
     ONE_WAY_DELAY,
+    PERCENT,
     RANKED,
     SHARE,
     USED_CAPACITY,
     WINDOWS,
     estimate_of,
+    is_percentage,
     words_of,
 )
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
@@ -106,6 +108,25 @@ class MetricSummary:
     def is_on_request(self) -> bool:
         """Whether tables have the metric on request only; the CSV always has it."""
         return self.is_minor or self.is_spread or self.metric.partition(":")[0] in _FLOW_METRICS
+
+    @property
+    def is_percentage(self) -> bool:
+        """Whether tables have the metric in per cent; the CSV has shares."""
+        return is_percentage(self.metric.partition(":")[0])
+
+    @property
+    def shown_heading(self) -> str:
+        """Heading in tables, with per cent as the unit of a share."""
+        return f"{self.heading} %" if self.is_percentage else self.heading
+
+    @property
+    def shown_digits(self) -> int:
+        """Digits in tables."""
+        return self.digits - 2 if self.is_percentage else self.digits
+
+    def in_tables(self, value: Estimate) -> Estimate:
+        """Returns a value of the metric in the unit of tables."""
+        return value.scaled(PERCENT) if self.is_percentage else value
 
     @property
     def is_spread(self) -> bool:
@@ -251,11 +272,11 @@ class Summary:
             if summary.difference is None or summary.leader is None or not summary.has_difference_row:
                 continue
             names = labels(self.points[summary.point].ccas)
-            gap = rounded_text(summary.difference, summary.digits)
+            gap = rounded_text(summary.in_tables(summary.difference), summary.shown_digits)
             if rows and rows[-1][: len(summary.point)] != summary.point:
                 ends.add(len(rows) - 1)
             ccas = (names[summary.cca], names[summary.leader])
-            rows.append((*summary.point, summary.heading, *ccas, gap, summary.verdict))
+            rows.append((*summary.point, summary.shown_heading, *ccas, gap, summary.verdict))
         state = f" ({self.unfinished})" if self.unfinished else ""
         title = f"{self.title}: paired differences to the best mean{state}"
         texts = map(Column, (*self.axes, "metric", "CCA", "compared with"))
@@ -280,11 +301,13 @@ def _cells(
     for summary in summaries:
         by_metric.setdefault(summary.metric, []).append(summary)
     for group in by_metric.values():
-        yield from ((each, each.heading, rounded_text(each.value, each.digits)) for each in group)
+        for each in group:
+            yield each, each.shown_heading, rounded_text(each.in_tables(each.value), each.shown_digits)
         for name in run_statistics:
             for each in group:
-                value = each.median if name == "median" else each.sd
-                yield each, f"{each.heading}, {name} of runs", _number(value, each.digits) or "-"
+                value = each.in_tables(Estimate(each.median if name == "median" else each.sd, None))
+                text = _number(value.mean, each.shown_digits)
+                yield each, f"{each.shown_heading}, {name} of runs", text or "-"
 
 
 def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSummary]:

@@ -27,7 +27,7 @@ _MIN_HEADING = 12
 _NUMBER = re.compile(r"([+-]?\d[\d.]*)( ± (\d[\d.]*))?")
 
 #: Unit at the end of a heading, or before a part that says more.
-_UNIT = re.compile(r" (Mbit/s|kbit/s|segments|ms|s)(?=$|,| \()")
+_UNIT = re.compile(r" (Mbit/s|kbit/s|segments|ms|s|%)(?=$|,| \()")
 
 #: Special characters of LaTeX.
 _ESCAPES = {

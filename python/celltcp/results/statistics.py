@@ -22,6 +22,12 @@ class Estimate:
     #: Whether the mean is a lower bound, as some times had not ended; it has no interval.
     is_bound: bool = False
 
+    def scaled(self, factor: float) -> Estimate:
+        """Returns the estimate in another unit, by a positive factor."""
+        ends = None if self.ends is None else (factor * self.ends[0], factor * self.ends[1])
+        half = None if self.ci95 is None else factor * self.ci95
+        return replace(self, mean=factor * self.mean, ci95=half, ends=ends)
+
     @property
     def half_width(self) -> float:
         """Half width of the interval, NaN without one, as in data frames."""

@@ -61,13 +61,16 @@ class PanelMetric(NamedTuple):
     label: str
     unit: str
     digits: int
+    #: Factor from the values of the metric to `unit`.
+    factor: float = 1.0
 
     def values(self, comparison: Comparison) -> Mapping[str, list[float]]:
         """Returns the values of the runs by CCA; empty in a scenario without the flow or its metric."""
         try:
-            return best_by(comparison, f"{self.metric}:{self.flow}").values
+            values = best_by(comparison, f"{self.metric}:{self.flow}").values
         except CelltcpError:
             return {}
+        return {cca: [self.factor * value for value in of] for cca, of in values.items()}
 
 
 def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
@@ -106,7 +109,7 @@ def named_metrics(chosen: Sequence[ChosenMetric]) -> list[PanelMetric]:
     for metric, flow in dict.fromkeys(chosen):
         words = words_of(metric)
         name = f"{flow} {words.name}" if len(flows) > 1 and metric != JAIN else words.name
-        metrics.append(PanelMetric(metric, flow, name, words.unit, words.digits))
+        metrics.append(PanelMetric(metric, flow, name, words.unit, words.digits, words.factor))
     return metrics
 
 
@@ -194,7 +197,7 @@ def _draw_panel(
             if math.isinf(each.mean):
                 axes.annotate("∞", (x, 1), xycoords=("data", "axes fraction"), color=shades[cca])
         finite = [(x, each) for x, each in known if math.isfinite(each.mean)]
-        ends = [interval_ends(metric.metric, each) for _, each in finite]
+        ends = [interval_ends(metric.metric, each, metric.factor) for _, each in finite]
         means = [each.mean for _, each in finite]
         extent = _Extent(
             min([extent.lowest_mean, *means]),

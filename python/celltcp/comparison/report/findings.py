@@ -171,7 +171,9 @@ def _finding(
     if not verdict.undecided:
         tied = _listed([names[cca] for cca in verdict.tied])
         bound = (
-            f" or {least:g} {words.unit}".rstrip() if (least := min_difference(ranking.metric)) else ""
+            f" or {words.factor * least:g} {words.unit}".rstrip()
+            if (least := min_difference(ranking.metric))
+            else ""
         )
         certainty = f"tied with {tied}: within 5 %{bound}, by {basis}" if tied else f"by {basis}"
         state = "tied" if tied else "decided"
@@ -207,11 +209,11 @@ def _excluded_text(ranking: _Ranking, leader: str, other: str, names: Mapping[st
     gap = paired_gap(ranking.values[leader], ranking.values[other])
     if gap.ci95 is None:
         return ""
-    with_unit = words_of(ranking.metric).with_unit
+    words = words_of(ranking.metric)
     mean = ranking.sign * gap.mean
-    ahead, behind = mean + gap.ci95, gap.ci95 - mean
-    text = f"{names[leader]} more than {with_unit(f'{ahead:.2g}')} ahead of {names[other]}"
-    return f"{text}, or more than {with_unit(f'{behind:.2g}')} behind" if behind > 0 else text
+    ahead, behind = (words.factor * each for each in (mean + gap.ci95, gap.ci95 - mean))
+    text = f"{names[leader]} more than {words.with_unit(f'{ahead:.2g}')} ahead of {names[other]}"
+    return f"{text}, or more than {words.with_unit(f'{behind:.2g}')} behind" if behind > 0 else text
 
 
 def _lead_text(ranking: _Ranking, best: str, other: str) -> str:
@@ -244,7 +246,7 @@ def differences_table(comparison: Comparison) -> Table | None:
         verdict = ranking.verdict
         if verdict.leader is None:
             continue
-        digits = words_of(ranking.metric).digits
+        words = words_of(ranking.metric)
         base = abs(ranking.mean(verdict.leader)) or math.nan
         for cca in ranking.ordered(single_ccas):
             if cca == verdict.leader:
@@ -257,7 +259,9 @@ def differences_table(comparison: Comparison) -> Table | None:
                     ranking.need,
                     names[verdict.leader],
                     names[cca],
-                    estimate_text(replace(gap, is_bound=cca in ranking.bounds), digits),
+                    estimate_text(
+                        replace(gap.scaled(words.factor), is_bound=cca in ranking.bounds), words.digits
+                    ),
                     "-" if math.isnan(share) else f"{100 * share:+.1f}",
                     state if cca in verdict.ranked else "worse",
                 )

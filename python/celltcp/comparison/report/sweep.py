@@ -159,7 +159,7 @@ def _figure(sweep: Sweep) -> Figure:
         for cca in sweep.ccas:
             estimates = [estimate(by_cca.get(cca, [])) for by_cca in by_point]
             mean = np.array([each.mean for each in estimates])
-            ends = [interval_ends(metric.metric, each) for each in estimates]
+            ends = [interval_ends(metric.metric, each, metric.factor) for each in estimates]
             series.append(
                 Series(
                     *(names[cca], shades[cca], mean),
