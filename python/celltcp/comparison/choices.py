@@ -104,7 +104,8 @@ def _without_failures(comparison: Comparison, choice: Choice) -> Choice:
     names = labels(comparison.ccas)
     words = stake.words
     better, worse = (words.own_text(mean) for mean in stake.means(chosen, other))
-    text = f"{names[chosen]} has {better} instead of {worse}, {harm_text(failing)}"
+    has_text = "is as good" if stake.is_tied(chosen, other) else f"has {better} instead of {worse}"
+    text = f"{names[chosen]} {has_text}, {harm_text(failing)}"
     short = f"{' and '.join(each.flow for each in failing)} fails"
     cost = Cost(short, harm_text(failing), _FAILURE_AMOUNT, other, text, better_for="")
     return choice._replace(verdict=replace(choice.verdict, cost=cost))
@@ -122,14 +123,16 @@ def _share_lost(stake: Stake, cca: str, best: str) -> float:
 def choices_by(comparison: Comparison, by: Iterable[str]) -> list[Choice]:
     """Returns the verdicts by metrics that were asked for, `METRIC` or `METRIC:FLOW`.
 
-    None of shares of the path, which all flows have together, and of metrics without a value.
+    None of shares of the path, which all flows have together, and of metrics without a value. A single
+    CCA is the best.
     """
-    bests = [comparison.best_by(text) for text in by if len(comparison.ccas) > 1]
+    bests = map(comparison.best_by, by)
     return [
-        Choice(f"{flow} ({words_of(metric).name})", metric, each.verdict, (flow,))
+        Choice(f"{flow} ({words_of(metric).name})", metric, verdict, (flow,))
         for each in bests
         for metric, flow in [each.chosen]
-        if metric not in (JAIN, SHARE) and each.verdict.leader is not None
+        for verdict in [each.verdict if len(comparison.ccas) > 1 else Verdict(comparison.ccas[0], ())]
+        if metric not in (JAIN, SHARE) and verdict.leader is not None
     ]
 
 
