@@ -105,9 +105,9 @@ def test_the_best_comes_first_with_its_lines_and_the_cca_alone_after_the_table(t
 
 def test_the_metric_that_was_asked_for_is_that_of_a_single_cca_too() -> None:
     """A window that holds a response shortens its median, and losses of requests decide the tail."""
-    workload = {"kind": "request-response", "request": "300B", "response": "20kB", "gap": "1s"}
+    workload = {"kind": "request-response", "request": "300B", "response": "20kB", "gap": "4s"}
     changes = {"path.loss": 0.005, "path.uplink_loss": 0.005, "flows.0.workload": workload}
-    result = ct.compare("steady-20-68", "cubic", 2, duration="200s", set=changes)
+    result = ct.compare("steady-20-68", "cubic", 2, duration="500s", set=changes)
     for metric in ("response_p50_s", "response_p99_s"):
         conclusion = ct.explain(result, by=[metric]).comparisons[""].conclusion
         assert conclusion.best is not None
