@@ -10,6 +10,7 @@ import pandas as pd
 
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
 from celltcp.comparison.explanation.frame_sizes import oversized_frames
+from celltcp.comparison.explanation.link_times import LinkTimes
 from celltcp.comparison.explanation.path import intervals_overlap_outages
 from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.explanation.unit_windows import (
@@ -51,6 +52,7 @@ REASONS = (
     NAGLE,
     BEHIND,
     ASLEEP,
+    SLOW_LINK,
     IN_QUEUE,
     HANDSHAKE_LOST,
     PEER_TIME_OUT,
@@ -70,6 +72,7 @@ REASONS = (
     "waited for ACKs (Nagle's algorithm)",
     "waited behind earlier ones",
     "waited for the phone to wake up (DRX)",
+    "met a slow link",
     "waited in a queue",
     "lost a packet of their handshake",
     "waited for a time-out of the other end",
@@ -104,7 +107,7 @@ def count_reasons(
     is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
     far_losses = {kind: _drop_times(evidence, kind, keys) for kind in (DATA, HANDSHAKE)}
-    rtts_ms = _SlotRtts(evidence)
+    rtts_ms, link_times = _SlotRtts(evidence), LinkTimes(evidence, units)
     idle_share, in_flight_share = map(evidence.time_share, ("idle", "in_flight"))
     is_sent_at_once = in_flight_share >= MAJORITY * (1.0 - idle_share)
     too_large = oversized_frames(evidence, units)
@@ -151,6 +154,9 @@ def count_reasons(
             reason = HANDSHAKE_LOST
         if reason is None and is_queued:
             reason = IN_QUEUE
+        is_short = reason in (None, IN_QUEUE, TIME_OUT, PROBE, RECOVERY)
+        if is_short and link_times.explain(run, start_s, end_s, shortest_s):
+            reason = SLOW_LINK
         if reason is None and is_first[index]:
             reason = OPENS_CONNECTION
         if reason is None and peer_timeouts[key] > 0:
