@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 from itertools import combinations
 from pathlib import Path
@@ -504,3 +505,31 @@ def test_unequal_rtts_are_the_reason_of_unequal_shares_of_one_cca(cca: str) -> N
     text = slower.cause_text("competition")
     assert "The RTTs differ: " in text
     assert ("holds more of the queue" in text) == (cca == "bbr")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_flows_behind_links_of_their_own_have_nothing_to_share(seed: int) -> None:
+    """Two hosts behind slow lines: their unequal rates are those of the lines, and no unfairness."""
+    draw = random.Random(seed)
+    slow, fast = draw.randint(2, 3), draw.randint(7, 9)
+    links = [
+        {"name": f"line-{n}", "from": "gateway", "to": f"host-{n}", "rate": f"{rate}Mbit/s"}
+        for n, rate in enumerate((slow, fast))
+    ]
+    flows = [{"name": f"at-{n}", "from": f"host-{n}"} for n in range(2)]
+    result = ct.compare(
+        "steady-20-18", "cubic", 1, duration="15s", set={"links": links, "flows": flows}
+    )
+    rates = result.shares.set_index("flow")["goodput_mbps"]
+    assert rates["at-0"] < 0.6 * rates["at-1"]
+    assert not result.has_fairness
+    # With a second flow behind one of them, these two have an index.
+    flows.append({"name": "second", "from": "host-1"})
+    result = ct.compare(
+        "steady-20-18", "cubic", 1, duration="15s", set={"links": links, "flows": flows}
+    )
+    assert result.has_fairness
+    rates = result.shares.set_index("flow")["goodput_mbps"]
+    pair = [rates["at-1"], rates["second"]]
+    expected = sum(pair) ** 2 / (2 * sum(each**2 for each in pair))
+    assert result.jains_index("cubic") == pytest.approx([expected], abs=0.01)

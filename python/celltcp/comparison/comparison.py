@@ -6,7 +6,7 @@ import collections
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -469,17 +469,19 @@ class Comparison(RunTables):
     @property
     def has_competition(self) -> bool:
         """Whether several flows, or connections of a flow, compete for the path."""
-        return self.several_flows and self._compete(set())
+        return self.several_flows and self._compete(set(), {})
 
     @property
     def has_fairness(self) -> bool:
-        """Whether flows or connections compete all of the time, so that they have Jain's index."""
-        return self.has_competition and self._compete(self.pausing_flows)
+        """Whether flows or connections share a link all of the time, so that they have Jain's index."""
+        links = self._path_shares.links
+        return self.has_competition and self._compete(self.pausing_flows, links)
 
-    def _compete(self, left_out: set[str]) -> bool:
-        counts: collections.Counter[str] = collections.Counter()
+    def _compete(self, left_out: set[str], links: Mapping[str, int | None]) -> bool:
+        counts: collections.Counter[tuple[str, int | None]] = collections.Counter()
         for share in self.competing_shares():
-            counts[share.mix] += share.connections if share.flow not in left_out else 0
+            if share.flow not in left_out:
+                counts[share.mix, links.get(share.flow)] += share.connections
         return max(counts.values(), default=0) > 1
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ from celltcp.results.columns import (
 from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
+from celltcp.scenarios.narrow_hop import narrow_link
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +72,8 @@ class Competitor(NamedTuple):
     goodput_mbps: float
     #: Whether it sends to the server; each direction has a capacity of its own.
     is_upload: bool
+    #: Index in `links` of its bottleneck; None for that of the path.
+    link: int | None
 
 
 class PathShares(NamedTuple):
@@ -80,6 +84,8 @@ class PathShares(NamedTuple):
     competitors: dict[int, list[Competitor]]
     #: Names of the flows that pause between their transfers.
     pausing_flows: set[str]
+    #: Index in `links` of the bottleneck by flow; None for that of the path.
+    links: Mapping[str, int | None]
 
     def jains_indices(self, left_out: Collection[str] = ()) -> dict[int, float]:
         """Returns Jain's index of the competitors of each run, without these flows."""
@@ -131,6 +137,7 @@ def path_shares(results: Results) -> PathShares:
         flows[index] for index, each in slot_sums.items() if each.slots < lengths[flows[index].run]
     }
     competitors: dict[int, list[Competitor]] = {}
+    links = _links(results.about, {flow.name for flow in flows})
     whole = [
         (flows[index], goodput)
         for index, goodput in goodputs.items()
@@ -139,7 +146,8 @@ def path_shares(results: Results) -> PathShares:
     summed = [index for index in goodputs if flows[index] in partial_flows]
     sums = sums_by([flows[index] for index in summed], [goodputs[index] for index in summed])
     for flow, goodput in (*whole, *sums.items()):
-        competitors.setdefault(flow.run, []).append(Competitor(flow.name, goodput, flow.is_upload))
+        competitor = Competitor(flow.name, goodput, flow.is_upload, links[flow.name])
+        competitors.setdefault(flow.run, []).append(competitor)
     sharing = [flows[index] for index in goodputs]
     counts = Counter(sharing)
     totals = sums_by(sharing, list(goodputs.values()))
@@ -154,18 +162,29 @@ def path_shares(results: Results) -> PathShares:
         ],
         competitors,
         _pausing_flows(results.about, {flow.name for flow in sharing}),
+        links,
     )
 
 
 def lowest_jains_index(competitors: Iterable[Competitor]) -> float:
-    """Returns Jain's index of the competitors of a direction, the lower one of both; NaN without any.
+    """Returns Jain's index of the competitors of a direction, the lowest one of all; NaN without any.
 
-    Rates of opposite directions have nothing to share, as each has a capacity of its own.
+    Rates of opposite directions, and those behind different links, have nothing to share, as each has a
+    capacity of its own.
     """
-    by_direction: dict[bool, list[float]] = {}
+    by_capacity: dict[tuple[bool, int | None], list[float]] = {}
     for competitor in competitors:
-        by_direction.setdefault(competitor.is_upload, []).append(competitor.goodput_mbps)
-    return min(map(jain, by_direction.values()), default=math.nan)
+        key = competitor.is_upload, competitor.link
+        by_capacity.setdefault(key, []).append(competitor.goodput_mbps)
+    return min(map(jain, by_capacity.values()), default=math.nan)
+
+
+def _links(about: Mapping[str, Any], names: Iterable[str]) -> dict[str, int | None]:
+    """Returns the index in `links` of the bottleneck of each flow; None for that of the path."""
+    scenario = tomllib.loads(about["scenario"])
+    flows = zip(scenario.get("flows") or [{}], FlowUnderTest.each(about), strict=True)
+    links = [(flow, narrow_link(scenario, section)) for section, flow in flows]
+    return {name: next((link for flow, link in links if flow.includes(name)), None) for name in names}
 
 
 def _pausing_flows(about: Mapping[str, Any], names: Iterable[str]) -> set[str]:
