@@ -26,7 +26,7 @@ class LinkTimes:
         self._bits = 8 * evidence.total("bytes") / max(len(units), 1)
         slots = evidence.slots[["run", "t_s", "capacity_mbps"]].dropna()
         # Each of several connections has what others leave.
-        slots = slots.groupby(["run", "t_s"], as_index=False)["capacity_mbps"].max()
+        slots = slots.groupby(["run", "t_s"])[["capacity_mbps"]].max().reset_index()
         self._by_run = {
             run: (group["t_s"].to_numpy(float), group["capacity_mbps"].to_numpy(float))
             for run, group in (slots.groupby("run") if is_kind and is_alone else ())
