@@ -49,6 +49,12 @@ def pcap() -> None:
     metavar="N",
     help="Print so many rows; 0 for all.",
 )
+@click.option("--units", metavar="FILE", help="Write responses and frames to FILE as CSV, a row each.")
+@click.option(
+    "--deadline",
+    metavar="TIME",
+    help="Responses and frames that take longer are late.  [default of frames: their interval]",
+)
 @option("json_file")
 @draws
 def analyze(
@@ -58,6 +64,8 @@ def analyze(
     database: str | None,
     tags: str | None,
     rows: int,
+    units: str | None,
+    deadline: str | None,
     json_file: str | None,
 ) -> None:
     """Analyse the connections of captures.
@@ -72,8 +80,10 @@ def analyze(
     from celltcp.pcap.next_steps import next_steps
     from celltcp.pcap.tables import print_connections, print_summaries
     from celltcp.pcap.tags import read_tag_rules
+    from celltcp.pcap.unit_tables import print_units, write_units
 
     check_json(json_file)
+    deadline_s = None if deadline is None else _seconds(deadline, "--deadline")
     if database:
         require_duckdb()
     rules = read_tag_rules(Path(tags)) if tags else None
@@ -81,13 +91,16 @@ def analyze(
 
     def show() -> None:
         print_connections(analyses, rows)
+        print_units(analyses, deadline_s)
         print_summaries(analyses)
         if steps := next_steps(analyses):
             click.echo("Try next:")
             for step in steps:
                 click.echo(f"  {step}")
 
-    print_result(lambda: _document(analyses), json_file, show)
+    print_result(lambda: _document(analyses, deadline_s), json_file, show)
+    if units:
+        note(f"units: {write_units(analyses, Path(units))}")
     if database:
         note(f"database: {write_database(analyses, Path(database))}")
     if out and len(analyses.connections):
@@ -97,9 +110,10 @@ def analyze(
     _exit_if_broken(analyses)
 
 
-def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
-    """Returns the outcome as JSON: the captures, and the connections, main ones first."""
+def _document(analyses: CaptureAnalyses, deadline_s: float | None) -> AnalysisOutcome:
+    """Returns the outcome as JSON: the captures, the connections, main ones first, and their units."""
     from celltcp.pcap.outcome import CaptureOutcome
+    from celltcp.pcap.unit_tables import applications_of
     from celltcp.results.rows import json_row, json_rows
 
     captures = []
@@ -111,7 +125,12 @@ def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
             "repairs": analyses.repairs(summary),
         }
         captures.append(json_row(parts, CaptureOutcome))
-    return {"captures": captures, "connections": json_rows(analyses.main_first(), dict)}
+    return {
+        "captures": captures,
+        "connections": json_rows(analyses.main_first(), dict),
+        "applications": applications_of(analyses, deadline_s),
+        "units": json_rows(analyses.units, dict),
+    }
 
 
 def _exit_if_broken(analyses: CaptureAnalyses) -> None:

@@ -17,6 +17,8 @@ from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
 from celltcp.pcap.host_rtts import with_host_rtts
 from celltcp.pcap.leftovers import reclassify_leftovers
 from celltcp.pcap.tags import TagRule, with_tags
+from celltcp.pcap.token_bucket import with_token_buckets
+from celltcp.pcap.units import with_units
 from celltcp.results.folder import CAPTURES, require_own
 from celltcp.results.folder_lock import check_files, check_links, locked_folder
 from celltcp.results.parquet_writer import GrowingTable
@@ -83,6 +85,11 @@ class CaptureAnalyses:
     def intervals(self) -> pd.DataFrame:
         """A row per connection, direction and 100 ms."""
         return self._frame("intervals")
+
+    @property
+    def units(self) -> pd.DataFrame:
+        """A row per unit of work: a response, or a frame of a stream."""
+        return self._frame("units")
 
     @property
     def segments(self) -> pd.DataFrame:
@@ -204,6 +211,7 @@ class _TableStore:
         if "connections" in tables:
             tables = reclassify_leftovers(tables)
             tables["connections"] = _with_diagnoses(tables)
+            tables = with_units(tables)
         if notes is not None:
             connections = with_tags(tables["connections"].to_pandas(), list(notes))
             tables["connections"] = pa.Table.from_pandas(connections, preserve_index=False)
@@ -291,6 +299,8 @@ def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Returns the connections with lowest RTTs by hosts, and the diagnosis as the last column."""
     own = tables["connections"]
     connections = with_host_rtts(own)
+    readable = {str(file) for file in connections["file"].unique().to_pylist()} - {STDIN}
+    connections = with_token_buckets(connections, tables["losses"], readable)
     intervals = tables["intervals"].select(INTERVAL_COLUMNS)
     results = diagnoses(
         connections.to_pandas(),

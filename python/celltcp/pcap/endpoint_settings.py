@@ -10,7 +10,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
-from celltcp.pcap.diagnosis.messages import messages_of
+from celltcp.pcap.diagnosis.messages import large_messages, messages_of
 from celltcp.pcap.diagnosis.requests import Requests
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
@@ -60,6 +60,7 @@ def endpoint_settings(
     rtt_ms: float,
     flight: Flight,
     requests: Requests | None,
+    frames: pd.DataFrame,
 ) -> str:
     """Returns the parts of a scenario about the endpoints of a connection, as TOML.
 
@@ -72,11 +73,11 @@ def endpoint_settings(
         rtt_ms: lowest RTT of the whole path.
         flight: data in flight of its sender.
         requests: requests of its receiver; None without any.
+        frames: units of work of its sender.
     """
     tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms), flight)
-    return (
-        f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{_flow(row, _workload(row, intervals, requests))}"
-    )
+    flow = _flow(row, _workload(row, intervals, requests, frames))
+    return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{flow}"
 
 
 def likely_cca(row: Mapping[Hashable, Any]) -> str | None:
@@ -160,7 +161,12 @@ def _flow(row: Mapping[Hashable, Any], workload: str) -> str:
     return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
 
 
-def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame, requests: Requests | None) -> str:
+def _workload(
+    row: Mapping[Hashable, Any],
+    intervals: pd.DataFrame,
+    requests: Requests | None,
+    frames: pd.DataFrame,
+) -> str:
     """Returns the application: one that answers or pauses for 30 % of the time, or one that ended."""
     min_pauses_s = _MIN_PAUSED_SHARE * row["download_s"]
     asked_s, answered_s = row["turns_up_s"], row["turns_down_s"]
@@ -172,9 +178,14 @@ def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame, requests: Re
         )
     if (messages := messages_of(row)) is not None:
         jitter = min(row["message_interval_range"] / _RANGE_OF_JITTER, 1.0)
+        size, beside = messages.size, ""
+        if (large := large_messages(frames)) is not None:
+            size -= large.bytes * messages.interval_ms / large.interval_ms
+            table = f'size = "{round(large.bytes)}B", interval = "{large.interval_ms:.0f}ms"'
+            beside = f", beside = [{{ {table} }}]"
         return (
-            f'workload = {{ kind = "frames", size = "{round(messages.size)}B", '
-            f'interval = "{messages.interval_ms:.3f}ms", jitter = {jitter:.2f} }} '
+            f'workload = {{ kind = "frames", size = "{round(size)}B", '
+            f'interval = "{messages.interval_ms:.3f}ms", jitter = {jitter:.2f}{beside} }} '
             f"# {messages.number} messages; the capture shows no deadline"
         )
     turns, count = max(row["turns_up"], row["turns_down"]), row["segments_up"]

@@ -24,6 +24,7 @@ from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
 from celltcp.pcap.diagnosis.requests import cycle_mbps, one_request, waiting_requests
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.diagnosis.thin_streams import is_thin
+from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
 from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
@@ -34,22 +35,17 @@ from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
 _HEADERS = 52
-
 #: MTU of Ethernet, bytes: no buffer is smaller.
 _MTU = 1_500
-
 #: Bytes on the path over payload, for segments of 1460 bytes with timestamps, and minimum burst of a
 #: policer: two packets.
 _HEADERS_RATIO = 1500 / 1448
 _MIN_BURST = 3_000.0
-
 #: Minimum delay beyond the lowest RTT, in ms and as a share of it, at which the sender fills the path.
 _MIN_QUEUE_MS = 3.0
 _MIN_QUEUE_SHARE = 0.05
-
 #: Minimum queue at losses of a buffer that overflows, beside an unknown capacity: three packets, bytes.
 _MIN_QUEUE_BYTES = 4_500
-
 #: Minimum share of the time in which the capacity is measured, for an estimate.
 _MIN_MEASURED_SHARE = 0.05
 
@@ -86,6 +82,8 @@ class PathEstimate:
     capacity_mbps: NDArray[np.float64]
     #: Whether the sender filled the path in an interval; elsewhere the capacity is interpolated.
     is_measured: NDArray[np.bool_]
+    #: Rate of the narrowest link by the gaps of trains, if the sender never filled the path.
+    link: LinkRate | None
     buffer_bytes: float
     #: Whether an overflow at a known capacity shows the buffer; otherwise it is the longest queue.
     is_buffer_full: bool
@@ -221,7 +219,7 @@ class PathEstimate:
     def description(self) -> str:
         """Description of the scenario; simulations warn if it tells of lower bounds."""
         texts = [f"{OF_CAPTURE}{self.connection} in {Path(self.file).name}."]
-        if not self.is_measured.any():
+        if not self.is_measured.any() and self.link is None:
             texts.append(f"Its capacity {LOWER_BOUND}: {self._why_unmeasured}.")
         elif self.others:
             texts.append(f"Its capacity {LOWER_BOUND}, as is its buffer: {self.others_text}.")
@@ -241,6 +239,8 @@ class PathEstimate:
         if self.is_measured.any():
             others = f"; {self.others_text}" if self.others else ""
             return f"measured in {100 * self.measured_share:.0f} % of the time{others}"
+        if self.link is not None:
+            return self.link.gaps_text(_HEADERS_RATIO)
         return f"at least: {self._why_unmeasured}"
 
     @property
@@ -294,10 +294,15 @@ def estimate_path(
     requests = one_request(row) or waiting_requests(evidence)
     if requests is not None and requests.passing_ms < _MIN_PASSING_INTERVALS * INTERVAL_S * 1e3:
         # The queue of an answer is gone within the interval.
-        is_measured[:] = False
-        passed_mbps = float(np.percentile(capacity_mbps, 90))
-        capacity_mbps = np.full(len(capacity_mbps), passed_mbps)
-    if requests is not None and not is_measured.any():
+        is_measured[:], capacity_mbps[:] = False, float(np.percentile(capacity_mbps, 90))
+    # Gaps show the rate of a link that is not full. The queue of a message is gone before the next one.
+    link = link_rate(row) if other is None else None
+    is_measured &= link is None or messages is None
+    link = None if is_measured.any() else link
+    if link is not None:
+        capacity_mbps[:] = _HEADERS_RATIO * link.mbps
+        requests = requests and requests.at_link(link.mbps)
+    elif requests is not None and not is_measured.any():
         capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * requests.answer_mbps)
     elif not is_measured.any():
         passed_mbps = _HEADERS_RATIO * cycle_mbps(evidence)
@@ -315,14 +320,14 @@ def estimate_path(
         sent_mbps = np.maximum(arrived_mbps, capacity_mbps) if row["sack"] else capacity_mbps
         arrived, sent = Departures(times_s, arrived_mbps), Departures(times_s, sent_mbps)
         buffer_bytes, has_overflow = buffer_size(overflow, delays_ms, intervals, row, sent, arrived)
-        # What is lost without a queue overflows no buffer.
+        has_overflow &= bool(is_measured.any()) or row["losses_congestion"] > row["losses_random"]
         has_queue = buffer_bytes >= _MIN_QUEUE_BYTES or bool(is_measured.any())
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
-    if policed:
+    if policed and link is None:
         # The link behind a policer carries the burst, too.
-        peak_mbps = _HEADERS_RATIO * float(row["goodput_peak_mbps"])
-        capacity_mbps = np.maximum(capacity_mbps, peak_mbps)
+        peak_mbps = max(float(row["goodput_peak_mbps"]), 8e-6 * policed.rate)
+        capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * peak_mbps)
     others = sharing_transfers(analyses.connections, row)
     blackouts, other_outages = blackouts_of(evidence, capacity_mbps)
     segments = int(row["segments_up"] if up else row["segments_down"])
@@ -345,9 +350,10 @@ def estimate_path(
         times_s,
         capacity_mbps,
         is_measured,
+        link,
         buffer_bytes,
         # A lower bound of the capacity gives only a lower bound of the buffer.
-        has_overflow and bool(is_measured.any()),
+        has_overflow and (bool(is_measured.any()) or link is not None),
         has_overflow and has_queue,
         len(random) / max(segments, 1),
         len(random) / max(bursts, 1),
@@ -361,6 +367,7 @@ def estimate_path(
             rtt_ms,
             Flight(bound, longest_flight(evidence)),
             requests,
+            connection_rows(analyses.units, row, up),
         ),
         blackouts,
         tuple(_missing_properties(row, other_outages)),
@@ -376,6 +383,8 @@ def _burst_bytes(row: dict[Hashable, Any], evidence: Evidence, policed: Policing
 
     Bursts are shorter than intervals. A capture from the standard input cannot be read again for them.
     """
+    if row["policer_burst_bytes"] > 0:
+        return float(row["policer_burst_bytes"])
     if row["file"] == STDIN:
         counts = evidence.bytes_by_interval
         # The first data come an RTT after the first packet.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
 from celltcp._core import capture_tables
-from celltcp.results.json_fields import CLOSED, Cell, Columns, Number, table_columns
+from celltcp.results.json_fields import CLOSED, Cell, Columns, Number, sentence, table_columns
 
 _Pair = tuple[float, float]
 
@@ -45,6 +45,13 @@ class CaptureOutcome(TypedDict):
     repairs: Annotated[dict[str, object], "What was repaired, by kind."]
 
 
+#: Columns of connections about a policer, with their meanings.
+POLICER_COLUMNS = {
+    "policer_mbps": "rate of the token bucket that explains the losses, Mbit/s of payload; NaN without",
+    "policer_burst_bytes": "burst of that token bucket, bytes of payload; NaN without",
+}
+
+
 def _connection_columns() -> Mapping[str, object]:
     (table,) = (each for each in capture_tables() if each.name == "connections")
     texts = dict.fromkeys(("client", "server", "direction"), str)
@@ -57,7 +64,53 @@ def _connection_columns() -> Mapping[str, object]:
             "What it waited for, or what limits it, in one sentence; empty if there is nothing to say.",
         ],
         "missed_bytes": Annotated[Number, "Payload acknowledged but not captured, bytes."],
+        **{name: Annotated[Number, sentence(text)] for name, text in POLICER_COLUMNS.items()},
     }
+
+
+#: Columns of units of work beside those of the native table, with their meanings.
+UNIT_COLUMNS = {
+    "end_s": "when its last byte was received, or half an RTT later at the server, s; NaN without",
+    "duration_s": "from start to end, s",
+    "first_byte_s": "from start to its first byte at the client, s; NaN of frames",
+    "losses": "segments lost in this time, in both directions",
+    "handshake_s": "time of the handshake before the first request, s",
+    "server_s": "time from the request to the first byte of the response at the server, s",
+    "outage_s": "time in which losses by outage waited for their repair, s",
+    "timeout_s": "the same of losses that a time-out repaired, s",
+    "loss_s": "the same of other losses, s",
+    "queue_s": "the rest beside the lowest RTT and other parts: in queues, and on links, s",
+    "delayed_by": "part that exceeds its median most, if the unit took longer than usual; else empty",
+}
+
+
+def _unit_columns() -> Mapping[str, object]:
+    (table,) = (each for each in capture_tables() if each.name == "units")
+    derived = {name: Annotated[Number, sentence(text)] for name, text in UNIT_COLUMNS.items()}
+    delayed_by = Annotated[str, sentence(UNIT_COLUMNS["delayed_by"])]
+    return {**table_columns(table, {"unit": str}), **derived, "delayed_by": delayed_by, "file": str}
+
+
+#: Row of a unit of work.
+UnitRow = Annotated[dict[str, Cell], Columns(_unit_columns)]
+
+
+class UnitsOutcome(TypedDict):
+    """Times of the units of work of one kind between the hosts of a server."""
+
+    file: str
+    server: Annotated[str, "Address and port of the server."]
+    unit: Annotated[str, "Kind of the units: response or frame_delay."]
+    count: Number
+    unfinished: Annotated[Number, "Units without an end in the capture."]
+    mean_s: Number
+    p50_s: Annotated[Number, "Median, s."]
+    p95_s: Annotated[Number, "95th percentile, s; null of fewer than 20."]
+    p99_s: Annotated[Number, "99th percentile, s; null of fewer than 100."]
+    max_s: Number
+    deadline_s: Annotated[Number, "Deadline of the late share, s."]
+    late_share: Annotated[Number, "Share of units that took longer than the deadline."]
+    delayed_by: Annotated[dict[str, int], "Units that took longer than usual, by what delayed them."]
 
 
 #: Row of a connection.
@@ -69,6 +122,8 @@ class AnalysisOutcome(TypedDict):
 
     captures: list[CaptureOutcome]
     connections: list[ConnectionRow]
+    applications: list[UnitsOutcome]
+    units: list[UnitRow]
 
 
 class ScoreOutcome(TypedDict):

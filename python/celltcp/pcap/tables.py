@@ -13,6 +13,7 @@ from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, UNDECIDED
 from celltcp.pcap.diagnosis.policing import POLICER
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns, whole_percents
@@ -71,6 +72,7 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "MB": (True, lambda row: _number((row["bytes_up"] + row["bytes_down"]) / 1e6, 2)),
     "s": (True, lambda row: _number(row["duration_s"], 1)),
     "Mbit/s": (True, lambda row: _number(mean_mbps(row), 2)),
+    "link\nMbit/s": (True, lambda row: str(link_rate(row) or "")),
     "min RTT\nms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
     "sent\nagain %": (True, _retransmitted_percent),
     "losses": (True, _losses),
@@ -91,7 +93,15 @@ _LIMITS = {
 }
 
 #: Columns that a narrow terminal does without, the least important first.
-_DROPPABLE = ("captured\nat", "sent again\nin vain", "CCA", "s", "sent\nagain %", "min RTT\nms")
+_DROPPABLE = (
+    "captured\nat",
+    "link\nMbit/s",
+    "sent again\nin vain",
+    "CCA",
+    "s",
+    "sent\nagain %",
+    "min RTT\nms",
+)
 
 
 def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:

@@ -1,4 +1,4 @@
-//! Tables of a capture: connections, segments, losses, resets and intervals.
+//! Tables of a capture: connections, segments, losses, resets, intervals and units of work.
 //!
 //! Times called `t_s` count from the first packet of their connection. "up" is from the client to the server, "down"
 //! from the server to the client.
@@ -84,6 +84,14 @@ results::tables! {
         turns_down_s: f64 = "the same of the server, s",
         pauses_up_s: f64 = "time beyond the RTT in which all data of the client were acknowledged, before more of them that answer nothing, s",
         pauses_down_s: f64 = "the same of the server, s",
+        far_trains: u32 = "trains between capture and receiver: data sent in at most half of the time in which their ACKs came, without losses",
+        far_train_mbps: f64 = "median of their rates over bytes, Mbit/s of payload; NaN without",
+        far_train_low_mbps: f64 = "10th percentile of them, Mbit/s",
+        far_train_high_mbps: f64 = "90th percentile of them, Mbit/s",
+        near_trains: u32 = "the same between sender and capture, by timestamps and arrivals of data",
+        near_train_mbps: f64 = "median of their rates over bytes, Mbit/s of payload; NaN without",
+        near_train_low_mbps: f64 = "10th percentile of them, Mbit/s",
+        near_train_high_mbps: f64 = "90th percentile of them, Mbit/s",
         messages: u32 = "messages of the sender: new payload up to a segment that is not full",
         message_bytes: f64 = "mean payload of the latest 512 of them, bytes; NaN with fewer than three",
         message_mbps: f64 = "their payload per time, without pauses, Mbit/s; NaN as above",
@@ -161,6 +169,26 @@ results::tables! {
         queue: f64 = "place of that RTT between the lowest (0) and the latest highest (1); NaN without",
         confidence: f64 = "from 0 to 1",
         reason: String = "the rule that told its kind",
+    }
+
+    /// One row per unit of work: a response of the server to the client, or a frame of the sender.
+    units: Units of UnitRow, Required {
+        connection: u32 = "number of the connection",
+        unit: String = "response, or frame_delay: new payload up to a segment that is not full",
+        up: u32 = "1 if the client sent it, 0 if the server did",
+        is_part: u32 = "1 if more of a frame followed in full segments: frames that came as one have parts",
+        start_s: f64 = "first packet of the request, or of the frame, s",
+        requested_s: f64 = "last packet of the request, s; NaN of frames",
+        first_s: f64 = "first packet of it, s; NaN without",
+        last_s: f64 = "last packet that it needed, s; NaN without",
+        acked_s: f64 = "ACK of its end, without the delay by the receiver, s; NaN without",
+        requests: u32 = "requests that overlapped; 0 for frames",
+        request_bytes: u64 = "payload of these, bytes",
+        bytes: u64 = "payload of it, bytes",
+        retransmissions: u32 = "its segments that passed again",
+        round_trips: u32 = "times of half an RTT or more in which its rest waited for ACKs",
+        round_trips_s: f64 = "these times, s",
+        paused_s: f64 = "time beyond an RTT in which all of it so far was acknowledged, s",
     }
 
     /// One row per RST segment.

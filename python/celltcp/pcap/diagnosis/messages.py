@@ -6,6 +6,8 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 #: Minimum number of messages, and their minimum share of the payload.
@@ -24,6 +26,8 @@ _MAX_SHORT_SHARE = 0.9
 _PASSING_RATIO, _MIN_PASSING_SHARE = 2, 0.02
 #: Minimum time without data between messages, over the time from segment to segment within one.
 _MIN_PAUSE_RATIO = 2
+#: Minimum excess of larger messages over the usual size, as a share, and minimum number of large ones.
+_MIN_LARGER_SHARE, _MIN_LARGE = 0.2, 5
 #: Maximum number of segments of the receiver for each message: answers to requests are none.
 _MAX_REQUEST_SHARE = 0.5
 
@@ -72,6 +76,39 @@ def messages_of(row: Mapping[Hashable, Any]) -> Messages | None:
     if is_window or not is_regular or row[f"segments_{other}"] > _MAX_REQUEST_SHARE * number:
         return None
     return Messages(number, float(row["message_mbps"]), interval_ms)
+
+
+class LargeMessages(NamedTuple):
+    """Messages beyond the usual ones of a stream, such as its key frames."""
+
+    #: Payload of a usual message, and of a large one beside it, bytes.
+    usual_bytes: float
+    bytes: float
+    #: Time from one large message to the next, ms.
+    interval_ms: float
+
+
+def large_messages(frames: pd.DataFrame) -> LargeMessages | None:
+    """Returns the large messages among the frames of a stream, at regular times; None without any.
+
+    A large message may come as one with the usual ones behind it.
+
+    Args:
+        frames: units of work of the stream, with `start_s` and `bytes`.
+    """
+    usual = float(frames["bytes"].median())
+    excess = (frames["bytes"] - usual).clip(lower=0)
+    is_larger = excess > _MIN_LARGER_SHARE * usual
+    runs = frames.assign(excess=excess)[is_larger].groupby((~is_larger).cumsum()[is_larger])
+    starts_s, sizes = runs["start_s"].first(), runs["excess"].sum()
+    starts_s, sizes = starts_s[sizes > usual], sizes[sizes > usual]
+    gaps_s = starts_s.diff().dropna()
+    if len(gaps_s) < _MIN_LARGE or usual <= 0:
+        return None
+    low_s, gap_s, high_s = gaps_s.quantile([0.25, 0.5, 0.75])
+    if high_s - low_s > _MAX_RANGE * gap_s:
+        return None
+    return LargeMessages(usual, float(sizes.median()), 1e3 * float(gap_s))
 
 
 def passing_mbps(row: Mapping[Hashable, Any], messages: Messages, headers: int) -> float:

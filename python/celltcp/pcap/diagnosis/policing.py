@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
-from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.scenarios.quantity_texts import size_text, three_digits
 
 #: Beginning of the sentence about a policer.
 POLICER = "a policer on the path"
+#: Words about a policer whose bucket is not known.
+_BETWEEN = "between the losses this rate passed"
 #: Minimum number of losses without a queue, and of steps between them.
 _MIN_LOSSES = 20
 _MIN_STEPS = 8
@@ -89,10 +91,11 @@ def policer(evidence: Evidence) -> str:
     mbps = three_digits(8e-6 * found.rate)
     # Beside the receiver, a queue before the policer may hide from the echoes of timestamps.
     beginning = "" if evidence.is_at_sender else "most likely "
+    burst = evidence.row.get("policer_burst_bytes", 0)
+    why = f"its bucket of {size_text(burst)} explains which" if burst > 0 else _BETWEEN
     return (
         f"{beginning}{POLICER} limits the rate to {mbps} Mbit/s of payload: {found.lost} segments "
-        f"were lost, at least {found.low} of them without a queue, and between the losses this rate "
-        "passed"
+        f"were lost, at least {found.low} of them without a queue, and {why}"
     )
 
 
@@ -113,6 +116,10 @@ def policing(evidence: Evidence) -> Policing | None:
     lost = lost.sort_values(["t_s", "seq"])
     usual_ms = min(usual_rtt_ms, _MAX_USUAL_RATIO * lowest_ms)
     is_low = (lost["rtt_ms"] <= _MAX_LOW_RATIO * usual_ms).to_numpy()
+    if row.get("policer_mbps", 0) > 0:
+        return Policing(
+            125e3 * float(row["policer_mbps"]), float(lost["t_s"].min()), len(lost), int(is_low.sum())
+        )
     # Slow start may have filled the queue of the link, too.
     low = lost[is_low]
     is_short = low["queue"].median() < _MAX_SHORT_QUEUE or not has_queue(

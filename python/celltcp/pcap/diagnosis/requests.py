@@ -58,6 +58,11 @@ class Requests(NamedTuple):
         rest_ms = self.cycle_ms - self.rtt_ms - self.think_ms - self.gap_ms
         return max(rest_ms, _MIN_PASSING_SHARE * self.rtt_ms)
 
+    def at_link(self, mbps: float) -> Requests:
+        """Returns the requests on a link of this rate: applications take the rest of their time."""
+        waited_ms = self.passing_ms - 8e-3 * self.answer_bytes / mbps
+        return self._replace(gap_ms=self.gap_ms + waited_ms) if waited_ms >= _MIN_WAIT_MS else self
+
     def rate_text(self, segment_bytes: float) -> str:
         """Returns what the answers show of the capacity, as text."""
         size = size_text(self.answer_bytes)

@@ -25,7 +25,9 @@ use super::rtt::{Rtts, Sample};
 use super::sender_clock::SenderClock;
 use super::stalls::Stalls;
 use super::timestamp_rtt::TimestampRtt;
+use super::trains::{Arrival, Trains};
 use super::undecided::Undecided;
+use super::units::Units;
 use crate::sequence;
 use gaps::Gap;
 use resumption::Resumption;
@@ -126,6 +128,10 @@ pub(super) struct Direction {
     /// First and last time of payload.
     pub(super) payload_ns: Option<(u64, u64)>,
     pub(super) messages: Messages,
+    pub(super) units: Units,
+    /// Trains of its data from the sender to the capture, and of their ACKs.
+    pub(super) data_trains: Trains,
+    pub(super) acked_trains: Trains,
     /// Payload of its last segment with any, bytes.
     pub(super) last_len: u32,
     last_ack: Option<u64>,
@@ -228,6 +234,24 @@ impl Direction {
             self.interval.held_ns += silence_ns;
         } else if has_all_acks && 4 * held_ns < silence_ns {
             self.interval.paused_ns += silence_ns;
+        }
+    }
+
+    /// Adds new data to the trains on the way to the capture, by the times at which its sender sent them.
+    pub(super) fn on_train_data(&mut self, segment: &SeenSegment, kind: SegmentKind) {
+        let sent = segment
+            .timestamp
+            .and_then(|value| self.clock.sent_ns(value));
+        match sent.filter(|_| kind == SegmentKind::New) {
+            Some((sent_ns, tick_ns)) => {
+                let arrival = Arrival {
+                    sent_ns,
+                    at_ns: segment.at_ns,
+                    bytes: u64::from(segment.len),
+                };
+                self.data_trains.on_arrival(arrival, tick_ns);
+            }
+            None => self.data_trains.end(),
         }
     }
 

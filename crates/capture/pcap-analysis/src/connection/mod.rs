@@ -28,8 +28,10 @@ mod sack_history;
 mod sender_clock;
 mod stalls;
 mod timestamp_rtt;
+mod trains;
 mod turns;
 mod undecided;
+mod units;
 mod waits;
 
 use tcp::{Ecn, Flags, Segment};
@@ -45,6 +47,7 @@ pub use loss::LOSS_KINDS;
 use pause::Pause;
 use reset_origin::ResetOrigin;
 use turns::{NewData, Turns};
+use units::UnitData;
 use waits::Waits;
 
 /// Time without packets beyond this counts as idle, ns.
@@ -347,11 +350,27 @@ impl Connection {
             rtt_ns: seen.near_ns,
         });
         let kind = from.on_data(&seen, is_closed);
+        let is_full = u64::from(segment.len) >= from.min_full_segment(to);
         if segment.len > 0 && kind == SegmentKind::New {
-            let is_full = u64::from(segment.len) >= from.min_full_segment(to);
             from.messages.on_new_data(at_ns, segment.len, is_full);
+            if side == 0 {
+                let is_all_acked = to.flight.is_empty();
+                to.units.on_request(at_ns, segment.len, is_all_acked);
+            }
         }
         if segment.len > 0 && kind != SegmentKind::Probe {
+            let waited_ns = new_data.as_ref().map_or(0, NewData::waited_ns);
+            let unit_data = UnitData {
+                at_ns,
+                start,
+                end: start + u64::from(segment.len),
+                kind,
+                is_full,
+                paused_ns: waited_ns,
+                rtt_ns: seen.near_ns + from.answers.min_ns().unwrap_or(0),
+            };
+            from.units.on_data(&unit_data);
+            from.on_train_data(&seen, kind);
             if let Some(data) = new_data.filter(|_| kind == SegmentKind::New) {
                 self.turns.on_new_data(side, &data);
             }
@@ -426,6 +445,14 @@ impl Connection {
             if self.directions[side].undecided.is_due(at_ns) {
                 self.append_loss_rows(side, at_ns, tables);
             }
+            self.append_unit_rows(side, tables);
+        }
+    }
+
+    fn append_unit_rows(&mut self, side: usize, tables: &mut Tables) {
+        let units = &mut self.directions[side].units;
+        for row in units.rows(self.number, side == 0, self.begin_ns) {
+            tables.units.push(row);
         }
     }
 
@@ -489,6 +516,8 @@ impl Connection {
                 self.classify_first(side);
             }
             self.append_loss_rows(side, u64::MAX, tables);
+            self.directions[side].units.finish();
+            self.append_unit_rows(side, tables);
             let up = side == 0;
             if let Some(row) = self.directions[side].interval.row(self.number, up) {
                 tables.intervals.push(row);

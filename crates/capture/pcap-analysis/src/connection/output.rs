@@ -10,6 +10,7 @@ use super::direction::{Direction, SegmentKind};
 use super::limits::LimitShares;
 use super::loss::Kind;
 use super::rtt::Rtts;
+use super::trains::{TrainRates, Trains};
 use super::{Connection, capture_point, messages};
 use crate::sequence;
 
@@ -76,6 +77,11 @@ impl Connection {
         let reset = self.reset_origin.first();
         let messages = sender.messages.summary();
         let message = |of: fn(&messages::Summary) -> f64| messages.as_ref().map_or(f64::NAN, of);
+        let [acked_trains, data_trains] =
+            [&sender.acked_trains, &sender.data_trains].map(Trains::rates);
+        let mbps = |rates: &Option<TrainRates>, of: fn(&TrainRates) -> f64| {
+            rates.as_ref().map_or(f64::NAN, |rates| 8e-6 * of(rates))
+        };
         let [waits_up, waits_down] = self.turns.waits();
         let both = |what: fn(&Direction) -> bool| what(up) && what(down);
         ConnectionRow {
@@ -182,6 +188,14 @@ impl Connection {
             turns_down_s: seconds(waits_down.turns_ns),
             pauses_up_s: seconds(waits_up.pauses_ns),
             pauses_down_s: seconds(waits_down.pauses_ns),
+            far_trains: acked_trains.as_ref().map_or(0, |rates| rates.count as u32),
+            far_train_mbps: mbps(&acked_trains, |rates| rates.median),
+            far_train_low_mbps: mbps(&acked_trains, |rates| rates.p10),
+            far_train_high_mbps: mbps(&acked_trains, |rates| rates.p90),
+            near_trains: data_trains.as_ref().map_or(0, |rates| rates.count as u32),
+            near_train_mbps: mbps(&data_trains, |rates| rates.median),
+            near_train_low_mbps: mbps(&data_trains, |rates| rates.p10),
+            near_train_high_mbps: mbps(&data_trains, |rates| rates.p90),
             messages: sender.messages.count,
             message_bytes: message(|summary| summary.bytes),
             message_mbps: message(|summary| 8e-6 * summary.rate),

@@ -40,16 +40,28 @@ impl SenderClock {
         self.last.value
     }
 
+    /// Returns the time of `value` on the clock of the capture since the first timestamp, and the length of a tick, ns.
+    pub(super) fn sent_ns(&self, value: u32) -> Option<(u64, u64)> {
+        let (first, tick_ns) = (self.first?, self.tick_ns()?);
+        let ticks = (value.wrapping_sub(first.value) as i32).max(0);
+        // The mean has the delay of the latest packet, and clocks have round ticks.
+        let unit = 10f64.powf(tick_ns.max(10.0).log10().floor() - 1.0);
+        let round_ns = ((tick_ns / unit).round() * unit) as u64;
+        Some((ticks as u64 * round_ns, round_ns))
+    }
+
+    /// Returns the mean length of a tick on the clock of the capture, ns.
+    fn tick_ns(&self) -> Option<f64> {
+        let ticks = self.last.value.wrapping_sub(self.first?.value);
+        let time = self.last.at_ns.saturating_sub(self.first?.at_ns);
+        let is_known = (MIN_TICKS..=i32::MAX as u32).contains(&ticks) && time >= MIN_NS;
+        is_known.then(|| time as f64 / f64::from(ticks))
+    }
+
     /// Returns by how much more the capture's clock advanced than the sender's, from its last timestamp to `value` at
     /// `at_ns`.
     pub(super) fn surplus_ns(&self, value: u32, at_ns: u64) -> Option<u64> {
-        let (first, last) = (self.first?, self.last);
-        let ticks = last.value.wrapping_sub(first.value);
-        let time = last.at_ns.saturating_sub(first.at_ns);
-        if ticks < MIN_TICKS || time < MIN_NS || ticks > i32::MAX as u32 {
-            return None;
-        }
-        let tick_ns = time as f64 / f64::from(ticks);
+        let (last, tick_ns) = (self.last, self.tick_ns()?);
         let own_ns = f64::from((value.wrapping_sub(last.value) as i32).max(0)) * tick_ns;
         let captured_ns = at_ns.saturating_sub(last.at_ns);
         Some(captured_ns.saturating_sub(own_ns as u64))
@@ -75,6 +87,16 @@ mod tests {
             assert_eq!(clock.surplus_ns(next, at_ns), Some(0));
             assert_eq!(clock.surplus_ns(next, at_ns + 3_000 * MS), Some(3_000 * MS));
         }
+    }
+
+    #[test]
+    fn packets_of_a_tick_were_sent_at_one_time_whenever_they_arrive() {
+        let mut clock = SenderClock::default();
+        for number in 0..100 {
+            clock.on_timestamp(number, u64::from(number) * MS);
+        }
+        clock.on_timestamp(99, 103 * MS);
+        assert_eq!(clock.sent_ns(99), Some((99 * MS, MS)));
     }
 
     #[test]

@@ -26,6 +26,18 @@ pub(super) struct NewData {
     pub(super) rtt_ns: u64,
 }
 
+impl NewData {
+    /// Returns the time for which the application let its side wait after the last ACK, ns; 0 if it is too short to tell.
+    pub(super) fn waited_ns(&self) -> u64 {
+        let waited_ns = self.at_ns.saturating_sub(self.acked_ns + self.rtt_ns);
+        if waited_ns < MIN_NS.max(self.rtt_ns) {
+            0
+        } else {
+            waited_ns
+        }
+    }
+}
+
 /// Waits for both applications.
 #[derive(Default)]
 pub(super) struct Turns {

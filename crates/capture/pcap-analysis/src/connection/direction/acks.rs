@@ -6,6 +6,7 @@ use super::super::delayed_ack::LastAck;
 use super::super::flight::{AckResult, SentRange};
 use super::super::loss::Loss;
 use super::super::rtt::Sample;
+use super::super::trains::Arrival;
 use super::Direction;
 use crate::sequence;
 
@@ -95,6 +96,30 @@ impl Direction {
             self.on_dsack(segment, ack);
         }
         if ack > previous {
+            // What may have been held back is dated by the RTT beside it.
+            let is_held = segment.len > 0 || result.advanced <= self.full_segment();
+            let acked_ns = |last_ns: u64, end: u64| {
+                let beside = self.queue.nearest_sample(last_ns, end);
+                let rtt_ns = beside.map(|sample| sample.rtt_ns).or(self.queue.min_ns());
+                let arrived_ns = rtt_ns.map_or(at_ns, |rtt_ns| last_ns + rtt_ns);
+                if is_held {
+                    arrived_ns.min(at_ns)
+                } else {
+                    at_ns
+                }
+            };
+            self.units.on_ack(ack, acked_ns);
+            match result.sample.filter(|_| !result.is_selective) {
+                Some(sample) => {
+                    let arrival = Arrival {
+                        sent_ns: sample.at_ns,
+                        at_ns,
+                        bytes: result.advanced,
+                    };
+                    self.acked_trains.on_arrival(arrival, 0);
+                }
+                None => self.acked_trains.end(),
+            }
             self.ignored_duplicates.on_advance();
             self.gaps.retain(|gap| gap.end > ack);
             let rtt = self.answers.smoothed_ns().unwrap_or(0);

@@ -1,0 +1,52 @@
+"""Rate of the narrowest link by the gaps of packet trains, which a sender need not fill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from celltcp.scenarios.quantity_texts import three_digits
+
+#: Minimum number of trains, and maximum range of their rates as a share if they are no more.
+_MIN_TRAINS, _MAX_RANGE = 2, 0.1
+#: Sides of a capture on which trains show the path, by its place.
+_SIDES = {"sender": ("far",), "receiver": ("near",), "between": ("far", "near")}
+
+
+class LinkRate(NamedTuple):
+    """Rate of the narrowest link, Mbit/s of payload: median and 80 % of the trains, by their bytes.
+
+    Other traffic on the link stretches gaps, and a rate that varies spreads them.
+    """
+
+    trains: int
+    mbps: float
+    low_mbps: float
+    high_mbps: float
+
+    def __str__(self) -> str:
+        low, high = three_digits(self.low_mbps), three_digits(self.high_mbps)
+        return low if low == high else f"{low} to {high}"
+
+    def gaps_text(self, ratio: float) -> str:
+        """Returns the range of the rate as text, times a ratio of headers and payload to payload."""
+        low, high = ratio * self.low_mbps, ratio * self.high_mbps
+        return f"by the gaps in {self.trains} bursts, of which 80 % have {low:.2f} to {high:.2f} Mbit/s"
+
+
+def link_rate(row: Mapping[Any, Any]) -> LinkRate | None:
+    """Returns the rate of the narrowest link of the path of a connection; None with too few trains."""
+    sides = _SIDES.get(str(row["place"]), ())
+    rates = [
+        LinkRate(
+            int(row[f"{side}_trains"]),
+            *(float(row[f"{side}_train_{name}mbps"]) for name in ("", "low_", "high_")),
+        )
+        for side in sides
+        if row[f"{side}_trains"] >= _MIN_TRAINS
+    ]
+    slowest = min(rates, key=lambda rate: rate.mbps, default=None) if len(rates) == len(sides) else None
+    if slowest is None:
+        return None
+    is_certain = slowest.high_mbps <= (1 + _MAX_RANGE) * slowest.low_mbps
+    return slowest if is_certain or slowest.trains > _MIN_TRAINS else None

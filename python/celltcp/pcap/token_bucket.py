@@ -1,0 +1,169 @@
+"""Token bucket of a policer: the rate and burst that explain which segments it dropped.
+
+A segment is dropped if the bucket has fewer tokens than its bytes. A full queue drops the same ones,
+but delays others by up to its size over its rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from celltcp._core import CaptureAnalysis
+from celltcp.pcap.diagnosis.evidence import records
+from celltcp.pcap.outcome import POLICER_COLUMNS
+
+#: Number of rates that are tried, and their range as multiples of the mean rate.
+_RATES, _MIN_RATIO, _MAX_RATIO = 100, 0.95, 5.0
+#: Ranges around the best rate in which further ones are tried, as shares of it.
+_STEPS = (0.05, 0.004, 0.0004)
+#: Number of bursts that are tried for each rate.
+_BURSTS = 41
+#: Maximum sum of the shares of segments, passed and dropped, that a bucket does not explain. In draws,
+#: policers had 0.03 or less, and random losses 0.5 or more.
+_MAX_ERROR = 0.06
+#: Minimum number of drops.
+_MIN_DROPS = 20
+#: Maximum delay of the path, as a share of that of a queue of the same size.
+_MAX_DELAY_SHARE = 0.5
+#: Maximum delay of the path of a candidate beyond its lowest RTT: a share of it, and ms.
+_MAX_QUEUE_SHARE, _MAX_QUEUE_MS = 0.35, 5.0
+#: Maximum number of packets of a connection that are read again.
+_MAX_PACKETS = 1_000_000
+#: Number of records that are read at a time.
+_RECORDS = 200_000
+
+
+class TokenBucket(NamedTuple):
+    """Rate and burst of a policer, in payload."""
+
+    mbps: float
+    burst_bytes: float
+
+
+def with_token_buckets(connections: pa.Table, losses: pa.Table, readable: Collection[str]) -> pa.Table:
+    """Returns the connections with the policer that explains their losses, from a second look at them.
+
+    Only captures that can be read again are `readable`.
+    """
+    rows = records(connections.to_pandas())
+    candidates = [row for row in rows if str(row["file"]) in readable and _is_candidate(row)]
+    buckets: dict[tuple[Any, Any], TokenBucket] = {}
+    all_losses = losses.to_pandas() if candidates else pd.DataFrame()
+    for file in {str(row["file"]) for row in candidates}:
+        own = [row for row in candidates if str(row["file"]) == file]
+        sent = _segments(file, {int(row["connection"]) for row in own})
+        lost = all_losses[all_losses["file"] == file]
+        lost = lost[~lost["kind"].isin(["spurious", "reordering"])]
+        for row in own:
+            bucket = token_bucket(row, _of(sent, row), _of(lost, row))
+            if bucket is not None:
+                buckets[file, row["connection"]] = bucket
+    found = [buckets.get((str(row["file"]), row["connection"])) for row in rows]
+    for name, meaning in POLICER_COLUMNS.items():
+        values = [np.nan if each is None else float(getattr(each, name[8:])) for each in found]
+        field: pa.Field[Any] = pa.field(name, pa.float64(), metadata={"meaning": meaning})
+        connections = connections.append_column(field, pa.array(values, pa.float64()))
+    return connections
+
+
+def _is_candidate(row: Mapping[Hashable, Any]) -> bool:
+    """Returns whether a sender has lost many segments of a connection without a long queue."""
+    lost = row["losses_congestion"] + row["losses_random"] + row["losses_tail"]
+    lowest_ms = row["far_rtt_min_ms"]
+    max_ms = lowest_ms + max(_MAX_QUEUE_SHARE * lowest_ms, _MAX_QUEUE_MS)
+    packets = row["packets_up"] + row["packets_down"]
+    is_short = row["far_rtt_p95_ms"] <= max_ms and packets <= _MAX_PACKETS
+    return bool(row["place"] == "sender" and lost >= _MIN_DROPS and is_short)
+
+
+def _of(table: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
+    """Returns the rows of the sender of a connection."""
+    is_own = (table["connection"] == row["connection"]) & (table["up"] == (row["direction"] == "up"))
+    own: pd.DataFrame = table[is_own]
+    return own
+
+
+def _segments(file: str, connections: Collection[int]) -> pd.DataFrame:
+    """Returns the segments with payload of connections of a capture."""
+    analysis = CaptureAnalysis(file, segments=True)
+    numbers = pa.array(sorted(connections), pa.uint32())
+    columns = ["connection", "up", "t_s", "seq", "len"]
+    parts, has_more = [], True
+    while has_more:
+        has_more = analysis.advance(_RECORDS)
+        batch = analysis.take_tables()["segments"].select(columns)
+        rows = batch.filter(pc.is_in(batch["connection"], numbers)).to_pandas()
+        parts.append(rows[rows["len"] > 0])
+    return pd.concat(parts, ignore_index=True)
+
+
+def token_bucket(
+    row: Mapping[Hashable, Any], sent: pd.DataFrame, losses: pd.DataFrame
+) -> TokenBucket | None:
+    """Returns the token bucket that explains the losses of a connection; None if there is none.
+
+    The capture is at the sender: elsewhere, what was dropped has no times.
+
+    Args:
+        row: row of the connection.
+        sent: its segments with payload of the sender.
+        losses: its losses, without spurious ones and reordering.
+    """
+    sent = sent.sort_values("t_s")
+    keys = (pd.MultiIndex.from_frame(each[["t_s", "seq"]]) for each in (sent, losses))
+    all_keys, lost_keys = keys
+    is_lost = all_keys.isin(lost_keys)
+    if row["place"] != "sender" or is_lost.sum() < _MIN_DROPS:
+        return None
+    times_s, sizes = sent["t_s"].to_numpy(float), sent["len"].to_numpy(float)
+    error, rate, burst = _fit(times_s, sizes, is_lost)
+    delay_ms = float(row["far_rtt_p95_ms"] - row["far_rtt_min_ms"])
+    if error > _MAX_ERROR or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
+        return None
+    return TokenBucket(8e-6 * rate, burst)
+
+
+def _fit(
+    times_s: NDArray[np.float64], sizes: NDArray[np.float64], is_lost: NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """Returns the error, rate and burst of the token bucket that explains most segments."""
+    passed = np.where(is_lost, 0.0, sizes)
+    before = np.cumsum(passed) - passed
+    mean = float(passed.sum()) / max(float(times_s[-1] - times_s[0]), 1e-3)
+    fits: list[tuple[float, float, float]] = []
+    # Near the mean, a bucket is seldom full, and its tokens are the sum of a long time.
+    rates = np.geomspace(_MIN_RATIO, _MAX_RATIO, _RATES) * mean
+    for step in _STEPS:
+        fits += [_fit_burst(rate, times_s, sizes, before, is_lost) for rate in rates]
+        rates = min(fits)[1] * np.linspace(1 - step, 1 + step, _RATES // 2)
+    return min(fits)
+
+
+def _fit_burst(
+    rate: float,
+    times_s: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    before: NDArray[np.float64],
+    is_lost: NDArray[np.bool_],
+) -> tuple[float, float, float]:
+    """Returns the error of the best burst at a rate, the rate and the burst.
+
+    `before` has the bytes that passed before each segment.
+    """
+    used = before - rate * times_s
+    # Tokens taken by the segment and those before it, since the bucket was full.
+    needed = used - np.minimum.accumulate(used) + sizes
+    needed_passed = np.sort(needed[~is_lost])
+    needed_lost = np.sort(needed[is_lost])
+    bursts = np.quantile(needed_lost, np.linspace(0, 1, _BURSTS))
+    above = 1 - np.searchsorted(needed_passed, bursts, "right") / len(needed_passed)
+    below = np.searchsorted(needed_lost, bursts, "left") / len(needed_lost)
+    best = int(np.argmin(above + below))
+    return float(above[best] + below[best]), float(rate), float(bursts[best])

@@ -1,0 +1,169 @@
+"""Tables of units of work in captures: percentiles of their times, causes of delays, slowest ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from celltcp.files.atomic_write import atomic_write
+from celltcp.pcap.units import FRAME, PARTS, RESPONSE
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.present.terminal import Terminal
+from celltcp.scenarios.quantity_texts import ms_text, time_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.pcap import CaptureAnalyses
+    from celltcp.pcap.outcome import UnitsOutcome
+
+#: Width of a pipe, characters: all columns of a table fit.
+_PIPE_WIDTH = 1_000
+#: Minimum number of units whose times are printed: fewer are those of a page or a transfer.
+_MIN_PRINTED = 3
+#: Minimum numbers of units for a 95th and a 99th percentile.
+_MIN_P95, _MIN_P99 = 20, 100
+#: Maximum number of the slowest units of a kind that are printed.
+_MAX_SLOWEST = 5
+#: Plurals of units.
+_NOUNS = {RESPONSE: "responses", FRAME: "frames"}
+
+
+def applications_of(analyses: CaptureAnalyses, deadline_s: float | None) -> list[UnitsOutcome]:
+    """Returns the times of the units of each kind and server, those with most units first.
+
+    The deadline of frames is the time until the next one unless given; responses have none.
+    """
+    groups = sorted(_groups(analyses), key=lambda group: -len(group[1]))
+    return [_application(*key, units, deadline_s) for key, units in groups]
+
+
+def _groups(analyses: CaptureAnalyses) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """Yields file, server, kind and rows of the units of each kind and server."""
+    columns = ["file", "connection", "server", "start_ns", "message_interval_ms"]
+    servers = analyses.connections[columns]
+    units = analyses.units.merge(servers, on=["file", "connection"])
+    for (file, server, unit), rows in units.groupby(["file", "server", "unit"], observed=True):
+        yield (str(file), str(server), str(unit)), rows
+
+
+def _application(
+    file: str, server: str, unit: str, units: pd.DataFrame, deadline_s: float | None
+) -> UnitsOutcome:
+    times_s = units["duration_s"].dropna().to_numpy(float)
+
+    def percentile(part: float, least: int = 1) -> float | None:
+        return float(np.percentile(times_s, part)) if len(times_s) >= least else None
+
+    if deadline_s is None and unit == FRAME:
+        deadline_s = float(units["message_interval_ms"].median()) / 1e3
+    late_share = None
+    if deadline_s is not None and len(units):
+        # What had no end in the capture is late as well.
+        late_share = 1 - float((times_s <= deadline_s).sum()) / len(units)
+    counts = units.loc[units["delayed_by"] != "", "delayed_by"].value_counts()
+    return {
+        "file": file,
+        "server": server,
+        "unit": unit,
+        "count": len(units),
+        "unfinished": int(units["duration_s"].isna().sum()),
+        "mean_s": float(times_s.mean()) if len(times_s) else None,
+        "p50_s": percentile(50),
+        "p95_s": percentile(95, _MIN_P95),
+        "p99_s": percentile(99, _MIN_P99),
+        "max_s": percentile(100),
+        "deadline_s": deadline_s,
+        "late_share": late_share,
+        "delayed_by": {str(cause): int(count) for cause, count in counts.items()},
+    }
+
+
+def print_units(analyses: CaptureAnalyses, deadline_s: float | None) -> None:
+    """Prints the times of units of work, and the slowest ones of each kind with what delayed them."""
+    printed = [
+        each for each in applications_of(analyses, deadline_s) if (each["count"] or 0) >= _MIN_PRINTED
+    ]
+    if not printed:
+        return
+    has_late = any(each["late_share"] is not None for each in printed)
+    headings = ("number", "mean ms", "median", "95 %", "99 %", "longest", *(["late %"] * has_late))
+    rows = []
+    for each in printed:
+        times = (each[name] for name in ("mean_s", "p50_s", "p95_s", "p99_s", "max_s"))
+        late = [] if not has_late else [_percent(each["late_share"])]
+        texts = ("" if time_s is None else f"{1e3 * time_s:.0f}" for time_s in times)
+        name = f"{_NOUNS[each['unit']]} of {each['server']}"
+        rows.append((name, str(each["count"]), *texts, *late))
+    columns = (Column("", no_wrap=True), *number_columns(*headings))
+    Terminal(_PIPE_WIDTH).print_table(
+        Table(columns, tuple(rows), frame="none", title="Times of units of work")
+    )
+    groups = dict(_groups(analyses))
+    for each in printed:
+        _print_causes(each, groups[each["file"], each["server"], each["unit"]])
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"
+
+
+def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
+    """Prints what delayed the slow units of a kind, and the slowest ones."""
+    noun, causes = _NOUNS[application["unit"]], application["delayed_by"]
+    if application["unit"] == FRAME and application["deadline_s"] is not None:
+        click.echo(
+            f"{noun}: delays are from when each was due by those around it, with half the lowest RTT; "
+            f"late: above {ms_text(1e3 * application['deadline_s'])}"
+        )
+    if application["unfinished"]:
+        click.echo(f"{noun}: {application['unfinished']} without an end in the capture")
+    if not causes:
+        return
+    texts = [f"{count} by {cause}" for cause, count in causes.items()]
+    click.echo(f"{noun}: {sum(causes.values())} took longer than usual: {', '.join(texts)}")
+    slow = units[units["delayed_by"] != ""].nlargest(_MAX_SLOWEST, "duration_s")
+    start_ns = units["start_ns"].min()
+    rows = [
+        (
+            str(row["connection"]),
+            f"{(row['start_ns'] - start_ns) / 1e9 + row['start_s']:.2f}",
+            f"{1e3 * row['duration_s']:.0f}",
+            *([_ms(row["first_byte_s"])] if application["unit"] == RESPONSE else []),
+            f"{row['bytes'] / 1e3:.1f}",
+            str(int(row["losses"])),
+            _parts_text(row),
+        )
+        for row in slow.to_dict("records")
+    ]
+    first = ["first byte ms"] if application["unit"] == RESPONSE else []
+    columns = number_columns("connection", "start s", "time ms", *first, "kB", "losses")
+    table = Table(
+        (*columns, Column("delayed by", no_wrap=True)),
+        tuple(rows),
+        frame="none",
+        title=f"Slowest {noun}",
+    )
+    Terminal(_PIPE_WIDTH).print_table(table)
+
+
+def _ms(time_s: float) -> str:
+    return "" if np.isnan(time_s) else f"{1e3 * time_s:.0f}"
+
+
+def _parts_text(row: dict[Any, Any]) -> str:
+    """Returns what delayed a unit, with the time of that part, as text."""
+    text = str(row["delayed_by"])
+    part = next((name for name, cause in PARTS.items() if text.startswith(cause)), "queue_s")
+    return f"{text} ({time_text(float(row[part]))})" if row[part] > 0 else text
+
+
+def write_units(analyses: CaptureAnalyses, file: Path) -> Path:
+    """Writes the units of work of all connections as CSV; returns the file."""
+    with atomic_write(file) as partial:
+        analyses.units.to_csv(partial, index=False, float_format="%.9g")
+    return file

@@ -1,0 +1,278 @@
+"""Units of work in captures: each response, and each frame of a stream, with what delayed it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from celltcp.pcap.diagnosis.evidence import records
+from celltcp.pcap.diagnosis.messages import messages_of
+from celltcp.pcap.outcome import UNIT_COLUMNS
+
+#: Names of units of work, as `celltcp.comparison.units_of_work` has them.
+RESPONSE, FRAME = "response", "frame_delay"
+
+#: Minimum excess of a slow unit over the median of its kind: as a share of it, and RTTs.
+_MIN_EXCESS_SHARE, _MIN_EXCESS_RTTS = 0.25, 0.5
+#: Minimum size over the median one at which a unit is slow for its size.
+_MIN_SIZE_RATIO = 1.5
+#: Maximum time between the handshake and the first request that is a part of it, s.
+_MAX_AFTER_HANDSHAKE_S = 0.005
+#: Part of an interval by which frames may be due later than that: applications drift.
+_MAX_DRIFT = 0.05
+
+#: Columns of times that can delay a unit, with what each is.
+PARTS = {
+    "handshake_s": "handshake",
+    "server_s": "server",
+    "outage_s": "outage",
+    "timeout_s": "time-out",
+    "loss_s": "retransmission",
+    "round_trips_s": "further round trip",
+    "paused_s": "pause of the server",
+    "queue_s": "queue",
+}
+#: Further round trips of a connection that had losses before, which shrink the window.
+_SMALL_WINDOW = "further round trip in the window after losses"
+#: Cause of a delay: more payload than others.
+_SIZE = "size"
+#: Pause beside the receiver, where a lost end of the data sent looks alike.
+_PAUSE_OR_TAIL = "pause of the server, or a lost end"
+#: Cause of a delay of a frame without a loss: data that wait for those before them, or for losses of
+#: those and the smaller window that follows.
+_BACKLOG, _BEHIND_LOSSES = "frames before it", "losses of frames before it"
+
+
+def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Returns the tables with units of work as simulations have them, with what delayed each.
+
+    Of a stream with frames at regular times they are the frames, else the responses.
+    """
+    keys = ["file", "connection"]
+    losses = tables["losses"].to_pandas()
+    # What was sent again in vain after a time-out had no ACK meanwhile.
+    is_lost = ~losses["kind"].isin(["spurious", "reordering"])
+    losses = losses[is_lost | ((losses["kind"] == "spurious") & (losses["repair"] == "time-out"))]
+    raw = tables["units"].to_pandas()
+    unit_indices, loss_indices = (table.groupby(keys, observed=True).indices for table in (raw, losses))
+    parts = []
+    for row in records(tables["connections"].to_pandas()):
+        key = (row["file"], row["connection"])
+        own = raw.iloc[unit_indices.get(key, [])]
+        messages = messages_of(row)
+        if messages is not None:
+            is_own = (own["unit"] == FRAME) & (own["up"] == (row["direction"] == "up"))
+            units = _frames(own[is_own], row, messages.interval_ms / 1e3)
+        else:
+            units = _responses(own[own["unit"] == RESPONSE], row)
+        if len(units):
+            parts.append(_with_losses(units, losses.iloc[loss_indices.get(key, [])]))
+    if parts:
+        units = _with_causes(pd.concat(parts, ignore_index=True), tables["connections"].to_pandas())
+    else:
+        units = raw.iloc[:0].reindex(columns=[*raw, *UNIT_COLUMNS])
+    schema = tables["units"].schema
+    columns = [_column(units[field.name], field.type) for field in schema]
+    table = pa.table(columns, schema=schema)
+    for name, meaning in UNIT_COLUMNS.items():
+        kind: pa.DataType = pa.string() if name == "delayed_by" else pa.float64()
+        field: pa.Field[Any] = pa.field(name, kind, metadata={"meaning": meaning})
+        table = table.append_column(field, _column(units[name], kind))
+    return {**tables, "units": table}
+
+
+def _column(values: pd.Series, kind: pa.DataType) -> pa.Array[Any]:
+    """Returns values as an Arrow column, which keeps NaN."""
+    if pa.types.is_dictionary(kind):
+        texts = pa.array(values.astype(str).tolist(), pa.string())
+        encoded: pa.Array[Any] = texts.dictionary_encode().cast(kind)
+        return encoded
+    column: pa.Array[Any] = pa.array(values.tolist(), kind)
+    return column
+
+
+def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
+    """Returns the responses of a connection, with times between client and server at the client.
+
+    Requests on the way to the server, and the way back, take the same time.
+    """
+    is_down = row["direction"] == "down"
+    client_ms, server_ms = (
+        row[f"{'far' if is_client == is_down else 'near'}_rtt_min_ms"] for is_client in (True, False)
+    )
+    client_s, server_s = (0.0 if np.isnan(ms) else ms / 1e3 for ms in (client_ms, server_ms))
+    is_at_client = row["place"] == ("receiver" if is_down else "sender")
+    end_s = own["last_s"].cummax() if is_at_client else own["acked_s"]
+    units = own.assign(
+        file=row["file"],
+        end_s=end_s,
+        # At the capture, the request and the ACK come half an RTT later.
+        first_byte_s=own["first_s"] - own["start_s"] + client_s,
+        server_s=(own["first_s"] - own["requested_s"] - server_s).clip(lower=0),
+        rtt_s=client_s + server_s,
+        handshake_s=0.0,
+    )
+    first = units.index[:1]
+    connect_s = client_s + server_s + row["handshake_wait_s"] + _MAX_AFTER_HANDSHAKE_S
+    if row["handshake"] == "whole" and (units.loc[first, "start_s"] <= connect_s).all():
+        units.loc[first, "handshake_s"] = units.loc[first, "start_s"]
+        units.loc[first, "first_byte_s"] += units.loc[first, "start_s"]
+        units.loc[first, "start_s"] = 0.0
+    units = units.dropna(subset=["first_s"])
+    return units.assign(duration_s=units["end_s"] - units["start_s"])
+
+
+def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], interval_s: float) -> pd.DataFrame:
+    """Returns the frames of a stream with the times at which they are due, by a clock of the sender.
+
+    The way to the receiver takes half the lowest RTT. Frames that come as one stand for as many as its
+    size allows, and end where their share of its data does.
+    """
+    if own.empty:
+        return own.assign(file=row["file"])
+    rtt_s = 0.0 if np.isnan(row["rtt_min_ms"]) else row["rtt_min_ms"] / 1e3
+    is_at_receiver = row["place"] == "receiver"
+    # A frame is delivered behind those before it.
+    part_ends_s = own["last_s" if is_at_receiver else "acked_s"].cummax().to_numpy(float)
+    part_bytes = own["bytes"].cumsum().to_numpy(float)
+    # The parts of a frame are one.
+    groups = (own["is_part"].shift(fill_value=0) == 0).cumsum()
+    frames = own.groupby(groups).agg(
+        {
+            **dict.fromkeys(own.columns, "first"),
+            **dict.fromkeys(("bytes", "retransmissions"), "sum"),
+            **dict.fromkeys(("last_s", "acked_s"), "max"),
+        }
+    )
+    sizes = frames["bytes"].to_numpy(float)
+    usual = max(float(np.median(sizes)), 1.0)
+    by_size = np.clip(np.rint(sizes / usual), 1, None).astype(int)
+    starts_s = frames["start_s"].to_numpy(float)
+    frame_ends_s = frames["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).cummax()
+    counts, due_s = _slots(starts_s, frame_ends_s.to_numpy(float), by_size, interval_s)
+    frames = frames.assign(
+        file=row["file"],
+        start_s=due_s - (rtt_s / 2 if is_at_receiver else 0),
+        first_byte_s=np.nan,
+        rtt_s=rtt_s,
+        handshake_s=0.0,
+        server_s=0.0,
+        round_trips_s=0.0,
+        paused_s=0.0,
+    )
+    before = np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
+    repeated = frames.index.repeat(counts)
+    number = pd.Series(repeated).groupby(repeated).cumcount().to_numpy()
+    units, count = frames.loc[repeated].reset_index(drop=True), np.repeat(counts, counts)
+    share_ends = np.repeat(before, counts) + np.repeat(sizes, counts) * (number + 1) / count
+    parts = np.minimum(np.searchsorted(part_bytes, share_ends - 1), len(part_bytes) - 1)
+    # Without losses, data of a part arrive as they are sent.
+    rest = ((part_bytes[parts] - share_ends) / own["bytes"].to_numpy(float)[parts]).clip(0, 1)
+    spans_s = (own["last_s"] - own["start_s"]).where(own["retransmissions"] == 0, 0.0)
+    ends_s = part_ends_s[parts] - rest * spans_s.to_numpy(float)[parts]
+    received_s = ends_s - (0 if is_at_receiver else rtt_s / 2)
+    units = units.assign(
+        start_s=units["start_s"] + number * interval_s,
+        end_s=received_s,
+        bytes=(units["bytes"] / count).round().astype(int),
+    )
+    return units.assign(duration_s=(units["end_s"] - units["start_s"]).clip(lower=0))
+
+
+def _slots(
+    starts_s: NDArray[np.float64],
+    ends_s: NDArray[np.float64],
+    by_size: NDArray[np.int64],
+    period_s: float,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Returns for each message the number of its frames, and when it was due, s.
+
+    A message behind others that were not acknowledged yet is late; the application has paused before
+    one with an empty path.
+    """
+    counts, due_s = np.ones(len(starts_s), int), starts_s.copy()
+    for number in range(1, len(starts_s)):
+        last_s = due_s[number - 1]
+        steps = max(int(np.rint((starts_s[number] - last_s) / period_s)), 0)
+        has_paused = starts_s[number] > ends_s[number - 1] + period_s
+        count = by_size[number - 1] if has_paused else max(min(by_size[number - 1], steps), 1)
+        counts[number - 1] = count
+        # Messages of another size may come between those at regular times.
+        step = steps if has_paused or steps < count else count
+        due_s[number] = min(last_s + step * (1 + _MAX_DRIFT) * period_s, starts_s[number])
+    counts[-1] = by_size[-1]
+    return counts, due_s
+
+
+def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
+    """Returns units with the losses in their times, and the times in which each kind was repaired."""
+    starts_s, ends_s = units["start_s"].to_numpy(float), units["end_s"].to_numpy(float)
+    repaired_s = losses["repaired_s"].to_numpy(float)
+    lost_s = np.minimum(losses["t_s"].to_numpy(float), repaired_s)
+    kinds = np.where(losses["kind"] == "outage", 0, np.where(losses["repair"] == "time-out", 1, 2))
+    order = np.argsort(lost_s, kind="stable")
+    lost_s, repaired_s, kinds = lost_s[order], repaired_s[order], kinds[order]
+    times_s = np.zeros((len(units), 3))
+    counts = np.zeros(len(units), int)
+    longest_s = float((repaired_s - lost_s).max(initial=0))
+    firsts = np.searchsorted(lost_s, starts_s - longest_s)
+    lasts = np.searchsorted(lost_s, ends_s, "right")
+    for number, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+        covered_s = starts_s[number]
+        for loss in range(first, last):
+            if repaired_s[loss] <= starts_s[number]:
+                continue
+            counts[number] += int(lost_s[loss] >= starts_s[number])
+            from_s, until_s = max(lost_s[loss], covered_s), min(repaired_s[loss], ends_s[number])
+            if until_s > from_s:
+                times_s[number, kinds[loss]] += until_s - from_s
+                covered_s = until_s
+    units = units.assign(
+        losses=counts, outage_s=times_s[:, 0], timeout_s=times_s[:, 1], loss_s=times_s[:, 2]
+    )
+    # What a request or its response waited for a repair is no time of the application.
+    has_waited = (units["retransmissions"] == 0) & (counts > 0)
+    has_timeout = has_waited & (units["timeout_s"] > 0)
+    units.loc[has_timeout, "timeout_s"] = units["server_s"] - units["outage_s"]
+    units.loc[has_timeout, "server_s"] = 0.0
+    lost_before_s = times_s.sum(axis=1) * has_waited
+    units["server_s"] = (units["server_s"] - lost_before_s).clip(lower=0)
+    known = units[[name for name in PARTS if name != "queue_s"]].sum(axis=1)
+    rest_s = units["duration_s"] - units["rtt_s"] - known
+    return units.assign(queue_s=rest_s.clip(lower=0))
+
+
+def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame:
+    """Returns units with what delayed each slow one: the part that exceeds its median most."""
+    rows = connections.set_index(["file", "connection"])
+    index = pd.MultiIndex.from_frame(units[["file", "connection"]])
+    servers = rows["server"].reindex(index).to_numpy()
+    is_at_receiver = (rows["place"].reindex(index) == "receiver").to_numpy()
+    keys = [units["file"].to_numpy(), servers, units["unit"].to_numpy()]
+    columns = ["duration_s", "bytes", *PARTS]
+    medians = units[columns].groupby(keys).transform("median")
+    excess_s = units["duration_s"] - medians["duration_s"]
+    is_slow = (excess_s >= _MIN_EXCESS_SHARE * medians["duration_s"]) & (
+        excess_s >= _MIN_EXCESS_RTTS * units["rtt_s"]
+    )
+    parts = units[list(PARTS)] - medians[list(PARTS)]
+    causes = parts.idxmax(axis=1).map(PARTS)
+    causes = causes.where(parts.max(axis=1) > 0, PARTS["queue_s"])
+    causes[is_at_receiver & (causes == PARTS["paused_s"])] = _PAUSE_OR_TAIL
+    has_lost = units.groupby(["file", "connection"])["losses"].cumsum() > 0
+    causes[has_lost & (causes == PARTS["round_trips_s"])] = _SMALL_WINDOW
+    is_frame = units["unit"] == FRAME
+    causes[is_frame & (causes == PARTS["queue_s"])] = _BACKLOG
+    run = (is_slow != is_slow.shift()).cumsum()
+    lost = units["losses"] + units["losses"].shift(fill_value=0)
+    is_behind = lost.groupby(run).transform("sum") > 0
+    causes[is_behind & (causes == _BACKLOG)] = _BEHIND_LOSSES
+    is_large = units["bytes"] >= _MIN_SIZE_RATIO * medians["bytes"]
+    by_size = causes.isin([PARTS["queue_s"], PARTS["round_trips_s"], _SMALL_WINDOW, _BACKLOG])
+    causes[is_large & by_size] = _SIZE
+    return units.assign(delayed_by=causes.where(is_slow, ""))

@@ -1,0 +1,100 @@
+"""Policers in captures of senders: the token bucket that explains the losses, and scenarios with it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.pcap import CaptureAnalyses, analyse
+from celltcp.pcap.estimate import estimate_path
+
+#: Payload of a full segment over its length at the IP layer.
+_PAYLOAD = 1448 / 1500
+
+
+def _captured(folder: Path, seed: int, **changes: Any) -> CaptureAnalyses:
+    """Returns the analysis of a capture at the server."""
+    file = folder / "x.pcap"
+    ct.run("steady-20-68", "cubic", seed, "30s", set=changes, samples="off", pcap=file)
+    return analyse(file)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_small_buckets_have_their_rate_and_burst(seed: int, tmp_path: Path) -> None:
+    """A window that a small bucket keeps small never shows the rate as a mean."""
+    draw = random.Random(f"bucket {seed}")
+    rate, burst_kb = draw.choice([4, 8, 12]), draw.choice([12, 20, 40])
+    changes = {
+        "path.rtt": f"{draw.choice([30, 50, 80])}ms",
+        "path.down.rate": "50Mbit/s",
+        "path.buffer": "3bdp",
+        "path.policer": {"rate": f"{rate}Mbit/s", "burst": f"{burst_kb}kB"},
+    }
+    analyses = _captured(tmp_path, seed, **changes)
+    (row,) = analyses.connections.to_dict("records")
+    assert row["policer_mbps"] == pytest.approx(rate * _PAYLOAD, rel=0.05)
+    assert row["policer_burst_bytes"] == pytest.approx(1e3 * burst_kb * _PAYLOAD, rel=0.15)
+    assert "a policer on the path limits the rate to" in row["diagnosis"]
+    assert row["throughput_mbps"] < 1.01 * row["policer_mbps"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_queues_and_random_losses_are_no_bucket(seed: int, tmp_path: Path) -> None:
+    """A full queue drops what a bucket would, but delays the rest."""
+    draw = random.Random(f"no bucket {seed}")
+    changes: dict[str, Any] = {"path.rtt": "50ms", "path.down.rate": f"{draw.choice([5, 20])}Mbit/s"}
+    for case in ({"path.buffer": "20packets"}, {"path.loss": 0.01, "path.buffer": "3bdp"}):
+        (tmp_path / "x.pcap").unlink(missing_ok=True)
+        analyses = _captured(tmp_path, seed, **changes, **case)
+        (row,) = analyses.connections.to_dict("records")
+        assert row["losses"] >= 20
+        assert not row["policer_mbps"] > 0, row["diagnosis"]
+
+
+def test_streams_with_key_frames_behind_a_policer_keep_both_in_their_scenario(tmp_path: Path) -> None:
+    """Key frames are the bursts that the bucket drops: a mean size would pass."""
+    changes = {
+        "path.rtt": "50ms",
+        "path.down.rate": "50Mbit/s",
+        "path.policer": {"rate": "7Mbit/s", "burst": "70kB"},
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": "15kB",
+            "interval": "33ms",
+            "beside": [{"size": "100kB", "interval": "1s"}],
+        },
+    }
+    analyses = _captured(tmp_path, 2, **changes)
+    (row,) = analyses.connections.to_dict("records")
+    assert row["policer_mbps"] == pytest.approx(7 * _PAYLOAD, rel=0.05)
+    path = estimate_path(analyses)
+    assert path.mean_mbps == pytest.approx(50, rel=0.03)
+    assert 'beside = [{ size = "' in path.endpoints
+    text = path.endpoints.split("beside = ")[1]
+    size, interval = (float(text.split(f'{name} = "')[1].split(unit)[0]) for name, unit in _FIELDS)
+    assert size == pytest.approx(100e3, rel=0.1)
+    assert interval == pytest.approx(1000, rel=0.05)
+
+
+#: Fields of a large message in a scenario, with their units.
+_FIELDS = (("size", "B"), ("interval", "ms"))
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+def test_the_capacity_of_a_stream_is_that_of_the_link(place: str, tmp_path: Path) -> None:
+    """The queue of each frame is no full link, whose rate would be that of the application."""
+    changes = {
+        "path.rtt": "30ms",
+        "path.down.rate": "12Mbit/s",
+        "flows.0.workload": {"kind": "frames", "size": "20kB", "interval": "50ms"},
+    }
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "cubic", 1, "20s", set=changes, samples="off", pcap=file, pcap_at=place)
+    path = estimate_path(analyse(file))
+    assert path.mean_mbps == pytest.approx(12, rel=0.03)
+    assert "by the gaps in" in path.capacity_note
+    assert "at least" not in path.description

@@ -1,0 +1,192 @@
+"""Units of work in captures: responses and frames, their times, and what delayed them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp.cli import celltcp
+from celltcp.pcap import CaptureAnalyses, analyse
+
+#: Payload of a full segment over its length at the IP layer.
+_PAYLOAD = 1448 / 1500
+
+
+def _captured(
+    folder: Path, place: str, seed: int, seconds: int, kind: str, **changes: Any
+) -> tuple[CaptureAnalyses, list[float]]:
+    """Returns the analysis of a capture, and the times of its units in the simulation, s, by start."""
+    options: dict[str, Any] = {"samples": "off", "pcap_at": place, "pcap": folder / "x.pcap"}
+    options["overwrite"] = True
+    result = ct.run("steady-20-68", "cubic", seed, f"{seconds}s", set=changes, **options)
+    events = result.results.tables["events"].to_pandas()
+    events = events[events["kind"] == kind]
+    times_s = events["detail"].astype(float) * (1e-3 if kind.endswith("_ms") else 1)
+    starts_s = events["t_ns"] / 1e9 - times_s
+    return analyse(folder / "x.pcap"), times_s.iloc[np.argsort(starts_s.to_numpy())].tolist()
+
+
+def _requests(seed: int) -> tuple[dict[str, Any], float]:
+    """Returns drawn requests on a path with random losses, and the rate of the link, Mbit/s."""
+    draw = random.Random(f"units {seed}")
+    rate = draw.choice([5, 10, 20])
+    workload = {
+        "kind": "request-response",
+        "request": "500B",
+        "response": f"{draw.choice([9, 20, 50])}kB",
+        "think": f"{draw.choice([2, 15, 40])}ms",
+        "gap": "250ms",
+        "count": 60,
+    }
+    return {
+        "path.rtt": f"{draw.choice([30, 60, 110])}ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.loss": draw.choice([0.005, 0.01, 0.02]),
+        "flows.0.workload": workload,
+    }, rate
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_responses_take_as_long_in_a_capture_as_for_the_client(seed: int, tmp_path: Path) -> None:
+    """At the phone each time is known. At the server requests lost on their way begin later."""
+    changes, _ = _requests(seed)
+    for place in ("phone", "server"):
+        analyses, times_s = _captured(tmp_path, place, seed, 40, "response_s", **changes)
+        units = analyses.units
+        assert (units["unit"] == "response").all()
+        # The last ones may have no end in the time of the run.
+        assert len(times_s) <= len(units) <= len(times_s) + 1
+        errors_s = np.abs(units["duration_s"].to_numpy()[: len(times_s)] - times_s)
+        share = {"phone": 1.0, "server": 0.9}[place]
+        assert np.quantile(errors_s, share) < 0.01, place
+        assert (units["first_byte_s"] < units["duration_s"]).all()
+
+
+def test_slow_responses_have_their_reason(tmp_path: Path) -> None:
+    """Of requests on a path without a queue, losses and an outage make some slow."""
+    changes = {
+        "path.rtt": "60ms",
+        "path.down.rate": "20Mbit/s",
+        "path.blackouts": [{"at": "10s", "duration": "1.5s"}],
+        "flows.0.workload": {
+            "kind": "request-response",
+            "request": "500B",
+            "response": "10kB",
+            "think": "10ms",
+            "gap": "200ms",
+            "count": 80,
+        },
+    }
+    analyses, times_s = _captured(tmp_path, "phone", 1, 40, "response_s", **changes)
+    slow = analyses.units[analyses.units["delayed_by"] != ""]
+    # The first response has its handshake, of one RTT. In the outage, neither request nor response was
+    # repaired before two time-outs.
+    assert slow["delayed_by"].tolist() == ["handshake", "time-out"]
+    assert slow["handshake_s"].iloc[0] == pytest.approx(0.060, rel=0.05)
+    assert slow["duration_s"].iloc[1] == pytest.approx(max(times_s), abs=0.01)
+    assert slow["timeout_s"].iloc[1] > 1.5
+    analyses, _ = _captured(
+        tmp_path, "phone", 1, 40, "response_s", **changes | {"path.blackouts": [], "path.loss": 0.02}
+    )
+    lossy = analyses.units[analyses.units["losses"] > 0]
+    slow = analyses.units[analyses.units["delayed_by"] != ""]
+    causes = (
+        "handshake",
+        "retransmission",
+        "time-out",
+        "further round trip",
+        "pause of the server, or",
+    )
+    assert slow["delayed_by"].str.startswith(causes).all()
+    assert len(slow) >= 3
+    assert slow.index.isin(lossy.index).mean() > 0.3
+
+
+def test_calls_on_connections_of_their_own_have_their_handshake(tmp_path: Path) -> None:
+    """A SYN that is lost is sent again after a second (RFC 6298)."""
+    changes: dict[str, Any] = {
+        "path.rtt": "50ms",
+        "path.down.rate": "20Mbit/s",
+        "path.blackouts": [{"at": "0s", "duration": "0.4s"}],
+        "flows.0.workload": {
+            "kind": "request-response",
+            "request": "500B",
+            "response": "10kB",
+            "think": "5ms",
+            "gap": "100ms",
+            "count": 30,
+        },
+    }
+    analyses, times_s = _captured(tmp_path, "phone", 1, 20, "response_s", **changes)
+    first = analyses.units.iloc[0]
+    assert first["delayed_by"] == "handshake"
+    assert first["duration_s"] == pytest.approx(times_s[0], abs=0.01)
+    assert first["handshake_s"] > 1
+
+
+@pytest.mark.parametrize("place", ["phone", "server"])
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_have_delays_and_a_late_share(seed: int, place: str, tmp_path: Path) -> None:
+    """The application does not keep to its interval, by a tenth, which a capture cannot know."""
+    draw = random.Random(f"frames {seed}")
+    rate, interval_ms = draw.choice([10, 20]), draw.choice([33, 40])
+    changes = {
+        "path.rtt": "20ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.loss": 0.001,
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": f"{0.5 * rate * interval_ms / 8:.0f}kB",
+            "interval": f"{interval_ms}ms",
+        },
+    }
+    analyses, times_s = _captured(tmp_path, place, seed, 30, "frame_ms", **changes)
+    units = analyses.units
+    assert (units["unit"] == "frame_delay").all()
+    assert len(units) == pytest.approx(len(times_s), rel=0.01)
+    # The first frames waited for the handshake and in slow start, and came as one.
+    times_s, delays_s = times_s[10:], units["duration_s"][10:].dropna()
+    for part in (50, 95, 99):
+        expected_s = np.percentile(times_s, part)
+        error_s = max(0.15 * expected_s, 0.3e-3 * interval_ms)
+        assert np.percentile(delays_s, part) == pytest.approx(expected_s, abs=error_s)
+    late, true_late = (delays_s > 0.1).mean(), (np.array(times_s) > 0.1).mean()
+    assert late == pytest.approx(true_late, abs=0.02)
+
+
+def test_the_command_prints_and_exports_units(tmp_path: Path) -> None:
+    """The late share is that above the deadline, the CSV has a row for each response."""
+    changes, _ = _requests(1)
+    analyses, times_s = _captured(tmp_path, "phone", 1, 40, "response_s", **changes)
+    deadline_s = float(np.median(times_s)) * 1.2
+    arguments = ["pcap", "analyze", str(tmp_path / "x.pcap"), "--units", str(tmp_path / "units.csv")]
+    result = CliRunner().invoke(celltcp, [*arguments, "--deadline", f"{deadline_s:.6f}s"])
+    assert result.exit_code == 0, result.output
+    (line,) = [each for each in result.output.splitlines() if each.startswith("responses of ")]
+    late = np.mean(np.array(times_s) > deadline_s)
+    assert line.split()[-1] == f"{100 * late:.1f}"
+    assert line.split()[5] == f"{1e3 * np.percentile(times_s, 50):.0f}"
+    assert "Slowest responses" in result.output
+    rows = pd.read_csv(tmp_path / "units.csv")
+    assert rows["duration_s"].tolist() == pytest.approx(analyses.units["duration_s"].tolist(), rel=1e-6)
+
+
+@pytest.mark.parametrize("place", ["phone", "server"])
+@pytest.mark.parametrize("seed", range(4))
+def test_gaps_of_responses_show_the_rate_of_the_narrowest_link(
+    seed: int, place: str, tmp_path: Path
+) -> None:
+    """Segments that are sent at once arrive at the rate of the link, whatever the rate of requests."""
+    changes, rate = _requests(seed)
+    analyses, _ = _captured(tmp_path, place, seed, 40, "response_s", **changes)
+    (row,) = analyses.connections.to_dict("records")
+    side = "far" if place == "server" else "near"
+    assert row[f"{side}_trains"] >= 20
+    assert row[f"{side}_train_mbps"] == pytest.approx(rate * _PAYLOAD, rel=0.03)
