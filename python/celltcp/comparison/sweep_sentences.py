@@ -24,7 +24,7 @@ from celltcp.comparison.sweep_trade_offs import (
     trade_off_of,
 )
 from celltcp.comparison.verdict_tables import hint_text
-from celltcp.results.statistics import MARGIN, estimate
+from celltcp.results.statistics import MARGIN, NEGLIGIBLE, estimate
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantities import quantities
 
@@ -294,7 +294,7 @@ class Sentences:
             if stake.metric in APP_METRICS or stake.metric in (GOODPUT, self._ranking.delay_metric)
             if stake.is_gain(name, start) or stake.is_gain(start, name)
         ]
-        return math.inf not in changes and math.fsum(changes) < -MARGIN
+        return math.inf not in changes and math.fsum(changes) < -NEGLIGIBLE
 
     def _halves_goodput(self, name: str, start: str) -> bool:
         """Returns whether a choice takes most of the first flow's goodput in place of the start."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.sweep_knees import Knee, knee_of
-from celltcp.results.statistics import MARGIN
+from celltcp.results.statistics import NEGLIGIBLE
 
 if TYPE_CHECKING:
     from celltcp.comparison.best_values import FieldRanking
@@ -146,7 +146,7 @@ def _without_last_tenth(front: Sequence[str], *stakes: Stake) -> list[str]:
 def _without_dear_ends(front: Sequence[str], *stakes: Stake) -> list[str]:
     """Returns a front without choices at its start that lose more goodput than they gain."""
     worth = list(front)
-    while len(worth) > 1 and _gain(stakes, worth[1], worth[0]) > MARGIN:
+    while len(worth) > 1 and _gain(stakes, worth[1], worth[0]) > NEGLIGIBLE:
         worth = worth[1:]
     return worth
 
