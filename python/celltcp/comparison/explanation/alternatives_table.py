@@ -122,13 +122,8 @@ class AlternativesTable:
         Those of a congestion control alone are elsewhere, if it is the one to set.
         """
         is_set = self._need.chosen is not None
-        best = [each for each in self.recommended if each.remedy is not None or not is_set]
-        changes = [change for each in best for change in each.changes]
-        note = (
-            _EACH_CONNECTION if any(each.partition("=")[0].endswith(_CAPS) for each in changes) else ""
-        )
-        lines = (line for each in best for line in self.lines_of(each))
-        return list(dict.fromkeys(filter(None, (*lines, note))))
+        best = (each for each in self.recommended if each.remedy is not None or not is_set)
+        return list(dict.fromkeys(line for each in best for line in self.lines_of(each)))
 
     def lines_of(self, alternative: Alternative) -> list[str]:
         """Returns the lines that set an alternative, with its CCA where that is another one."""
@@ -136,6 +131,8 @@ class AlternativesTable:
         lines = [] if remedy is None else remedy.lines
         if remedy is not None and remedy.remedy.network:
             lines = [*lines, remedy.remedy.network]
+        if any(each.partition("=")[0].endswith(_CAPS) for each in alternative.changes):
+            lines = [*lines, _EACH_CONNECTION]
         own, usual = (name.partition("@")[0] for name in (alternative.cca, self._need.reference))
         is_usual = remedy is not None and own == usual
         if not is_usual and not has_several_flows(alternative.cca):

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 _MAX_WHOLE = 2
 #: Default number of runs of celltcp compare.
 _DEFAULT_RUNS = 10
-#: End of a sentence; the first one of a cause has the figures, and later ones what follows from them.
+#: End of a sentence; the first ones of a cause have the figures, and later ones what follows from them.
 _END_OF_SENTENCE = re.compile(r"\.(?=\s|$)")
 _WINDOW_CAUSES, _HOST_CAUSES = names_with(Trait.WINDOW), names_with(Trait.HOSTS)
 #: Share of the capacity below which a bulk flow uses next to nothing.
@@ -75,6 +75,13 @@ _MIN_FULL_SHARE = 0.9
 _MAX_ALIKE_RTTS = 2.0
 #: Share of the capacity above which other flows share it; ACKs of a download use less.
 _MIN_SHARED_CAPACITY = 0.02
+
+
+def _with_figures(text: str) -> str:
+    """Returns the sentences of a cause up to the first one with a share, or else its first one."""
+    sentences = [each for each in _END_OF_SENTENCE.split(text) if each.strip()]
+    count = next((index for index, each in enumerate(sentences, 1) if "%" in each), 1)
+    return "".join(f"{each}." for each in sentences[:count])
 
 
 class ExplainedComparison:
@@ -433,7 +440,7 @@ class ExplainedComparison:
             if text is None:
                 text = _END_OF_SENTENCE.sub(f"{self._under_text(group)}.", cause.text, count=1)
             if is_brief and cause.name != "competition":
-                text = f"{_END_OF_SENTENCE.split(text, maxsplit=1)[0]}."
+                text = _with_figures(text)
             lines.append(f"  {text}")
         return lines or ["  The tables show nothing that held it back."]
 
