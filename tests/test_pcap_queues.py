@@ -234,3 +234,18 @@ def test_a_queue_stands_from_a_delay_on_that_depends_on_the_rate_and_not_on_the_
     own = evidence((), [3190.0] * 200, **path)
     own.intervals["bytes"] *= 1 + own.intervals.index // 50
     assert _has_constant_rate(own) != is_queue
+
+
+def test_transfers_that_share_a_queue_have_their_share_and_why_it_is_uneven(tmp_path: Path) -> None:
+    """BBR does not yield at losses, CUBIC does."""
+    scenario = tmp_path / "two.toml"
+    scenario.write_text(
+        'name = "two"\nduration = "20s"\n[path]\nrtt = "40ms"\nbuffer = "1bdp"\ndown = "40Mbit/s"\n'
+        '[[flows]]\nname = "a"\ncca = "cubic"\n[[flows]]\nname = "b"\ncca = "bbr"\n'
+    )
+    ct.run(scenario, seed=3, samples="off", pcap=tmp_path / "two.pcap")
+    rows = analyse(tmp_path / "two.pcap").connections
+    rates = rows["throughput_mbps"]
+    for row in rows.to_dict("records"):
+        share = 100 * row["throughput_mbps"] / rates.sum()
+        assert f"of which it has {share:.0f} %: BBR keeps its window at losses" in row["diagnosis"]

@@ -18,6 +18,7 @@ from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
 from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
@@ -25,8 +26,6 @@ from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from celltcp.pcap.analysis import CaptureAnalyses
 
 #: Minimum share of the time under a limit that is worth acting on.
@@ -68,7 +67,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
         return [_which_limit_step(row)]
     if WINDOW_LIMIT in str(row["diagnosis"]):
-        return [_pacing_step(connection_rows(analyses.intervals, row, int(row["direction"] == "up")))]
+        return [_pacing_step(row, analyses)]
     return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row)}")
 
 
@@ -181,21 +180,22 @@ def _request_steps(row: Mapping[Hashable, Any], requests: Requests) -> list[str]
     ]
 
 
-def _pacing_step(intervals: pd.DataFrame) -> str:
+def _pacing_step(row: Mapping[Hashable, Any], analyses: CaptureAnalyses) -> str:
     """Returns the step against bursts that overflow a buffer in slow start, which shrink the window.
 
-    Such a transfer never fills its path, so that a scenario of it has too low a capacity.
-
-    Args:
-        intervals: intervals of the sender's direction.
+    Such a transfer never fills its path: a scenario has too low a capacity, unless gaps show it.
     """
-    passed = three_digits(max_passed_mbps(intervals))
+    link = link_rate(row)
+    rate_text, scenario_text = f"by gaps it carries {link} Mbit/s", ""
+    if link is None:
+        intervals = connection_rows(analyses.intervals, row, int(row["direction"] == "up"))
+        rate_text = f"up to {three_digits(max_passed_mbps(intervals))} Mbit/s passed"
+        scenario_text = "; a scenario of this capture has the rate of its window, not of the path"
     return (
         "# against a small window after losses in slow start: pacing and BBR keep a larger one, though "
-        "they may lose more, and a rate below that of the narrowest link (SO_MAX_PACING_RATE; up to "
-        f"{passed} Mbit/s passed) loses nothing; Linux, "
-        f"{linux_line('tcp.pacing=true')}; {cca_line('bbr')}; a scenario of this capture has the rate "
-        "of its window, not of the path"
+        "they may lose more, and a rate below that of the narrowest link (SO_MAX_PACING_RATE; "
+        f"{rate_text}) loses nothing; Linux, "
+        f"{linux_line('tcp.pacing=true')}; {cca_line('bbr')}{scenario_text}"
     )
 
 

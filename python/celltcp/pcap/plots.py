@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
 from celltcp.pcap.analysis import CaptureAnalyses, connection_rows
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.present.style import draw_series, figure, footnote, legend_outside, titled
 from celltcp.scenarios.cca_mix import count_text
 
@@ -82,8 +83,21 @@ def plot_connection(
     return picture
 
 
+def with_silences(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Returns intervals of a direction with those in which nothing passed: no bytes and no RTT."""
+    numbers = (intervals["t_s"] / INTERVAL_S).round().astype(int)
+    if numbers.empty:
+        return intervals
+    every = pd.RangeIndex(numbers.min(), numbers.max() + 1)
+    rows = intervals.set_index(numbers).reindex(every)
+    counted = ["bytes", "retransmitted_bytes"]
+    rows[counted] = rows[counted].fillna(0)
+    return rows.assign(t_s=every * INTERVAL_S)
+
+
 def draw_intervals(rate: Axes, rtt: Axes, intervals: pd.DataFrame) -> None:
     """Draws throughput and RTT of the intervals of a connection over time."""
+    intervals = with_silences(intervals)
     times = intervals["t_s"]
     for column, colour, name in (
         ("bytes", NEW, "new"),

@@ -12,7 +12,15 @@ from matplotlib.figure import Figure as Picture
 from celltcp.pcap.analysis import CaptureAnalyses, connection_rows, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.next_steps import next_steps
-from celltcp.pcap.plots import KIND_COLOURS, LATE, NEW, RETRANSMITTED, draw_intervals, overview
+from celltcp.pcap.plots import (
+    KIND_COLOURS,
+    LATE,
+    NEW,
+    RETRANSMITTED,
+    draw_intervals,
+    overview,
+    with_silences,
+)
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import figure
@@ -110,7 +118,7 @@ def _intervals(analyses: CaptureAnalyses) -> tuple[pd.DataFrame, pd.DataFrame]:
     main = analyses.main_first().iloc[0]
     up = int(main["direction"] == "up")
     return (
-        connection_rows(analyses.intervals, main, up),
+        with_silences(connection_rows(analyses.intervals, main, up)),
         connection_rows(analyses.losses, main, up),
     )
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
+from celltcp.scenarios.quantity_texts import ms_text
 
 #: Minimum RTTs of a queue: ratio to the lowest one, and ms. A silence of a receiver is as long.
 _MIN_QUEUE_RATIO, _MIN_QUEUE_MS = 2.0, 200.0
 #: Minimum payload of transfers that share a path, as a share of that of the other.
 _MIN_SHARING_PAYLOAD = 0.1
+#: Minimum ratio of a share to an even one, or its inverse, and of RTTs, for a reason; minimum part of
+#: the window by which one keeps more of it at losses.
+_MIN_UNEVEN, _MIN_KEPT_MORE = 1.3, 0.15
 #: Minimum payload over that of the connection that waits.
 _MIN_PAYLOAD_RATIO = 10
 
@@ -46,6 +50,33 @@ def sharing_transfers(
         if hosts_of(other) == hosts_of(row) and payload_of(other) >= min_payload
         if overlaps(other, row)
     ]
+
+
+def share_text(row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]) -> str:
+    """Returns the share of a transfer in what it and others carry, and why it is uneven, as text.
+
+    BBR keeps its window at losses, to which CUBIC and Reno yield. Among equal CCAs, a lower RTT gains.
+    """
+    rates = [float(each["throughput_mbps"]) for each in (row, *others)]
+    share = rates[0] / sum(rates)
+    text = f", of which it has {100 * share:.0f} %"
+    if 1 / _MIN_UNEVEN <= share * len(rates) <= _MIN_UNEVEN:
+        return text
+    largest = max(others, key=lambda each: float(each["throughput_mbps"]))
+    gains, yields = (row, largest) if share * len(rates) > 1 else (largest, row)
+    ccas = [str(each["cca"]).split(":")[0] for each in (gains, yields)]
+    if ccas[0].startswith("bbr") and ccas[1] in ("cubic", "reno"):
+        return f"{text}: BBR keeps its window at losses, to which {ccas[1].upper()} yields"
+    if gains["rtt_min_ms"] * _MIN_UNEVEN < yields["rtt_min_ms"]:
+        rtts = (ms_text(each["rtt_min_ms"]) for each in (gains, yields))
+        return f"{text}: {' and '.join(rtts)} are the lowest RTTs, and a window grows by the RTT"
+    kept = [float(each["reduction"]) for each in (gains, yields)]
+    if kept[0] > kept[1] + _MIN_KEPT_MORE:
+        return (
+            f"{text}: after losses the larger one kept {100 * kept[0]:.0f} % of its window, and the "
+            f"smaller one {100 * kept[1]:.0f} %"
+        )
+    return text
 
 
 def longest_rtt_ms(row: Mapping[Hashable, Any]) -> float:

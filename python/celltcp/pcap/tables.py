@@ -92,6 +92,11 @@ _LIMITS = {
     "network": "congestion window,\npacing, send buffer",
 }
 
+#: Meaning of the last of them: no packet shows which of the three it is.
+_OF_SENDER = (
+    "congestion window, pacing, send buffer: any of these; packets do not show which "
+    "(ss -ti at the sender: cwnd, pacing_rate, sndbuf_limited)"
+)
 #: Columns that a narrow terminal does without, the least important first.
 _DROPPABLE = (
     "captured\nat",
@@ -117,6 +122,8 @@ def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
     Terminal(_PIPE_WIDTH).print_table(_connections_table(shown, names_files))
     if (limits := _limits_table(shown, names_files)) is not None:
         Terminal(_PIPE_WIDTH).print_table(limits)
+        if any(_LIMITS["network"] == column.heading for column in limits.columns):
+            click.echo(_OF_SENDER)
     if len(shown) < len(rows):
         click.echo(f"{len(rows) - len(shown)} more connections: --rows 0")
     letters = {each[-1] for row in shown for each in _losses(row).split()}

@@ -32,6 +32,8 @@ _MAX_ERROR = 0.06
 _MIN_DROPS = 20
 #: Maximum delay of the path, as a share of that of a queue of the same size.
 _MAX_DELAY_SHARE = 0.5
+#: Maximum rate, as a share of that of the link by gaps: its own queue drains at that.
+_MAX_LINK_SHARE = 0.9
 #: Maximum delay of the path of a candidate beyond its lowest RTT: a share of it, and ms.
 _MAX_QUEUE_SHARE, _MAX_QUEUE_MS = 0.35, 5.0
 #: Maximum number of packets of a connection that are read again.
@@ -124,8 +126,11 @@ def token_bucket(
         return None
     times_s, sizes = sent["t_s"].to_numpy(float), sent["len"].to_numpy(float)
     error, rate, burst = _fit(times_s, sizes, is_lost)
-    delay_ms = float(row["far_rtt_p95_ms"] - row["far_rtt_min_ms"])
-    if error > _MAX_ERROR or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
+    # Beside the losses, a queue has its full length, which the rest of a transfer may never see.
+    rtts_ms = [float(row["far_rtt_p95_ms"]), *losses["rtt_ms"].quantile([0.5]).dropna()]
+    delay_ms = max(rtts_ms) - float(row["far_rtt_min_ms"])
+    is_link = rate >= _MAX_LINK_SHARE * 125e3 * float(row["far_train_mbps"])
+    if error > _MAX_ERROR or is_link or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
         return None
     return TokenBucket(8e-6 * rate, burst)
 

@@ -28,7 +28,7 @@ from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
-from celltcp.pcap.shared_queue import queue_filler, sharing_transfers
+from celltcp.pcap.shared_queue import queue_filler, share_text, sharing_transfers
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 __all__ = ["ACKS_BEHIND", "DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
@@ -110,7 +110,7 @@ def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: 
     return (
         f"it shares {'that' if is_limit else 'the path'} with "
         f"{plural(len(others), 'connection')} between the same hosts: "
-        f"{three_digits(total_mbps)} Mbit/s together"
+        f"{three_digits(total_mbps)} Mbit/s together{share_text(row, others)}"
     )
 
 
