@@ -10,6 +10,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.best_values import best_points
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.stakes import Stake
@@ -60,8 +61,8 @@ def test_goodput_is_that_of_the_table_and_all_ccas_with_a_gain_are_listed(mixed:
     assert listed[0] == mixed.best_by("response_p95_s:game").verdict.leader
 
 
-def test_a_flow_has_one_cca_and_that_of_another_need_is_set_instead(tmp_path: Path) -> None:
-    """Responses want BBR, the transfers beside them a CCA that leaves them more."""
+def test_a_cca_for_another_need_is_set_only_if_it_gains_more_than_it_costs(tmp_path: Path) -> None:
+    """Responses want BBR; Westwood leaves transfers beside them 5 % more, and doubles their time."""
     file = tmp_path / "shared.toml"
     file.write_text("""
 name = "shared"
@@ -78,11 +79,17 @@ count = 4
     result = ct.compare(file, "westwood,bbr", 2)
     explained = ExplainedComparison(result)
     ccas = [each["cca"] for each in explained.settings]
-    assert ccas == ["bbr on main", "westwood on main instead of bbr"]
-    assert any(note.startswith("trade-off: westwood instead of bbr: ") for note in explained.notes)
+    assert ccas == ["bbr on main"]
+    assert any(text.startswith("westwood instead of bbr: ") for text in result.trade_offs)
     section = settings_section(result)
     assert section is not None
-    assert "For other (goodput): westwood on main instead of bbr." in section.text
+    assert not any("westwood" in text for text in section.text)
+    stakes = [
+        _stake("response_s", bbr=[1.0, 1.1], westwood=[1.2, 1.3]),
+        _stake("goodput_mbps", bbr=[4.0, 4.1], westwood=[7.0, 7.1])._replace(flow="other"),
+    ]
+    assert not costs_more(stakes, "westwood", "bbr", ["other"])
+    assert costs_more(stakes, "bbr", "westwood", ["game"])
 
 
 def test_a_change_that_the_interval_does_not_exclude_is_undecided() -> None:

@@ -326,7 +326,8 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
         candidates = (verdict.leader, *verdict.tied)
         chosen = next((each for each in needs_of if each in candidates), cca)
         first = next(iter(needs_of), str(choices[0].verdict.leader))
-        if chosen != first and choice.flows and costs_more(comparison, chosen, first, choice.flows):
+        is_other = chosen != first and bool(choice.flows)
+        if is_other and costs_more(comparison.stakes, chosen, first, choice.flows):
             continue
         tied = as_good(verdict, chosen)
         names = ", ".join(labels(comparison.ccas)[each] for each in tied)

@@ -12,7 +12,7 @@ from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.stakes import Stake
@@ -49,10 +49,10 @@ def failing_under(comparison: Comparison, cca: str) -> frozenset[str]:
     )
 
 
-def costs_more(comparison: Comparison, cca: str, instead_of: str, flows: Collection[str]) -> bool:
+def costs_more(stakes: Iterable[Stake], cca: str, instead_of: str, flows: Collection[str]) -> bool:
     """Returns whether other flows lose more than `flows` gain by a CCA, as logarithms of ratios."""
     gain = loss = 0.0
-    for stake in comparison.stakes:
+    for stake in stakes:
         if stake.flow in flows:
             gain = max(gain, _log_ratio(stake, cca, instead_of))
         elif stake.is_gain(instead_of, cca):
