@@ -8,6 +8,7 @@ import re
 import pytest
 
 import celltcp as ct
+from celltcp.results.statistics import estimate
 
 
 @pytest.mark.parametrize("seed", [3, 8])
@@ -34,6 +35,25 @@ def test_a_shallow_buffer_has_the_rate_at_which_bursts_arrive(seed: int) -> None
     assert found is not None, text
     assert (int(found[1]), int(found[2])) == (rate * ratio, pytest.approx(ratio, abs=1.5))
     assert "Bursts arrive" not in sentence(ratio, pacing=True)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_shallow_buffer_has_the_goodput_of_a_sender_without_bursts(seed: int) -> None:
+    draw = random.Random(seed)
+    rate = draw.choice([40, 80])
+    changes = {
+        "path.rtt": "120ms",
+        "path.down": {"rate": f"{rate}Mbit/s"},
+        "path.buffer": "0.08bdp",
+        "path.wired": [{"name": "nic", "rate": f"{rate * 10}Mbit/s", "buffer": "10000packets"}],
+    }
+    result = ct.compare("steady-20-68", "reno", 2, duration="20s", set=changes)
+    text = str(ct.explain(result).causes.set_index("cause").loc["shallow_buffer", "text"])
+    found = re.search(r"Without them, tried in 2 runs with (\S+)=(\S+), it has (\S+) Mbit/s\.", text)
+    assert found is not None, text
+    without = ct.compare("steady-20-68", "reno", 2, duration="20s", set={**changes, found[1]: found[2]})
+    mean = estimate(without.values("reno", "goodput_mbps")).mean
+    assert float(found[3]) == pytest.approx(mean, abs=0.01)
 
 
 @pytest.mark.parametrize("seed", range(3))

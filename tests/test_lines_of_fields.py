@@ -106,7 +106,8 @@ def test_options_of_the_sockets_of_a_flow_have_a_line_for_their_sender(seed: int
     scenario = {**_scenario(up={"trace": "a.csv"}), "flows": flows}
     host = ("sender (server)", "sender (phone)")[index]
     (line,) = linux_lines([f"flows.{index}.max_pacing_rate={rate}Mbit/s"], scenario)
-    assert line.startswith(f"{host}: the socket option SO_MAX_PACING_RATE={rate * 125_000} (bytes/s)")
+    option = f"SO_MAX_PACING_RATE={rate * 125_000} (bytes/s of payload, also under fq"
+    assert line.startswith(f"{host}: the socket option {option}")
     # The packets that fq counts have 1514 bytes for 1448 of payload.
     with_headers = f"{1000 * rate * 1514 / 1448:.0f}kbit (with headers)"
     assert line.endswith(f"fq maxrate {with_headers}, which caps each flow of this host")

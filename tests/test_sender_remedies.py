@@ -159,7 +159,7 @@ def test_a_buffer_that_bursts_overflow_has_a_cap_below_the_link_as_a_remedy(seed
     assert remedies[0].gain >= capped.gain > 0.05
     (cap,) = (each.partition("=")[2] for each in capped.remedy.changes)
     payload = in_unit(cap, "B/s") or 0
-    assert f"SO_MAX_PACING_RATE={payload:.0f} (bytes/s)" in capped.text
+    assert f"SO_MAX_PACING_RATE={payload:.0f} (bytes/s of payload, also under fq" in capped.text
     assert 0.85 * rate < (in_unit(cap, "Mbit/s") or 0) < rate
 
 

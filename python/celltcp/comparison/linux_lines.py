@@ -227,7 +227,9 @@ def _flow_cca_line(index: str, cca: str, scenario: Mapping[str, Any]) -> str:
 def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str, Any]) -> str:
     """Returns the host and socket option of a field of one flow; for a cap of its rate also that of tc.
 
-    `fq` caps each flow of its host alike, with headers.
+    The option counts payload: TCP gives each packet its time of departure by its length without headers
+    (`tcp_update_skb_after_send` of net/ipv4/tcp_output.c), and `fq` keeps to that. `maxrate` caps each
+    flow of its host alike, with headers. Before Linux 4.20 `fq` counted headers for the option, too.
     """
     own = with_node("sender", {**scenario, "flows": [_flow(index, scenario)]})
     if field == "nodelay":
@@ -238,7 +240,8 @@ def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str,
     others = len(scenario.get("flows", ())) > 1
     each = ", which caps each flow of this host" if others else ""
     return (
-        f"{own}: the socket option SO_MAX_PACING_RATE={rate / 8:.0f} (bytes/s) of each connection, or "
+        f"{own}: the socket option SO_MAX_PACING_RATE={rate / 8:.0f} (bytes/s of payload, also "
+        "under fq from Linux 4.20 on) of each connection, or "
         "tc qdisc replace dev INTERFACE root fq maxrate "
         f"{rate * _FQ_BYTES / _PAYLOAD_BYTES / 1e3:.0f}kbit (with headers){each}"
     )

@@ -40,6 +40,8 @@ class ExplainedCca(NamedTuple):
     delayed_acks_text: str
     #: Share of the capacity left by other flows that the flow used; NaN if the capacity is not known.
     used_share: float
+    #: Half width of its 95 % interval over the runs; NaN without one.
+    used_half_width: float
     #: Whether other flows took a share of the capacity.
     is_shared: bool
     #: Share of the time of the runs in its transfers; 1 without any that have an end.
@@ -97,6 +99,15 @@ class ExplainedCca(NamedTuple):
     def _is_window_limited(self) -> bool:
         return sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS) >= MIN_LIMITED_SHARE
 
+    @property
+    def _used_text(self) -> str:
+        """The share of the capacity with its interval, where that shows in its digits."""
+        text, half = percent_text(self.used_share), 100 * self.used_half_width
+        digits = len(text.removesuffix(" %").partition(".")[2])
+        if not half >= 0.5 * 10**-digits:
+            return text
+        return f"{text.removesuffix(' %')} ±{half:.{digits}f} %"
+
     def metrics_text(self, *, has_capacity_bound: bool = False) -> str:
         """Returns the metrics; `has_capacity_bound` if the capacity is a lower bound, of a capture."""
         metric_texts = [self.standing.metric_text] if self.standing.metric_text else []
@@ -107,14 +118,14 @@ class ExplainedCca(NamedTuple):
                 rates = map(rate_text, (self.frames_goodput_mbps, self.frames_mbps))
                 share_text = ""
                 if not math.isnan(self.used_share):
-                    share_text = f" ({percent_text(self.used_share)} of the capacity)"
+                    share_text = f" ({self._used_text} of the capacity)"
                 metric_texts.append(f"{' of the '.join(rates)} of its frames{share_text}")
         elif not self.is_intermittent:
             share_text = ""
             if not math.isnan(self.used_share):
                 whole = "the lower bound of the capacity" if has_capacity_bound else "the capacity"
                 whole = "what other flows left" if self.is_shared else whole
-                share_text = f" ({100 * self.used_share:.0f} % of {whole})"
+                share_text = f" ({self._used_text} of {whole})"
             # Rates of flows that send at different times may exceed that of the link together.
             is_part = self.is_shared and self.active_share < _MAX_ACTIVE_SHARE
             while_text = " while it sends" if is_part else ""

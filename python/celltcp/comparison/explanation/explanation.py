@@ -18,6 +18,7 @@ from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
+from celltcp.comparison.explanation.burst_trials import with_rates_without_bursts
 from celltcp.comparison.explanation.bursts_over_time import bursts_over_time_text
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.events import longest_events
@@ -168,6 +169,8 @@ class ExplainedComparison:
             are_enough[fields] = are_enough.get(fields, False) or trial.leaves_few_late
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
+        for each in self.ccas[: len(self.comparison.ccas)]:
+            each.causes[:] = with_rates_without_bursts(each, self._tried)
         self._bursts_text = bursts_over_time_text(trials, self.comparison, self._scenario)
         self._with_trials = with_new_leaders(self._needs, remedies)
         self.remedies = best_first(self._with_trials)
@@ -273,19 +276,22 @@ class ExplainedComparison:
 
     def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
-        goodput, rtt = (
-            estimate(self.comparison.values_of(evidence.flow, cca, name)).mean
+        mbps, rtt_ms = (
+            estimate(self.comparison.values_of(evidence.flow, cca, name))
             for name in ("goodput_mbps", "rtt_mean_ms")
         )
         run_s = len(evidence.runs) * float(self.results.about["duration_s"])
+        goodput = mbps.mean
+        used = 1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan
         return ExplainedCca(
             cca,
             evidence.flow_name,
             application is not None and application.is_intermittent,
             goodput,
-            rtt,
+            rtt_ms.mean,
             delayed_acks_text(evidence),
-            1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
+            used,
+            used * mbps.half_width / goodput if goodput > 0 else math.nan,
             evidence.others_mbps > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             1.0 if is_endless(evidence.workload) else evidence.duration_s / run_s,
             made_mbps(evidence),

@@ -60,13 +60,18 @@ def law_text(evidence: Evidence) -> str:
     independent_text = law.independent_text(loss, rtt_s) if is_independent else ""
     tolerated = law.tolerated_loss(target_mbps / unit_mbps, rtt_s)
     longest_rtt_s = law.longest_rtt_s(loss, target_mbps / segment_mbps)
+    waits = (
+        ""
+        if evidence.is_bulk
+        else "; that is a mean, and the application waits while the window is below it"
+    )
     return (
         f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state with a loss event in "
         f"{100 * loss:.2g} % of the segments (a window of {law.window(loss, rtt_s):.3g} segments) has "
         f"about {rate_text(rate_mbps)}"
         f"{independent_text}; "
         f"{rate_text(target_mbps)} need one in {100 * tolerated:.2g} % at most, or "
-        f"an RTT of {time_text(longest_rtt_s)} at most."
+        f"an RTT of {time_text(longest_rtt_s)} at most{waits}."
     )
 
 

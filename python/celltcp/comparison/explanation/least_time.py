@@ -42,8 +42,9 @@ class LeastTime(NamedTuple):
     full_rate_bytes: float
     #: Part of that time in outages of the link, s.
     outage_s: float
-    #: Initial window of each connection, segments.
+    #: Initial window of each connection, segments, and their number.
     initial_window: int
+    connections: int
     #: Shortest mean time under the congestion controls of the results.
     best_s: float
 
@@ -64,9 +65,12 @@ class LeastTime(NamedTuple):
             dark_text = f"{time_text(outage_s)} in outages of the link and " if is_dark else ""
             rest = f", then {dark_text}{time_text(lit_s)} at {rate_text(mbps)} of payload"
         window_text = count_text(self.initial_window, "segment")
+        in_text, each = "one connection", ""
+        if self.connections > 1:
+            in_text, each = f"{self.connections} connections", "each "
         return (
-            f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} with a window "
-            f"that at most doubles with each round trip, from {window_text} on: "
+            f"{size_text(self.size_bytes)} need at least {time_text(self.total_s)} in {in_text} with a "
+            f"window that at most doubles with each round trip, {each}from {window_text} on: "
             f"{time_text(self.first_byte_s)} to the first byte, "
             f"{time_text(self.slow_start_s)} in slow start{rest}{self._excess_text}"
         )
@@ -142,7 +146,7 @@ def least_time_of(evidence: Evidence) -> LeastTime | None:
         return None
     columns = zip(*rows, strict=True)
     window = initial_window(evidence.scenario.get("tcp", {}))
-    least = LeastTime._make([*(float(np.mean(each)) for each in columns), window, best_s])
+    least = LeastTime._make([*(float(np.mean(each)) for each in columns), window, count, best_s])
     # An own congestion control may start faster than a window that doubles.
     return None if best_s < (1 - _TOLERANCE) * least.total_s else least
 
@@ -171,7 +175,7 @@ def _size_of(workload: Mapping[str, Any]) -> float:
 
 
 def _least_time(evidence: Evidence, run: int, size: float, count: int) -> tuple[float, ...] | None:
-    """Returns the fields of `LeastTime` in a run, but for the last two.
+    """Returns the fields of `LeastTime` in a run, but for the last three.
 
     None if nothing arrived, or without a capacity.
     """

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
     from celltcp.comparison.explanation.outages import Outage
 
+#: Words of bursts that overflow a shallow buffer.
+BURSTS_ARRIVE = "Bursts arrive at"
 #: Size below which a buffer is shallow, BDPs; CUBIC (beta 0.7) needs 0.43 to fill the path.
 _MAX_SHALLOW_BDPS = 0.5
 #: Minimum ratio of the rates of a hop before the bottleneck and of the bottleneck for a text on it.
@@ -121,7 +123,7 @@ def _arrival_text(evidence: Evidence) -> str:
     ratio = (in_unit(hop["rate"], "Mbit/s") or 0.0) / evidence.capacity_mbps
     if ratio < _MIN_ARRIVAL_RATIO:
         return ""
-    return f" Bursts arrive at {hop['rate']} ({hop['name']}), {ratio:.0f} times the rate of the link."
+    return f" {BURSTS_ARRIVE} {hop['rate']} ({hop['name']}), {ratio:.0f} times the rate of the link."
 
 
 def overshoot(evidence: Evidence) -> Cause | None:
