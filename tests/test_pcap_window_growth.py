@@ -19,12 +19,15 @@ _GROWTH = re.compile(
     r"by (\S+) segments a round trip"
 )
 _BYTES = {"kB": 1e3, "MB": 1e6}
+_DURATION = "20s"
+#: Payload of a full packet, as a share.
+_PAYLOAD = 1448 / 1500
 
 
 def captured(folder: Path, cca: str, changes: dict[str, Any]) -> tuple[CaptureAnalyses, Any]:
     """Returns the analysis of a capture at the sender, and the slots of its run."""
     file = folder / "run.pcap"
-    run = ct.run("steady-100-68", cca, duration="20s", samples="off", set=changes, pcap=file)
+    run = ct.run("steady-100-68", cca, duration=_DURATION, samples="off", set=changes, pcap=file)
     return analyse(file), run.slots
 
 
@@ -42,35 +45,59 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
     assert match, text
     first, last = (float(match[n]) * _BYTES[match[n + 1]] for n in (1, 3))
     assert float(match[5]) == pytest.approx(1.0, abs=0.3)
-    # What the losses took of the data in flight, and the time in which it grows back.
-    reduced = re.search(r"before the losses, repaired by \S+ m?s, they were (\S+) (kB|MB)", text)
+    # What the losses took of the data in flight.
+    reduced = re.search(r"Before the losses, repaired by \S+ m?s, they were (\S+) (kB|MB)", text)
     assert reduced, text
     before = float(reduced[1]) * _BYTES[reduced[2]]
     assert before == pytest.approx(slots[slots["t_s"] < 3]["inflight"].max() * 1448, rel=0.4)
-    # Slow start may have had more in flight than path and buffer hold: the time is until those.
-    held = (
-        r"; at least (\S+) s more until (\S+) (kB|MB) are in flight again, which path and buffer held"
+    # The gaps of bursts have the rate of the link, whose window is a BDP.
+    rate = float(changes["path.down.rate"].removesuffix("Mbit/s"))
+    link = re.search(
+        r"link has (\S+) (?:to \S+ )?Mbit/s by the gaps of bursts, and a round trip (\S+) (kB|MB)", text
     )
-    rest = re.fullmatch(rf", and up to \S+ Mbit/s passed(?:{held})?", text[reduced.end() :])
-    assert rest, text
-    if rest[1] is not None:
-        more = float(rest[2]) * _BYTES[rest[3]] - last
-        rtt_s = float(changes["path.rtt"].removesuffix("ms")) / 1e3
-        assert float(rest[1]) == pytest.approx(more / 1448 * rtt_s, rel=0.3)
+    assert link, text
+    assert float(link[1]) == pytest.approx(_PAYLOAD * rate, rel=0.02)
+    rtt_s = float(changes["path.rtt"].removesuffix("ms")) / 1e3
+    bdp = 1e6 / 8 * _PAYLOAD * rate * rtt_s
+    assert float(link[2]) * _BYTES[link[3]] == pytest.approx(bdp, rel=0.03)
     # Nothing but the growth of its window shows the CCA.
     assert analyses.connections.iloc[0]["cca"] == "reno"
-    rate = float(changes["path.down.rate"].removesuffix("Mbit/s"))
-    assert 0.1 * rate < float(text.split(" up to ")[1].split()[0]) < 1.02 * rate
     # The window of the sender itself, in segments of 1448 bytes.
     windows = slots[slots["t_s"] > 5]["cwnd"] * 1448
     assert last == pytest.approx(windows.iloc[-1], rel=0.1)
     assert first < last
-    # The path was never full, so that no scenario of it is advised.
-    (step,) = next_steps(analyses)
-    rate = r"\d+(\.\d+)?"
-    by_gaps = rf"by gaps it carries {rate}( to {rate})? Mbit/s"
-    assert re.search(rf"SO_MAX_PACING_RATE; (up to {rate} Mbit/s passed|{by_gaps})\)", step)
-    assert "sender: tc qdisc replace dev INTERFACE root fq; sender: sysctl -w" in step
+    pacing, cap, bbr = next_steps(analyses)
+    assert "sender: tc qdisc replace dev INTERFACE root fq" in pacing
+    assert f"narrowest link, of {link[1]} " in cap
+    assert "sender: sysctl -w" in bbr
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_time_until_the_window_fills_the_path_is_that_of_a_longer_run(
+    tmp_path: Path, seed: int
+) -> None:
+    """Bursts at twice the rate of the link overflow a buffer of less than half a BDP in slow start."""
+    draw = random.Random(f"longer {seed}")
+    rate, rtt_ms = draw.choice([150, 200]), draw.choice([50, 60])
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.buffer": f"{draw.uniform(0.2, 0.35):.2f}bdp",
+        "tcp.receive_buffer_max": "64MB",
+        "tcp.send_buffer_max": "64MB",
+    }
+    file = tmp_path / "run.pcap"
+    length_s = 6
+    ct.run("steady-100-68", "reno", duration=f"{length_s}s", samples="off", set=changes, pcap=file)
+    text = str(analyse(file).connections.iloc[0]["diagnosis"])
+    more = re.search(r"some (\S+) (m?s) more until the window has those", text)
+    assert more, text
+    more_s = float(more[1]) * {"s": 1.0, "ms": 1e-3}[more[2]]
+    longer = ct.run("steady-100-68", "reno", duration="40s", samples="off", set=changes).slots
+    later = longer[longer["t_s"] > 2]
+    full_s = float(later[later["rate_mbps"].rolling(5).mean() >= 0.995 * rate]["t_s"].iloc[0])
+    assert length_s + more_s == pytest.approx(full_s, rel=0.15)
+    assert "less than those: bursts overflowed the buffer" in text
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
-from celltcp.pcap.analysis import STDIN, connection_rows
+from celltcp.pcap.analysis import STDIN
 from celltcp.pcap.diagnosis import ACKS_BEHIND
-from celltcp.pcap.diagnosis.evidence import max_passed_mbps
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
 from celltcp.pcap.diagnosis.messages import messages_of
@@ -20,7 +19,7 @@ from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
-from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
+from celltcp.pcap.diagnosis.window_growth import BURSTS_OVERFLOWED, WINDOW_LIMIT
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
@@ -67,7 +66,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if str(row["diagnosis"]).startswith(SOME_LIMIT):
         return [_which_limit_step(row)]
     if WINDOW_LIMIT in str(row["diagnosis"]):
-        return [_pacing_step(row, analyses)]
+        return _pacing_steps(row)
     return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row)}")
 
 
@@ -180,23 +179,23 @@ def _request_steps(row: Mapping[Hashable, Any], requests: Requests) -> list[str]
     ]
 
 
-def _pacing_step(row: Mapping[Hashable, Any], analyses: CaptureAnalyses) -> str:
-    """Returns the step against bursts that overflow a buffer in slow start, which shrink the window.
+def _pacing_steps(row: Mapping[Hashable, Any]) -> list[str]:
+    """Returns the steps against bursts that overflow a buffer in slow start, which shrink the window.
 
     Such a transfer never fills its path: a scenario has too low a capacity, unless gaps show it.
     """
-    link = link_rate(row)
-    rate_text, scenario_text = f"by gaps it carries {link} Mbit/s", ""
-    if link is None:
-        intervals = connection_rows(analyses.intervals, row, int(row["direction"] == "up"))
-        rate_text = f"up to {three_digits(max_passed_mbps(intervals))} Mbit/s passed"
-        scenario_text = "; a scenario of this capture has the rate of its window, not of the path"
-    return (
-        "# against a small window after losses in slow start: pacing and BBR keep a larger one, though "
-        "they may lose more, and a rate below that of the narrowest link (SO_MAX_PACING_RATE; "
-        f"{rate_text}) loses nothing; Linux, "
-        f"{linux_line('tcp.pacing=true')}; {cca_line('bbr')}{scenario_text}"
-    )
+    has_bursts = BURSTS_OVERFLOWED in str(row["diagnosis"])
+    effect = "bursts that overflow a buffer" if has_bursts else "a small window after losses"
+    rate = link_rate(row)
+    rate_text = f", of {rate} Mbit/s" if rate else ""
+    scenario = "# a scenario of this capture has the rate of its window, not of the path"
+    return [
+        f"# against {effect} in slow start: pacing; Linux, {linux_line('tcp.pacing=true')}",
+        f"# or a rate below that of the narrowest link{rate_text} (SO_MAX_PACING_RATE), which loses "
+        "nothing",
+        f"# or BBR, which paces, too, but may lose more; Linux, {cca_line('bbr')}",
+        *([] if rate else [scenario]),
+    ]
 
 
 def _window_step(row: Mapping[Hashable, Any]) -> str:

@@ -165,6 +165,7 @@ results::tables! {
         kind: String = "congestion, random, outage, tail, spurious or reordering",
         repair: String = "fast (by reports of the receiver), probe, time-out, or none",
         is_upstream: u32 = "1 if it was lost between sender and capture",
+        ahead_bytes: u64 = "bytes before it that were not acknowledged when it had passed before; 0 if it was lost before the capture",
         rtt_ms: f64 = "RTT of the segments next to it, ms; NaN without",
         queue: f64 = "place of that RTT between the lowest (0) and the latest highest (1); NaN without",
         confidence: f64 = "from 0 to 1",

@@ -52,11 +52,6 @@ def path_rtts_ms(intervals: pd.DataFrame, place: str) -> pd.Series:
     return rtts_ms
 
 
-def max_passed_mbps(intervals: pd.DataFrame) -> float:
-    """Returns the highest rate of an interval whose data were acknowledged, Mbit/s."""
-    return 8e-6 * float(intervals["acked_bytes"].max()) / INTERVAL_S
-
-
 class Passage(NamedTuple):
     """Rate, Mbit/s, and mean RTT, ms, of a transfer in a part of its time."""
 

@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from celltcp.pcap.diagnosis.evidence import Evidence, max_passed_mbps
+from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 #: Words of sentences with such a clause.
 WINDOW_LIMIT = "the congestion window is the limit"
+#: Words of those after losses that came with little in flight.
+BURSTS_OVERFLOWED = "bursts overflowed the buffer"
 #: Minimum number of intervals, and of round trips, over which the growth of a window shows.
 _MIN_INTERVALS, _MIN_ROUND_TRIPS = 30, 10
 #: Range of the growth, segments a round trip: up to one by Reno with an ACK for each segment.
@@ -20,6 +23,8 @@ _MIN_GROWTH, _MAX_GROWTH = 0.2, 2.0
 _MIN_RENO, _MAX_RENO = 0.8, 1.2
 #: Maximum data in flight after losses, as a share of those before, that is a reduction of the window.
 _MAX_REDUCED = 0.9
+#: Maximum data before the first loss, as a share of a round trip, that come in bursts.
+_MAX_BURST = 0.9
 #: Minimum coefficient of determination of a straight line through the data in flight.
 _MIN_DETERMINATION = 0.9
 
@@ -32,6 +37,8 @@ class Growth(NamedTuple):
     segments: float
     #: Growth, bytes/s.
     rate: float
+    #: Mean RTT meanwhile, s.
+    rtt_s: float
 
     @property
     def is_reno(self) -> bool:
@@ -63,7 +70,8 @@ def window_growth(evidence: Evidence, after_s: float) -> Growth | None:
     segments = slope * rtt_s / evidence.segment_bytes
     if determination < _MIN_DETERMINATION or not _MIN_GROWTH <= segments <= _MAX_GROWTH:
         return None
-    return Growth(start, start + slope * float(times_s[-1] - times_s[0]), segments, slope)
+    mean_rtt_s = float(later["rtt_mean_ms"].mean()) / 1e3
+    return Growth(start, start + slope * float(times_s[-1] - times_s[0]), segments, slope, mean_rtt_s)
 
 
 def grows_as_reno(evidence: Evidence) -> bool:
@@ -83,34 +91,36 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
     growth = window_growth(evidence, after_s)
     if growth is None:
         return ""
-    start, end, rtt_s = growth.start, growth.end, evidence.rtt_or_zero_ms / 1e3
+    start, end, rtt_s = growth.start, growth.end, growth.rtt_s
     rates = [three_digits(8e-6 * flight / rtt_s) for flight in (start, end)]
     rates_text = rates[0] if rates[0] == rates[1] else f"{rates[0]} to {rates[1]}"
     text = (
         f"{WINDOW_LIMIT}: the data in flight grow from {size_text(start)} to "
         f"{size_text(end)}, by {three_digits(growth.segments)} segments a round trip"
-        f"{', as those of Reno,' if growth.is_reno else ','} which gives {rates_text} "
-        f"Mbit/s at the lowest RTT of {three_digits(1e3 * rtt_s)} ms"
+        f"{', as those of Reno' if growth.is_reno else ''}. That gives {rates_text} Mbit/s at "
+        f"a mean RTT of {three_digits(1e3 * rtt_s)} ms"
     )
-    own, losses = evidence.sender_intervals, evidence.true_losses
-    early = own[own["t_s"] <= after_s]
-    before = float(early["in_flight_max"].max())
+    own = evidence.sender_intervals
+    before = float(own.loc[own["t_s"] <= after_s, "in_flight_max"].max())
     if not start <= _MAX_REDUCED * before:
         return text
     repaired_s = _repaired_s(evidence, after_s)
     repaired_text = f", repaired by {time_text(repaired_s)}," if repaired_s > 0 else ""
-    # They may have been more than path and buffer hold, so that none will be as many again.
-    passed = three_digits(max_passed_mbps(early))
-    text = (
-        f"{text}; before the losses{repaired_text} they were {size_text(before)}, and up to {passed} "
-        "Mbit/s passed"
-    )
-    held = before - float(losses.loc[losses["t_s"] <= after_s, "len"].sum())
-    if held <= end:
+    text += f". Before the losses{repaired_text} they were {size_text(before)}"
+    rate = link_rate(evidence.row)
+    full = 0.0 if rate is None else 1e6 / 8 * rate.mbps * rtt_s
+    if rate is None or not full > end:
         return text
+    first = evidence.true_losses.sort_values(["t_s", "seq"]).iloc[0]
+    bursts_text = ""
+    # A sender that spreads its data over the round trip has no queue then.
+    if 0 < first["ahead_bytes"] < _MAX_BURST * full:
+        ahead = size_text(float(first["ahead_bytes"]))
+        bursts_text = f". The first loss had {ahead} before it, less than those: {BURSTS_OVERFLOWED}"
     return (
-        f"{text}; at least {time_text((held - end) / growth.rate)} more until {size_text(held)} are in "
-        "flight again, which path and buffer held"
+        f"{text}. The narrowest link has {rate} Mbit/s by the gaps of bursts, and a round trip "
+        f"{size_text(full)}: some {time_text((full - end) / growth.rate)} more until the window has "
+        f"those{bursts_text}"
     )
 
 

@@ -421,6 +421,9 @@ impl Direction {
             timestamp: segment.timestamp,
             spurious: is_spurious.then_some("it passed again after it had been acknowledged"),
             acked_ns: is_spurious.then_some(at_ns),
+            ahead: sent
+                .start
+                .saturating_sub(self.base.unwrap_or(sent.start) + sent.delivered),
             ..Loss::default()
         });
     }

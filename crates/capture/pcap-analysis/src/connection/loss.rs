@@ -103,6 +103,8 @@ pub(super) struct Loss {
     pub(super) losses_beside: u32,
     /// Packets in flight at the retransmission.
     pub(super) packets_in_flight: u32,
+    /// Bytes in flight before the segment when it passed.
+    pub(super) ahead: u64,
 }
 
 /// Kind of a loss, the confidence, and the rule that decided it.
@@ -209,6 +211,7 @@ impl Loss {
             kind: judgement.kind.name().to_owned(),
             repair: self.repair.name().to_owned(),
             is_upstream: u32::from(self.is_upstream),
+            ahead_bytes: self.ahead,
             rtt_ms: self.queue.rtt_ns.map_or(f64::NAN, |rtt| rtt as f64 / 1e6),
             queue: self.queue.delay_share().unwrap_or(f64::NAN),
             confidence: judgement.confidence,
