@@ -83,7 +83,10 @@ count = 4
     assert any(text.startswith("westwood instead of bbr: ") for text in result.trade_offs)
     section = settings_section(result)
     assert section is not None
-    assert not any("westwood" in text for text in section.text)
+    assert (
+        "For other (goodput): westwood on main (other flows lose more by it than with bbr)."
+        in section.text
+    )
     stakes = [
         _stake("response_s", bbr=[1.0, 1.1], westwood=[1.2, 1.3]),
         _stake("goodput_mbps", bbr=[4.0, 4.1], westwood=[7.0, 7.1])._replace(flow="other"),

@@ -20,6 +20,7 @@ from celltcp.comparison.choices import (
     will_any_do,
 )
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
 from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
@@ -148,6 +149,8 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
             price = f" ({instead})" if (instead := instead_text(verdict, cca)) else price
             first_set = next(iter(to_set), cca)
             instead = f" instead of {names[first_set]}" if cca in [*to_set][1:] else ""
+            if choice.flows and costs_more(comparison.stakes, cca, first_set, choice.flows):
+                price = f" (other flows lose more by it than with {names[first_set]})"
             texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{instead}{also}{price}.")
     best = next(iter(to_set), None)
     first_verdict = choices[0].verdict
