@@ -25,6 +25,7 @@ from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.places import places_of
+from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
@@ -491,26 +492,17 @@ def test_caps_of_a_connection_say_that_several_share_them() -> None:
     assert smallest[1] == pytest.approx(smallest[0] / 4, abs=10)
 
 
-def test_places_that_help_far_more_together_are_shown_together() -> None:
-    """Dropped frames help little behind CUBIC's queue, and BBR little behind a backlog of frames."""
-    video = {
-        "kind": "frames",
-        "size": "20kB",
-        "interval": "33ms",
-        "deadline": "300ms",
-        "encoder": {"lowest": 0.2},
-    }
-    uplink = {"generate": {"mean": "5Mbit/s", "variability": 0.5, "correlation": "1s"}}
-    changes: Changes = {
-        "path.up": uplink,
-        "path.uplink_buffer": "500kB",
-        "flows": [{"from": "phone", "to": "server", "opens": "from", "workload": video}],
-    }
-    alternatives = _explained(changes, ["cubic", "bbr"], duration="60s").conclusion.alternatives
-    assert alternatives is not None
-    drops = [each for each in alternatives.shown if any("backlog=" in text for text in each.changes)]
-    late = {each.places: sum(each.values) / len(each.values) for each in drops}
-    assert ("application",) in late
-    both = [late[places] for places in late if places == ("application", "sender (client)")]
-    assert both
-    assert both[0] < late[("application",)] / 2
+def test_places_that_help_far_more_together_are_shown_together(need: Need) -> None:
+    """Their losses leave a smaller net gain, but they gain more than twice of what each part does."""
+    drops = ProposedRemedy("slow_units", Remedy("", ("tcp.notsent_lowat=16kB",)), ("cubic",), {})
+    parts = [
+        _alternative(need, 0.5, 0, "sender"),
+        _alternative(need, 0.5, 0, "application")._replace(cca="cubic", remedy=drops),
+    ]
+    both = _alternative(need, 2.6, 1.2, "")._replace(
+        cca="reno", places=("application", "sender"), remedy=drops._replace(ccas=("reno",))
+    )
+    for gain, is_shown in ((2.6, True), (1.1, False)):
+        joint = both._replace(gain=gain)
+        shown = best_by_place(need, [_alternative(need, 0, 0, ""), *parts, joint])
+        assert any(each is joint for each in shown) == is_shown

@@ -240,7 +240,7 @@ def test_frames_that_fill_a_queue_themselves_have_a_shorter_one_as_a_remedy(seed
     }
     explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 2, duration="48s", set=changes))
     explained.try_remedies(TrialBudget())
-    fields = " ".join(each.options for each in explained.remedies)
+    fields = " ".join(each.options for each in explained._with_trials)
     assert "path.queue=fq-codel" in fields
     assert "tcp.receive_window_max=" in fields
     for remedy in explained.remedies:

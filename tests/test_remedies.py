@@ -406,3 +406,73 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     # What the download gains is taken from the photos.
     assert re.search(r"download goodput [^,]*\+.*photos goodput [^,]*-", apart), apart
     assert any("--set flows.1.cca=bbr" in each and "that photos fills" in each for each in others)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_live_frames_wait_in_their_program_with_a_send_buffer_of_one_or_two_bdps(seed: int) -> None:
+    """Linux counts about three times the data in flight, so that the buffer is three BDPs or six."""
+    draw = random.Random(seed)
+    mbps, rtt_ms = draw.uniform(3, 8), draw.randint(40, 80)
+    frames = {
+        "kind": "frames",
+        "size": f"{round(1.6e6 * mbps / 8 / 25)}B",
+        "interval": "40ms",
+        "deadline": f"{4 * rtt_ms + 100}ms",
+        "encoder": {"lowest": 0.2},
+    }
+    live = {"from": "phone", "to": "server", "opens": "from", "workload": frames}
+    changes: Changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.up": f"{mbps:.2f}Mbit/s",
+        "path.uplink_buffer": "10bdp",
+        "flows": [live],
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes))
+    explained.try_remedies(TrialBudget())
+    shares = {}
+    for each in explained._tried:
+        assert each.after is not None
+        values = dict(change.split("=", 1) for change in each.remedy.changes)
+        late = each.after.applications[0].means("late_share")[0]
+        shares[tuple(values)] = min(late, shares.get(tuple(values), 1.0))
+        if "tcp.send_buffer_max" in values:
+            bdps = (in_unit(values["tcp.send_buffer_max"], "B") or 0) / (mbps * 1e6 / 8 * rtt_ms / 1e3)
+            assert min(abs(bdps / 3 - 1), abs(bdps / 6 - 1)) < 0.15
+    before = explained.comparison.applications[0].means("late_share")[0]
+    assert shares["tcp.send_buffer_max",] < before / 4
+    # A bound of what is unsent leaves the queue of CUBIC as it is.
+    unsent = shares["flows.0.workload.backlog", "tcp.notsent_lowat"]
+    assert shares["flows.0.workload.backlog", "tcp.send_buffer_max"] < unsent / 4
+
+
+def test_a_program_that_drops_frames_needs_the_options_of_its_socket_alone() -> None:
+    frames = {"kind": "frames", "size": "40kB", "interval": "33ms", "deadline": "300ms"}
+    drops = {**frames, "backlog": "newest", "encoder": {"lowest": 0.2}}
+    changes: Changes = {"path.down": "5Mbit/s", "path.buffer": "8bdp", "flows.0.workload": drops}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
+    fields = {
+        text for each in ExplainedComparison(result)._all_remedies for text in each.remedy.changes
+    }
+    assert {"tcp.notsent_lowat=16kB", "tcp.notsent_lowat=48kB", "tcp.notsent_lowat=128kB"} <= fields
+    assert not any("backlog" in each for each in fields)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_pages_on_a_link_that_is_slow_at_times_are_tried_over_one_connection(seed: int) -> None:
+    """Also where other CCAs are compared, and where outages take a part of the time."""
+    draw = random.Random(seed)
+    rate = {"mean": f"{draw.randint(8, 14)}Mbit/s", "variability": 0.6, "correlation": "5s"}
+    page = {"kind": "page", "document": "30kB", "objects": 70, "object": "16.7kB"}
+    changes: Changes = {
+        "path": {
+            "rtt": "60ms",
+            "buffer": "750packets",
+            "blackouts": [{"at": "20s", "duration": "3s"}],
+            "down": {"generate": rate},
+            "up": {"generate": {**rate, "mean": "5Mbit/s"}},
+        },
+        "flows.0.workload": page,
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="60s", set=changes)
+    options = [each.options for each in ExplainedComparison(result)._all_remedies]
+    assert "--cca cubic,bbr --set flows.0.workload.multiplexed=true" in options

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import in_unit
+from celltcp.results.first_window import LARGEST_SEND_BUFFER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +57,8 @@ def is_raised(field: str, value: str, scenario: Mapping[str, Any] | None) -> boo
     if scenario is None:
         return True
     old = scenario.get("tcp", {}).get(field.removeprefix("tcp."))
+    if old is None and field == "tcp.send_buffer_max":
+        old = LARGEST_SEND_BUFFER
     if old is None:
         return field != "tcp.receive_window_max"
     return (in_unit(value, "B") or 0.0) > (in_unit(str(old), "B") or 0.0)

@@ -19,9 +19,14 @@ def growth_text(workload: Mapping[str, Any], made_mbps: float, carried_mbps: flo
     Of a program that drops frames while newer ones wait, the delay does not grow.
     """
     growth = made_mbps / carried_mbps - 1.0
-    if growth < _MIN_GROWTH or workload.get("backlog") == "newest":
+    if growth < _MIN_GROWTH or drops_frames(workload):
         return ""
     return f"each second adds {growth:.2g} s to their delay"
+
+
+def drops_frames(workload: Mapping[str, Any]) -> bool:
+    """Returns whether a program drops frames while newer ones wait; results have their number."""
+    return workload.get("backlog") in ("newest", 1)
 
 
 def constant_frames(workload: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import number_text
-from celltcp.comparison.explanation.frame_load import load_of
+from celltcp.comparison.explanation.frame_load import load_of, made_mbps
 from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, beside_mbps, first_frames
+from celltcp.comparison.explanation.window_remedies import (
+    SEND_BUFFER_RATIO,
+    SMALL_WINDOW_BDPS,
+    WINDOW_BDPS,
+    rounded_size,
+)
+from celltcp.results.first_window import LARGEST_SEND_BUFFER
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, beside_mbps, drops_frames, first_frames
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
@@ -26,6 +33,14 @@ _FRAME_SHARES = (MAX_FRAME_SHARE, 0.8)
 #: that lower ones are tried where the first leaves late frames.
 _WINDOW_SHARES = (MAX_FRAME_SHARE, 0.6, 0.4)
 
+#: Effect of pages with several connections.
+CONNECTIONS_FILL_BUFFER = "connections that fill the buffer together"
+#: Bounds of the unsent data that wait in the kernel.
+_UNSENT = ("16kB", "48kB", "128kB")
+#: Family of the remedies for frames that wait behind earlier ones.
+_WAITING = "waiting frames"
+#: Line of a program with `backlog = "newest"`.
+_DROPPING_PROGRAM = "sender: a program that drops frames while newer ones wait, beside the next line"
 #: Quantile of the rates of a link that an encoder which follows them has to meet.
 _LOW_QUANTILE = 0.01
 #: Maximum interval of the frames of an encoder, s.
@@ -48,12 +63,53 @@ def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy("segments that take longer than the buffer lasts", (f"{workload}.abandon=true",))
 
 
-def newest_frame(evidence: Evidence) -> Remedy:
-    """Returns a send buffer in which only the newest frame waits."""
-    field = f"flows.{evidence.flow_index}.workload.backlog"
-    changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
-    program = "sender: a program that drops frames while newer ones wait, beside the next line"
-    return Remedy("frames behind earlier ones, by drops of those that wait", changes, linux=program)
+def waiting_frames(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields smaller send buffers, with drops of frames that wait and without, then less unsent data.
+
+    The send buffers hold two BDPs, or one, of the rate that a session gets, as data in flight are in
+    them, too. What does not fit waits in the program, where an encoder sees it.
+    """
+    tcp = evidence.scenario.get("tcp", {})
+    present = in_unit(str(tcp.get("send_buffer_max", LARGEST_SEND_BUFFER)), "B") or 0.0
+    bdp = evidence.goodput_mbps * 1e6 / 8 * evidence.min_rtt_s / evidence.sessions
+    variant = len(_UNSENT)
+    # What the path does not carry is late in any buffer.
+    is_carried = (made_mbps(evidence) or 0.0) <= evidence.capacity_mbps
+    for bdps in (WINDOW_BDPS, SMALL_WINDOW_BDPS):
+        size = SEND_BUFFER_RATIO * bdps * bdp
+        if not is_carried or not 0 < size < present:
+            continue
+        text = rounded_size(size)
+        option = (
+            f"sender: SO_SNDBUF={(in_unit(text, 'B') or 0.0) / 2:.0f} of the sending program (Linux "
+            "doubles it), or for all of its programs the next line"
+        )
+        against = "frames behind earlier ones in the send buffer"
+        remedy = Remedy(against, (f"tcp.send_buffer_max={text}",), linux=option, family=_WAITING)
+        for each in _dropping(evidence, remedy):
+            yield each._replace(variant=variant)
+            variant += 1
+    yield from newest_frame(evidence)
+
+
+def newest_frame(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields bounds of the unsent data, so that only the newest frame waits."""
+    against = "frames behind earlier ones, by drops of those that wait"
+    for variant, size in enumerate(_UNSENT):
+        change = f"tcp.notsent_lowat={size}"
+        *_, dropping = _dropping(evidence, Remedy(against, (change,), variant=variant, family=_WAITING))
+        yield dropping
+
+
+def _dropping(evidence: Evidence, remedy: Remedy) -> Iterator[Remedy]:
+    """Yields a remedy, then it with a program that drops frames, unless the program does."""
+    yield remedy
+    if not drops_frames(evidence.workload):
+        change = f"flows.{evidence.flow_index}.workload.backlog=newest"
+        yield remedy._replace(
+            changes=(change, *remedy.changes),
+            linux="; ".join(filter(None, (_DROPPING_PROGRAM, remedy.linux))),
+        )
 
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -71,7 +127,7 @@ def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     low_mbps = float(evidence.link_rates_1s_mbps.quantile(0.1))
     whole = f"the {low_mbps:.2f} Mbit/s that the link exceeds for nine tenths of the time"
     yield from reversed(list(fitting_frames(evidence, low_mbps, whole, _FRAME_SHARES[1:])))
-    yield newest_frame(evidence)
+    yield from newest_frame(evidence)
 
 
 def following_encoder(evidence: Evidence) -> Iterator[Remedy]:
@@ -163,4 +219,4 @@ def transfer_time(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if objects > 1:
         field = f"flows.{evidence.flow_index}.workload.objects"
         yield Remedy("bytes that the link needs long for", (f"{field}={objects // 2}",))
-        yield from one_connection(evidence, "connections that fill the buffer together")
+        yield from one_connection(evidence, CONNECTIONS_FILL_BUFFER)

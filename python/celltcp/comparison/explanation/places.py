@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.remedy import Remedy
 
-#: End of the field with the frames that wait for a sender, and the field of its unsent bytes.
-_BACKLOG, _NOTSENT = ".workload.backlog", "tcp.notsent_lowat"
+#: End of the field with the frames that wait for a sender, and the fields of options of its socket.
+_BACKLOG, _SOCKET_FIELDS = ".workload.backlog", ("tcp.notsent_lowat", "tcp.send_buffer_max")
 #: Fields of `path` with the queues of the access link.
 _DOWNLINK_QUEUE, _UPLINK_QUEUE = ("queue", "buffer"), ("uplink_queue", "uplink_buffer")
 
@@ -32,7 +32,7 @@ def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]
     fields = [change.partition("=")[0] for change in remedy.changes]
     # The program that drops frames has the socket option, too.
     if any(field.endswith(_BACKLOG) for field in fields):
-        fields = [field for field in fields if field != _NOTSENT]
+        fields = [field for field in fields if field not in _SOCKET_FIELDS]
     # A slower uplink stands for a shaper before it, and a queue that stays as it is for nothing.
     if SHAPED_RATES["path.uplink_queue"][0] in fields:
         fields = ["path.wired"]

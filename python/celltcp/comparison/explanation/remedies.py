@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
 from celltcp.comparison.explanation.application_remedies import (
+    CONNECTIONS_FILL_BUFFER,
     following_encoder,
     frames_for_window,
-    newest_frame,
     one_connection,
+    waiting_frames,
 )
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
@@ -36,6 +37,7 @@ from celltcp.comparison.explanation.unit_reasons import (
     PROBE,
     RECOVERY,
     REQUEST_LOST,
+    SLOW_LINK,
     TIME_OUT,
 )
 from celltcp.comparison.explanation.unit_windows import IN_PROBE_RTT
@@ -386,7 +388,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         elif reason in (RECOVERY, BEHIND_LOST) and _is_rto_before_next_frame(evidence):
             yield _min_rto(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
-            yield newest_frame(evidence)
+            yield from waiting_frames(evidence)
             frames_mbps = made_mbps(evidence) or 0.0
             # The remedies of `overload` are for a link that is too slow for the frames.
             if evidence.goodput_mbps < MAX_FRAME_SHARE * frames_mbps < evidence.capacity_mbps:
@@ -395,7 +397,10 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             yield from queue(evidence, cause)
             if evidence.workload.get("kind") == "frames" and queue_owner(evidence) is None:
                 yield from following_encoder(evidence)
-        elif reason == IN_PROBE_RTT:
+                yield from waiting_frames(evidence)
+        if reason in (IN_QUEUE, SLOW_LINK) and evidence.workload.get("kind") == "page":
+            yield from one_connection(evidence, CONNECTIONS_FILL_BUFFER)
+        if reason == IN_PROBE_RTT:
             yield from probe_rtt(evidence, cause)
 
 
