@@ -52,6 +52,7 @@ def _texts(
         coordinates=lambda choice: tuple(choice.value.split(", ")),
         question=lambda stake: stake.flow,
         without_flow=lambda text: text,
+        equal_shares=lambda _: {},
         tail_values=lambda _: [{name: _around(of) for name, of in each.items()} for each in tails],
         application_values=lambda *_, **__: {},
         delay_metric="rtt_mean_ms",

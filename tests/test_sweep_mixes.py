@@ -90,3 +90,26 @@ def test_a_value_that_is_better_by_the_median_alone_is_named(seed: int) -> None:
     assert best_reversal_text(ranking, stake) == f"but by response p50 20packets, {figures}"
     change = change_reversal_text(ranking, stake, "20packets", "100packets")
     assert change == f", but response p50 {figures}"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_buffer_in_which_one_flow_starves_another_is_no_advice(seed: int) -> None:
+    """BBR does not reduce at losses: half a BDP of buffer starves the CUBIC beside it, two do not."""
+    draw = random.Random(seed)
+    changes = {
+        "path.rtt": f"{draw.randint(40, 60)}ms",
+        "path.down": f"{draw.randint(20, 40)}Mbit/s",
+        "flows": [{"name": "new"}, {"name": "old", "cca": "cubic"}],
+    }
+    vary = {"path.buffer": ["0.5bdp", "2bdp"]}
+    result = ct.sweep("steady-20-68", vary, "bbr", 3, duration="40s", set=changes)
+    shares = [
+        {each.flow: each.goodput.mean for each in result[value].mean_shares()}
+        for value in vary["path.buffer"]
+    ]
+    assert shares[0]["old"] < sum(shares[0].values()) / 6
+    assert shares[1]["old"] > sum(shares[1].values()) / 6
+    texts = result.field_changes
+    assert any(text.startswith("old fails with 0.5bdp: it gets ") for text in texts)
+    starving = ("best of both: path.buffer=0.5bdp", "On Linux, 0.5bdp")
+    assert not any(text.startswith(starving) for text in texts)

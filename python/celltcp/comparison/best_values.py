@@ -185,6 +185,26 @@ class FieldRanking:
         """Returns the results at the fixed coordinates and a value."""
         return self._points.comparisons[value].results
 
+    def equal_shares(self, name: str) -> dict[str, float]:
+        """Returns the goodput of each competing flow with a choice, as a multiple of an equal share.
+
+        A share is that of the connections of a flow; empty without flows that compete.
+        """
+        choice, points = self.choices[name], self._points
+        competing = {points.tested, *points.rivals}
+        rows = [
+            each
+            for each in points.comparisons[choice.value].mean_shares()
+            if each.mix == choice.cca and each.flow in competing
+        ]
+        total = sum(each.goodput.mean for each in rows)
+        connections = sum(each.connections for each in rows)
+        if len(rows) < 2 or not total > 0:
+            return {}
+        return {
+            each.flow: each.goodput.mean / each.connections / (total / connections) for each in rows
+        }
+
     def by_cca(self) -> list[FieldRanking]:
         """Returns the ranking under each congestion control alone, by the same metrics."""
         metrics = self.ranking_metrics

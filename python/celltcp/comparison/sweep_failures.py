@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from celltcp.comparison.stakes import Stake
 
 
+#: Share of an equal goodput below which a flow is starved by those that compete with it.
+_MIN_EQUAL_SHARE = 1 / 3
+
+
 class Failure(NamedTuple):
     """Choices with which an application fails by a metric, such as the share of late frames."""
 
@@ -27,8 +31,11 @@ class Failure(NamedTuple):
 
 
 def failures_of(ranking: FieldRanking, stakes: Sequence[Stake]) -> list[Failure]:
-    """Returns the failures of the flows with a stake, none for flows that work with every choice."""
-    failures = []
+    """Returns the failures of the flows with a stake, none for flows that work with every choice.
+
+    Flows that compete fail where another one starves them, unless that is so with every choice.
+    """
+    failures = _starved(ranking)
     for stake in stakes:
         for criterion in FAILURES:
             is_own = stake.metric == criterion.metric
@@ -41,3 +48,18 @@ def failures_of(ranking: FieldRanking, stakes: Sequence[Stake]) -> list[Failure]
             text = criterion.describe(best)
             failures.append(Failure(stake.flow, names, text, len(names) == len(means)))
     return list({failure.flow: failure for failure in reversed(failures)}.values())
+
+
+def _starved(ranking: FieldRanking) -> list[Failure]:
+    """Returns the flows that have less than `_MIN_EQUAL_SHARE` of an equal share with some choices."""
+    shares = {name: ranking.equal_shares(name) for name in ranking.choices}
+    starved: dict[str, dict[str, float]] = {}
+    for name, of_flows in shares.items():
+        for flow, share in of_flows.items():
+            if share < _MIN_EQUAL_SHARE:
+                starved.setdefault(flow, {})[name] = share
+    return [
+        Failure(flow, [*names], f"it gets {100 * max(names.values()):.0f} % of an equal share", False)
+        for flow, names in starved.items()
+        if len(names) < len(shares)
+    ]
