@@ -21,7 +21,6 @@ from celltcp.comparison.frame_kinds import (
 from celltcp.comparison.metrics import (
     AGES,
     APPLICATIONS,
-    FRAME,
     FRAMES,
     LAST_COMPLETION,
     LATE_RESPONSE,
@@ -106,7 +105,7 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
                 if metric.is_spread:
                     # No bound: it may be higher or lower, as those that are not complete will be.
                     values = {run: of_run for run, of_run in values.items() if run not in ages}
-                elif kinds[name] == FRAME or metric.percentile is not None:
+                elif not metric.is_count:
                     values = _with_ages(values, ages)
                 metrics[name] = _per_run(values, runs, _statistic(metric))
     return metrics

@@ -142,12 +142,10 @@ class Application(NamedTuple):
             return RankingMetric(LATE_RESPONSES, "share of late responses")
         if "response_p95_s" in self.names:
             # A percentile of few responses is the longest one, which is a matter of chance. Where one
-            # CCA has few, tables have no percentile of it. A mean leaves out what had no end.
+            # CCA has few, tables have no percentile of it.
             every = self.metrics.values()
             has_few = any(map(_has_few, every))
             if has_few or all(has_too_few("response_p95_s", metrics) for metrics in every):
-                if self.bounds("response_max_s"):
-                    return RankingMetric("response_max_s", "longest response time")
                 return RankingMetric("response_s", "mean response time")
             return RankingMetric("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
@@ -264,8 +262,8 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     """Returns whether a mean, percentile or maximum of times is a lower bound, or a deviation unknown.
 
     Units that were not complete at the end count with their age, wherever the time that they would have
-    taken may change the figure; means of responses and pages leave them out. Up to a tenth of the units
-    above a percentile, or of all for a mean, hardly change it.
+    taken may change the figure. Up to a tenth of the units above a percentile, or of all frames for a
+    mean, hardly change it.
 
     Args:
         name: name of the metric.
@@ -275,7 +273,7 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     if metric is None:
         return False
     unfinished = _unfinished_share(name, metric, metrics)
-    if name == LEAST_COMPLETION:
+    if name in (LEAST_COMPLETION, "response_s", "page_load_s"):
         return unfinished > 0
     above = 1.0 - (metric.percentile or 0.0) / 100.0
     return unfinished > _MAX_UNKNOWN * above
@@ -289,7 +287,7 @@ def _unfinished_share(name: str, metric: AppMetric, metrics: Mapping[str, Sequen
     age = AGES.get(kind)
     if age == FRAME_AGE and not metric.is_count:
         return estimate(metrics.get(MISSING_FRAMES, [0.0])).mean
-    if age is None or metric.is_count or is_mean:
+    if age is None or metric.is_count or metric.is_spread:
         return 0.0
     group = next(application for application in APPLICATIONS if name in application)
     counts = {

@@ -171,15 +171,15 @@ class AppMetric(NamedTuple):
         last = self.heading.split()[-1]
         return last if last in _UNITS else ""
 
-    def text(self, value: float, *others: float) -> str:
+    def text(self, value: float, *others: float, mark: str = "") -> str:
         """Returns a value with its name and unit in a line, as `response p95 0.198 s`; a share in %.
 
-        The unit suits `others`, too, which stand in the same lines.
+        The unit suits `others`, too, which stand in the same lines. `mark` stands before the value.
         """
         if "share" in self.heading and math.isfinite(value):
             return f"{self.name} {100 * value:.3g} %"
         words = MetricText(self.name, self.unit, self.digits).suited(value, *others)
-        return f"{self.name} {words.own_text(value)}"
+        return f"{self.name} {mark}{words.own_text(value)}"
 
 
 #: Units that headings end with.
@@ -242,7 +242,7 @@ def _units(kind: str, unit: str, noun: str, first_byte: str, incomplete: str) ->
             *("first byte\nmean s", 3, f"Mean time to the first byte of a {unit}, s.", first_byte),
             is_occasional=True,
         ),
-        kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
+        kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s; of {incomplete}, their age."),
         **{
             f"{stem}_{_key(short)}_s": AppMetric(
                 f"{unit}\n{short} s", 3, f"{long} {noun}, s.", kind, percentile

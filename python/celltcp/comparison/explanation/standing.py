@@ -14,6 +14,7 @@ from celltcp.comparison.metrics import (
     MEAN_RTT,
     words_of,
 )
+from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.quantity_texts import delay_text
 
@@ -64,6 +65,8 @@ class Standing(NamedTuple):
     leader_cut_share: float = 0.0
     #: Whether rates are so low that texts have them in kbit/s.
     is_slow: bool = False
+    #: Marks of lower bounds before the value, and before that of the leader.
+    marks: tuple[str, str] = ("", "")
 
     @property
     def metric_text(self) -> str:
@@ -77,7 +80,8 @@ class Standing(NamedTuple):
         metric = _COMPLETION if self.metric == LEAST_COMPLETION and not self.cut_share else self.metric
         is_cut = self.cut_share and metric != COMPLETED_SHARE
         cut_text = f" ({percent_text(self.cut_share)} of the transfers not complete)" if is_cut else ""
-        return f"{late_text}{APP_METRICS[metric].text(self.value, self.leader_value)}{cut_text}"
+        text = APP_METRICS[metric].text(self.value, self.leader_value, mark=self.marks[0])
+        return f"{late_text}{text}{cut_text}"
 
     def behind_text(self, leader: str) -> str:
         """Returns the difference to the leader as text.
@@ -95,7 +99,8 @@ class Standing(NamedTuple):
         if self.metric in APP_METRICS:
             is_cut = bool(self.leader_cut_share)
             metric = _COMPLETION if self.metric == LEAST_COMPLETION and not is_cut else self.metric
-            return f"{APP_METRICS[metric].text(self.leader_value, self.value)} of {leader}{verdict}"
+            text = APP_METRICS[metric].text(self.leader_value, self.value, mark=self.marks[1])
+            return f"{text} of {leader}{verdict}"
         return f"{self._differences_text} against {leader}{verdict}"
 
     @property
@@ -120,6 +125,7 @@ def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
 
 def standing_of(comparison: Comparison, cca: str, application: Application | None) -> Standing:
     """Returns the standing of a congestion control for the flow under test, or for an application."""
+    bounds: frozenset[str] = frozenset()
     if application is None:
         requirement = next(name for name in _REQUIREMENTS if name in comparison.requirements)
         metric, verdict = comparison.requirements[requirement], comparison.verdicts[requirement]
@@ -128,6 +134,8 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         requirement = ""
         metric, verdict = application.ranking.metric, application.verdict(random=not comparison.decides)
         values = application.values(metric)
+        # The other metric has "at least" in its name.
+        bounds = application.bounds(metric) if metric != LEAST_COMPLETION else bounds
     has_rivals = len(comparison.ccas) > 1 and cca in comparison.ranked_ccas
     leader = verdict.leader if has_rivals else None
     differences = None
@@ -154,6 +162,7 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         1.0 - _share(application, cca, COMPLETED_SHARE, 1.0),
         1.0 - _share(application, leader or cca, COMPLETED_SHARE, 1.0),
         words_of(GOODPUT).suited(estimate(comparison.values(cca, GOODPUT)).mean).unit == "kbit/s",
+        (AT_LEAST if cca in bounds else "", AT_LEAST if leader in bounds else ""),
     )
 
 
