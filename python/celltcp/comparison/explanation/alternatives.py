@@ -15,13 +15,15 @@ from celltcp.comparison.explanation.metric_changes import (
     ResentChange,
 )
 from celltcp.comparison.explanation.places import places_of
+from celltcp.comparison.explanation.start_up_frames import MIN_LATE_FRAMES
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, values_of
 from celltcp.comparison.harm import failing_under
 from celltcp.comparison.metrics import GOODPUT, LAST_COMPLETION, LATE_FRAMES, METRICS, sign_of, words_of
+from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
-from celltcp.results.statistics import Verdict, estimate
+from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
@@ -42,6 +44,8 @@ _CONTENT_FIELDS = (".objects",)
 _MIN_JOINT_LOG = math.log(2.0)
 #: Minimum logarithm of the ratio of performance metrics: within 1 % they are ties.
 _MIN_PERFORMANCE_LOG = 0.01
+#: Minimum number of runs whose differences have an interval that says much.
+_MIN_RUNS = 3
 #: Weight of a loss against a gain, as logarithms of ratios: a loss of half the goodput has to bring a
 #: quarter of the delay. Queues differ by orders of magnitude, and goodputs do not.
 _LOSS_WEIGHT = 2.0
@@ -180,6 +184,26 @@ class Need:
         """Returns the logarithm of the ratio by which the metric improved, on the same seeds."""
         count = min(len(before), len(after))
         return MetricChange("", self.metric, before[:count], after[:count]).gain
+
+    def is_shown_better(self, alternative: Alternative) -> bool:
+        """Returns whether runs show an alternative to be better than the congestion control to set.
+
+        The difference matters, as one of several frames, and its interval does not include zero.
+        """
+        before = self.values(self.comparison, self.best_cca)
+        gap, count = _paired(alternative.values, before)
+        if self.metric == LATE_FRAMES:
+            frames = self.metric_of(self.comparison, self.best_cca, self.flows[0], "frames")[:count]
+            if abs(gap.mean) * sum(frames) < MIN_LATE_FRAMES:
+                return False
+        is_small = abs(gap.mean) <= min_difference(self.metric)
+        return not is_small and (count < _MIN_RUNS or not gap.includes_zero)
+
+    def is_undecided(self, one: Alternative, other: Alternative) -> bool:
+        """Returns whether several runs show no difference of two alternatives that matters."""
+        gap, count = _paired(one.values, other.values)
+        is_small = abs(gap.mean) <= min_difference(self.metric)
+        return count >= _MIN_RUNS and (is_small or gap.includes_zero)
 
     def signed_mean(self, alternative: Alternative) -> float:
         """Returns the mean of the ranking metric with the sign that makes more better."""
@@ -426,6 +450,12 @@ def with_fewest_failing(alternatives: Iterable[Alternative]) -> list[Alternative
     alternatives = list(alternatives)
     fewest = min((len(each.failing) for each in alternatives), default=0)
     return [each for each in alternatives if len(each.failing) == fewest]
+
+
+def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[Estimate, int]:
+    """Returns the paired difference of values, and the number of pairs."""
+    count = min(len(first), len(second))
+    return paired_gap(first[:count], second[:count]), count
 
 
 def _losses_among(changes: Iterable[MetricChange]) -> tuple[MetricChange, ...]:

@@ -33,6 +33,8 @@ _FURTHER = {
     "late_share": ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
     "qoe": ["stalled_s"],
     "response_p95_s": ["response_p50_s", "response_p99_s"],
+    "response_p99_s": ["response_p50_s"],
+    "response_max_s": ["response_p50_s"],
     **{completion: [MEAN_RTT] for completion in (*COMPLETIONS, LAST_COMPLETION)},
 }
 _ALL_THAT_CHANGE_MORE = ("response_p95_s",)

@@ -14,17 +14,21 @@ from celltcp.comparison.explanation.alternatives import (
 )
 from celltcp.comparison.explanation.alternatives_table import AlternativesTable
 from celltcp.comparison.explanation.answer import metric_texts
+from celltcp.comparison.explanation.pairs import joined
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG
 from celltcp.comparison.harm import failing_under
 from celltcp.comparison.metrics import GOODPUT
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from celltcp.comparison.explanation.outcome import BestTriedRow
     from celltcp.comparison.explanation.proposals import ProposedRemedy
     from celltcp.comparison.explanation.trials import Trials
+
+#: Number of changes, the best ones of their places, of which two at a time are tried.
+_MAX_TOGETHER = 3
 
 
 class BestTried(NamedTuple):
@@ -74,6 +78,7 @@ def conclusion_of(
         if not any(each.cca == need.reference for each in alternatives):
             continue
         with_remedy = [each for remedy in tried for each in need.with_remedy(remedy)]
+        with_remedy += _together(trials, need, [*alternatives, *with_remedy])
         if any(each.gain >= need.min_gain and each.net_gain > 0 for each in with_remedy):
             conclusion = _conclusion(trials, need, [*alternatives, *with_remedy])
             if conclusion.alternatives is not None:
@@ -104,6 +109,24 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     text = _text(need, best, worse, alternatives, table.run_count)
     lines = table.lines_of(best)
     return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
+
+
+def _together(trials: Trials, need: Need, alternatives: Sequence[Alternative]) -> Iterator[Alternative]:
+    """Yields the best changes of different places two at a time, under the CCA of the reference."""
+    tried = {frozenset(each.changes) for each in alternatives}
+    best = [
+        each
+        for each in recommended(need, best_by_place(need, alternatives))
+        if each.changes and each.cca == need.reference
+    ]
+    best = sorted(best, key=lambda each: -each.net_gain)[:_MAX_TOGETHER]
+    for one, other in itertools.combinations(best, 2):
+        changes = {*one.changes, *other.changes}
+        fields = {each.partition("=")[0] for each in changes}
+        are_apart = len(fields) == len(one.changes) + len(other.changes)
+        if are_apart and changes not in tried and one.remedy and other.remedy:
+            both = joined(one.remedy, other.remedy)._replace(ccas=(need.reference,))
+            yield from need.with_remedy(both._replace(after=trials.after(both)))
 
 
 def _under_chosen(
@@ -183,9 +206,10 @@ def _not_tried(trials: Trials, need: Need, alternatives: Sequence[Alternative]) 
 def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | None:
     """Returns the alternative with a remedy that has the largest gain less losses.
 
-    With it as few applications are unusable as with any. Of those alike by that it is one with the
-    fewest places and changes: that of the congestion control to set, or else the first. None if none is
-    better than that congestion control alone, or leaves an application usable that is not with that.
+    With it as few applications are unusable as with any. Of those alike by that, or which the runs do
+    not set apart from it, it is one with the fewest places and changes: that of the congestion control
+    to set, or else the first. None if the runs show none to be better than that congestion control
+    alone, or to leave an application usable that is not with that.
     """
     before = need.values(need.comparison, need.best_cca)
     failing = failing_under(need.comparison, need.best_cca)
@@ -195,13 +219,25 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
         if each.remedy is not None
         and each.failing <= failing
         and (
-            (need.gain(before, each.values) >= MIN_HELP_LOG and need.net_gain(each, need.best_cca) > 0)
+            (
+                need.gain(before, each.values) >= MIN_HELP_LOG
+                and need.net_gain(each, need.best_cca) > 0
+                and need.is_shown_better(each)
+            )
             or (each.failing < failing and each.gain >= need.min_gain and each.net_gain > 0)
         )
     )
-    largest = max((each.net_gain for each in better), default=0.0)
+    first = max(better, key=lambda each: each.net_gain, default=None)
     better.sort(key=lambda each: (-each.other_gain, -each.net_gain))
-    alike = [each for each in better if largest - each.net_gain < need.min_gain]
+    alike = [
+        each
+        for each in better
+        if first is not None
+        and (
+            first.net_gain - each.net_gain < need.min_gain
+            or (each.loss - first.loss < need.min_gain and need.is_undecided(each, first))
+        )
+    ]
     alike = [each for each in alike if each.changes] or alike
     least = min((_effort(need, each) for each in alike), default=(0, 0))
     alike = [each for each in alike if _effort(need, each) == least]

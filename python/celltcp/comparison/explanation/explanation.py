@@ -34,10 +34,11 @@ from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first,
 from celltcp.comparison.explanation.responses import least_response_text
 from celltcp.comparison.explanation.sawtooth import Sawtooth
 from celltcp.comparison.explanation.standing import standing_of
+from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.linux_lines import with_node
-from celltcp.comparison.metrics import sign_of
+from celltcp.comparison.metrics import LATE_FRAMES, sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.comparison.yielding import yielding_text
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
@@ -130,6 +131,10 @@ class ExplainedComparison:
             ),
             "",
         )
+        frames = [(each.flow_name, each.cca, late_frames(each)) for each in evidences]
+        self._late_in_start_up = {
+            (flow, cca) for flow, cca, late in frames if late is not None and late.are_of_start_up
+        }
         self._is_other_path = is_other_path(self.results)
         self._all_remedies = remedies_of(
             ()
@@ -190,7 +195,14 @@ class ExplainedComparison:
 
     @functools.cached_property
     def _needs(self) -> list[Need]:
-        return needs_of(self.comparison, self._by)
+        # Frames that are late in the start-up alone need no other setting.
+        return [
+            need
+            for need in needs_of(self.comparison, self._by)
+            if need.metric != LATE_FRAMES
+            or not {(need.flows[0], cca) for cca in (need.best_cca, need.reference)}
+            <= self._late_in_start_up
+        ]
 
     @property
     def notes(self) -> list[str]:

@@ -30,7 +30,7 @@ def best_pair(trials: Trials, remedies: Sequence[ProposedRemedy]) -> ProposedRem
 
 def _tried_pair(trials: Trials, pair: tuple[ProposedRemedy, ProposedRemedy]) -> ProposedRemedy | None:
     """Returns two remedies as one with its trial; None unless it gains notably more than each."""
-    both = _joined(*pair)
+    both = joined(*pair)
     after = trials.after(both)
     if after is None:
         return None
@@ -58,7 +58,7 @@ def _suit(first: ProposedRemedy, second: ProposedRemedy) -> bool:
     return are_apart and have_kinds and not is_family and not set(first.ccas).isdisjoint(second.ccas)
 
 
-def _joined(first: ProposedRemedy, second: ProposedRemedy) -> ProposedRemedy:
+def joined(first: ProposedRemedy, second: ProposedRemedy) -> ProposedRemedy:
     """Returns two remedies as one, with the cause of the first."""
     one, other = first.remedy, second.remedy
     effects = dict.fromkeys(each.against.partition(": ")[0] for each in (one, other))

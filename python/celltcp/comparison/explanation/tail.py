@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.cause import Cause, number_text, percent_tex
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.frame_sizes import oversized_text
 from celltcp.comparison.explanation.queue_owners import competitors, longest_in_flight
+from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     BEHIND_LOST,
@@ -85,6 +86,9 @@ def slow_units(evidence: Evidence) -> Cause | None:
             )
         slow = units[units["duration_s"] > min_slow_s]
         reasons = None if slow.empty else count_reasons(evidence, units, slow, min_slow_s)
+        start_up_text = of_frames.text if (of_frames := late_frames(evidence)) else ""
+        if not reasons and start_up_text:
+            return Cause("slow_units", start_up_text.strip(), 0.0)
         if not reasons:
             continue
         other_count = len(slow) - reasons.total()
@@ -110,7 +114,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{number_text(slow_count)} of {number_text(count)} {UNITS[name].noun}"
             f"{evidence.in_runs_text} ({percent_text(slow_count / count)}) {bound_text}"
             f"{' or never' if dropped_count else ''}{longest_text}: "
-            f"{', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}"
+            f"{', '.join(parts)}{missing_text}.{start_up_text}{_repair_text(evidence, reasons)}"
             f"{_timer_text(evidence, reasons)}{_few_slow_text(evidence, units)}"
             f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}"
             f"{_backlog_text(evidence, units, slow)}{_unavoidable_text(evidence, slow)}",
