@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -62,3 +63,30 @@ def test_configured_grants_and_bulk_flows_are_no_wait_for_grants() -> None:
     upload = ExplainedComparison(compared({"from": "phone", "to": "server"}))
     for explained in (configured, upload):
         assert "grants" not in {cause.name for cause in explained.ccas[0].causes}
+
+
+@pytest.mark.parametrize("sinr", ["-3dB", "-2dB", "-1dB"])
+def test_the_delays_of_a_queue_in_the_phone_are_neither_of_grants_nor_of_the_downlink(
+    sinr: str,
+) -> None:
+    """Lowest RTT and queue are the mean RTT in sum, where nothing but the phone holds data up."""
+    frames = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "300ms"}
+    live = {**frames, "backlog": "newest", "encoder": {"lowest": 0.167}}
+    changes: dict[str, Any] = {
+        "path.rtt": "40ms",
+        "radio.uplink.sinr": sinr,
+        "flows": [{"from": "phone", "to": "server", "opens": "from", "workload": live}],
+    }
+    result = ct.compare("static/mid-cell", ["cubic", "bbr"], 2, duration="20s", set=changes)
+    for each in ExplainedComparison(result).ccas:
+        texts = {cause.name: cause.text for cause in each.causes}
+        assert "uplink" not in texts
+        if "queue" not in texts:
+            continue
+        waited, lowest = re.findall(
+            r"packets waited (\d+) ms .* lowest RTT is (\d+) ms", texts["queue"]
+        )[0]
+        added = re.findall(r"The cell adds ([\d.]+) ms", texts.get("grants", ""))
+        # The wired hops are 40 ms, and what the cell adds at best is in the lowest RTT.
+        assert float(waited) + 40 + float(added[0] if added else 0) <= 1.05 * each.rtt_mean_ms
+        assert float(waited) + float(lowest) == pytest.approx(each.rtt_mean_ms, rel=0.15)

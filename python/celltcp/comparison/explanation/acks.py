@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 _MIN_SILENCE_S = 0.1
 #: Minimum mean excess delays of ACKs, in lowest RTTs and ms, at which they are a cause.
 _MIN_ACK_DELAY_RTTS, _MIN_ACK_DELAY_MS = 0.5, 30.0
+#: Minimum of the former as a share of the wait of the data: RTTs and delays are of other packets, so
+#: that their difference has an error of up to a tenth.
+_MIN_WAIT_SHARE = 0.2
 #: Minimum share of the time in which ACKs have such delays, where the mean is shorter.
 _MIN_LATE_TIME = 0.05
 #: Minimum delay of ACKs that a text on the RTT names, ms.
@@ -49,10 +52,11 @@ def uplink(evidence: Evidence) -> Cause | None:
     One sign is a time-out outside outages after at least {_MIN_SILENCE_S} s without an ACK, while data
     had arrived that no ACK reported. The other sign is an excess delay of ACKs of at least
     {_MIN_ACK_DELAY_MS:.0f} ms and {_MIN_ACK_DELAY_RTTS:.0%} of the lowest RTT, as a mean or, with a
-    slot more, for {_MIN_LATE_TIME:.0%} of the time. Less than {_MIN_LATE_SHARE:.1%} of the time without
-    ACKs is no cause. The link holds ACKs up if it has other data, outages, grants, jitter or a varying
-    rate, or hardly carries the ACKs. The last sign is a link that carries the ACKs of less than the
-    capacity, while the goodput is about what they permit.
+    slot more, for {_MIN_LATE_TIME:.0%} of the time. Without other data before them it is
+    {_MIN_WAIT_SHARE:.0%} of the wait of the data, too. Less than {_MIN_LATE_SHARE:.1%} of the time
+    without ACKs is no cause. The link holds ACKs up if it has other data, outages, grants, jitter or a
+    varying rate, or hardly carries the ACKs. The last sign is a link that carries the ACKs of less than
+    the capacity, while the goodput is about what they permit.
     """
     is_holding, is_losing = _holds_acks(evidence), _loses_acks(evidence)
     if not (is_holding or is_losing):
@@ -150,6 +154,8 @@ class _LateAcks(NamedTuple):
         """Returns the late ACKs of a flow."""
         timeouts, excess_ms = _late_timeouts(evidence), _excess_ms(evidence)
         min_late_ms = max(_MIN_ACK_DELAY_RTTS * evidence.min_rtt_ms, _MIN_ACK_DELAY_MS)
+        if not evidence.has_data_on_ack_path:
+            min_late_ms = max(min_late_ms, _MIN_WAIT_SHARE * evidence.queue_wait_ms)
         if excess_ms >= min_late_ms:
             return cls(timeouts, excess_ms)
         slots = _slots_beside_outages(evidence).dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
