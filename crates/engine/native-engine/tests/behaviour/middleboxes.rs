@@ -1,5 +1,6 @@
 //! Split hosts between server and phone, on whole paths and verified by the checker.
 
+use proptest::prelude::*;
 use results::Tables;
 
 use crate::library::{first, run, scenario};
@@ -179,5 +180,79 @@ fn every_kind_delivers_across_an_interruption() {
         let early = (row.acked_early_bytes > 0, row.acked_early_ends > 0);
         println!("{}: {} s, {early:?}", kind.name(), row.completion_s);
         assert!(ack_semantics < scenario::AckSemantics::EndToEnd || early == (false, false));
+    }
+}
+
+/// Checks that data arrives again after each blackout, s, and that no data is repeated over and over.
+fn check_progress(kind: &str, blackouts: &[(f64, f64)], [loss, buffer, cca]: [&str; 3]) {
+    let entries = blackouts
+        .iter()
+        .map(|(start, end)| format!("{{ at = '{start:.3}s', duration = '{:.3}s' }}", end - start));
+    let entries: Vec<String> = entries.collect();
+    let changes = [
+        format!("path.blackouts=[{}]", entries.join(", ")),
+        format!("path.loss={loss}"),
+        format!("path.buffer={buffer}"),
+        format!("path.middleboxes=[{{ kind = '{kind}' }}]"),
+        format!("flows=[{{ cca = '{cca}', workload = {{ kind = 'bulk', bytes = '5MB' }} }}]"),
+        "slot=50ms".to_owned(),
+        "duration=40s".to_owned(),
+    ];
+    let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
+    let tables = run(&scenario("steady-20-68", &changes), 1);
+    let row = first(&tables.flows);
+    let slots = &tables.slots;
+    let over = if row.completion_s > 0.0 {
+        row.start_s + row.completion_s
+    } else {
+        40.0
+    };
+    let arrivals = slots.t_s.iter().zip(&slots.rate_mbps);
+    let arrivals = arrivals.filter(|&(_, &rate_mbps)| rate_mbps > 0.0);
+    let mut times: Vec<f64> = arrivals.clone().map(|(&t_s, _)| t_s).collect();
+    times.push(over);
+    for silence in times.windows(2) {
+        let (last, next) = (silence[0], silence[1]);
+        let mut ends = blackouts.iter().map(|(_, end)| *end);
+        if let Some(end) = ends.rfind(|end| (last..next).contains(end)) {
+            let latest = end + 3.0 * (end - last) + 2.0;
+            assert!(next <= latest, "{kind} {last} {end} {next} {changes:?}");
+        }
+    }
+    let arrived_mb: f64 = arrivals.map(|(_, rate_mbps)| rate_mbps * 0.05 / 8.0).sum();
+    println!(
+        "{kind}: {} bytes in {} s, {arrived_mb} MB arrived",
+        row.bytes, row.completion_s
+    );
+    assert!(
+        arrived_mb < 2.0 * row.bytes as f64 / 1e6,
+        "{kind} {changes:?}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// When a blackout ends, the sender's time-out has at most doubled to its length, and doubles once more if the repair
+    /// is lost by chance. So data arrives again in that time.
+    #[test]
+    fn every_kind_makes_progress_after_each_blackout(
+        gaps in prop::collection::vec((0.1..1.5, 0.2..3.0), 1..4),
+        loss in prop::sample::select(vec!["0", "0.001", "0.02"]),
+        buffer in prop::sample::select(vec!["30packets", "1bdp", "750packets"]),
+        cca in prop::sample::select(vec!["reno", "cubic", "bbr"]),
+    ) {
+        let mut end = 0.0;
+        let blackouts: Vec<(f64, f64)> = gaps
+            .iter()
+            .map(|(pause, length)| {
+                let start = end + pause;
+                end = start + length;
+                (start, end)
+            })
+            .collect();
+        for &kind in scenario::MiddleboxKind::ALL {
+            check_progress(kind.name(), &blackouts, [loss, buffer, cca]);
+        }
     }
 }

@@ -81,6 +81,9 @@ impl SnoopFlow {
         if end <= self.acknowledged {
             return;
         }
+        if resent_by_sender {
+            self.renew_timestamps(seq, segment);
+        }
         let index = self.cache.partition_point(|copy| copy.seq < seq);
         if let Some(copy) = self.cache.get_mut(index)
             && copy.seq == seq
@@ -106,6 +109,26 @@ impl SnoopFlow {
             resent_by_sender,
         };
         self.cache.insert(index, copy);
+    }
+
+    /// Gives the copies from `seq` on the timestamps of a retransmission, if these are later. The mobile host discards data
+    /// with a timestamp before that of the data below it (PAWS, RFC 7323 section 5.3).
+    fn renew_timestamps(&mut self, seq: u64, retransmission: &Segment) {
+        let Some((latest, _)) = retransmission.timestamps else {
+            return;
+        };
+        for copy in self.cache.iter_mut().filter(|copy| copy.seq >= seq) {
+            let segment = copy.packet.segment().copied().unwrap_or_default();
+            let is_later = |(value, _)| latest.wrapping_sub(value) as i32 > 0;
+            if segment.timestamps.is_some_and(is_later) {
+                let timestamps = retransmission.timestamps;
+                copy.packet.payload = Segment {
+                    timestamps,
+                    ..segment
+                }
+                .into();
+            }
+        }
     }
 
     /// Handles an ACK of the mobile host.
@@ -213,8 +236,8 @@ impl SnoopFlow {
         }
     }
 
-    /// Marks lost copies as due: a later one has overtaken them, and they were not retransmitted within the RTT. Returns
-    /// whether there are any.
+    /// Marks lost copies as due: a later one has overtaken them, and they were not retransmitted within the RTT, which
+    /// doubles with each retransmission. Returns whether there are any.
     fn mark_losses(&mut self, now: Instant) -> bool {
         let Some(last) = self.cache.iter().rposition(|copy| copy.sacked) else {
             return false;
@@ -225,7 +248,9 @@ impl SnoopFlow {
         let holes = self.cache.range_mut(..last);
         for copy in holes.filter(|copy| !copy.sacked && !copy.resent_by_sender) {
             let overtaken = copy.repairs == 0 && copy.sent_at <= last_sent_at;
-            let lost_again = copy.repairs > 0 && now.saturating_since(copy.sent_at) > rtt + rtt / 4;
+            let patience = (rtt + rtt / 4) * (1 << copy.repairs.saturating_sub(1).min(6));
+            let lost_again =
+                copy.repairs > 0 && now.saturating_since(copy.sent_at) > patience.min(MAX_TIMEOUT);
             copy.is_due |= overtaken || lost_again;
             has_losses |= copy.is_due;
         }

@@ -132,6 +132,52 @@ fn losses_that_the_sender_has_retransmitted_are_left_to_it() {
     assert_eq!(repaired(&mut flow, 22), [0; 0]);
 }
 
+/// The mobile host discards data that is older than what is below it (RFC 7323 section 5.3).
+#[test]
+fn a_copy_is_at_least_as_recent_as_a_retransmission_below_it() {
+    let mut flow = SnoopFlow::default();
+    let mut send = |number: u32, timestamp: u32| {
+        let segment = Segment {
+            seq: 1_000 * number,
+            len: 1_000,
+            timestamps: Some((timestamp, 0)),
+            ..Segment::default()
+        };
+        let packet = Packet {
+            payload: segment.into(),
+            ..Packet::default()
+        };
+        let now = ms(u64::from(timestamp));
+        flow.on_data(now, (&packet, &segment), None, CACHE_BYTES);
+    };
+    (0..5).for_each(|number| send(number, 10 + number));
+    // The time-out of the sender, and a packet that was delayed on its way.
+    send(1, 900);
+    send(2, 300);
+    flow.on_ack(ms(920), &ack(0, &[(4_000, 5_000)]));
+    let repairs = flow.repairs(ms(920));
+    let timestamps = repairs.iter().map(|(copy, _)| {
+        let segment = copy.segment().unwrap();
+        (segment.seq, segment.timestamps.unwrap().0)
+    });
+    assert_eq!(timestamps.collect::<Vec<_>>(), [(0, 10), (3_000, 900)]);
+}
+
+/// Repairs wait in a queue that grows: each duplicate ACK says that they are missing.
+#[test]
+fn a_copy_is_sent_at_intervals_that_double() {
+    let mut flow = flow_with_five_segments();
+    let mut sent = Vec::new();
+    for at in 20..2_000 {
+        flow.on_ack(ms(at), &ack(0, &[(1_000, 2_000)]));
+        sent.extend(repaired(&mut flow, at).iter().map(|_| at));
+    }
+    let gaps: Vec<u64> = sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    println!("{sent:?}");
+    assert!(sent.len() > 4);
+    assert!(gaps.windows(2).all(|pair| pair[1] >= 2 * pair[0] - 1));
+}
+
 /// A visible queue behind the cache explains missing ACKs.
 #[test]
 fn the_time_out_waits_for_a_visible_queue() {
