@@ -369,6 +369,39 @@ def test_settings_of_the_downlink_are_said_for_uploads() -> None:
     assert not any("uploads" in each for each in downloads.warnings)
 
 
+@pytest.mark.parametrize("ends", [("phone", "server"), ("server", "phone")])
+def test_a_sinr_that_is_not_that_of_the_uplink_is_said_for_uploads(
+    tmp_path: Path, ends: tuple[str, str]
+) -> None:
+    """The SINR of a UE leaves the goodput of its upload as it is; that of the uplink does not."""
+    source, destination = ends
+    scenario = tmp_path / "upload.toml"
+    scenario.write_text(
+        f"[radio]\n[[radio.ues]]\nsinr = '3dB'\n[[flows]]\nfrom = '{source}'\nto = '{destination}'\n"
+    )
+
+    def compared(**changes: object) -> ct.Comparison:
+        fields = {name.replace("__", "."): value for name, value in changes.items()}
+        return ct.compare(scenario, "cubic", 1, duration="2s", set=fields)
+
+    def warned(result: ct.Comparison) -> list[str]:
+        return [each for each in result.warnings if "all flows are uploads" in each]
+
+    weak, strong = compared(), compared(radio__ues__0__sinr="20dB")
+    assert not warned(strong)
+    if source == "server":
+        assert not warned(weak)
+        return
+    (text,) = warned(weak)
+    assert "radio.ues.0.sinr is of the downlink" in text
+    assert "radio.uplink.sinr is that of the uplink, 15dB" in text
+    goodputs = [each.values("cubic", "goodput_mbps")[0] for each in (weak, strong)]
+    assert goodputs[0] == pytest.approx(goodputs[1], rel=0.05)
+    both = compared(radio__uplink__sinr="3dB")
+    assert not warned(both)
+    assert both.values("cubic", "goodput_mbps")[0] < 0.7 * goodputs[0]
+
+
 @pytest.mark.parametrize(
     ("queue", "marks"),
     [

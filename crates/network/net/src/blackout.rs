@@ -1,6 +1,7 @@
 //! Blackout: a time in which a link loses every packet that it transmits; the packets do not wait for its end.
 
 use config::{FieldContext, FieldError, check_positive, invalid_value, table};
+use link_trace::Outage;
 use units::{Duration, Instant};
 
 table! {
@@ -33,7 +34,7 @@ impl Blackout {
 }
 
 /// Blackouts of a link in the order of time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Blackouts {
     all: Vec<Blackout>,
     /// Index of the first one that has not ended.
@@ -46,6 +47,16 @@ impl Blackouts {
             all: all.to_vec(),
             next: 0,
         }
+    }
+
+    /// Returns the first blackout of at least `min_length` after `from`; what was before `from` is cut off.
+    pub(crate) fn next_outage(&self, from: Instant, min_length: Duration) -> Option<Outage> {
+        let outages = self.all.iter().map(|blackout| Outage {
+            start: from.max(Instant::ZERO + blackout.at),
+            end: Instant::ZERO + blackout.at + blackout.duration,
+        });
+        let mut following = outages.filter(|outage| outage.end > from);
+        following.find(|outage| outage.is_at_least(min_length))
     }
 
     /// Returns whether a transmission that ends at `at` is lost. Times may not decrease.

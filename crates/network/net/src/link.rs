@@ -6,11 +6,14 @@ use crate::blackout::Blackouts;
 use crate::delay_line::{DelayLine, InTransit};
 use crate::jitter::JitterModel;
 use crate::loss::ErrorModel;
+use crate::outage_watch::OutageWatch;
 use crate::packet_pool::PacketHandle;
 use crate::policer::Bucket;
 use crate::queue::{LinkQueue, QueueContext};
 use crate::transmitter::{OpportunityTransmitter, Transmitter};
-use crate::{Backlog, DropReason, HostId, LinkCapacity, LinkConfig, LinkId, Observer};
+use crate::{
+    Backlog, DropReason, HostId, LinkCapacity, LinkConfig, LinkId, LinkSubscription, Observer,
+};
 
 pub(crate) struct Link {
     pub(crate) from: HostId,
@@ -122,6 +125,16 @@ impl Link {
         self.channel.delay = config.delay;
         self.channel.error_model.set_loss(&config.loss, now);
         self.channel.blackouts = Blackouts::new(&config.blackouts);
+    }
+
+    /// Returns the watch of the outages of this link.
+    pub(crate) fn outage_watch(&self, subscription: LinkSubscription) -> OutageWatch {
+        OutageWatch::new(
+            self.to,
+            &self.capacity,
+            &self.channel.blackouts,
+            subscription,
+        )
     }
 
     /// Returns the time of the next event at this link.

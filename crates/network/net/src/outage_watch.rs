@@ -3,6 +3,7 @@
 use link_trace::Outage;
 use units::Instant;
 
+use crate::blackout::Blackouts;
 use crate::{HostId, LinkCapacity, LinkChange, LinkSubscription};
 
 /// Watch of a link: its next change.
@@ -10,6 +11,7 @@ pub(crate) struct OutageWatch {
     /// Neighbour to which the link leads.
     pub(crate) to: HostId,
     capacity: LinkCapacity,
+    blackouts: Blackouts,
     subscription: LinkSubscription,
     next: Option<(Instant, LinkChange)>,
     /// Outage that the next change belongs to.
@@ -17,11 +19,17 @@ pub(crate) struct OutageWatch {
 }
 
 impl OutageWatch {
-    /// Creates the watch of a link with this capacity.
-    pub(crate) fn new(to: HostId, capacity: &LinkCapacity, subscription: LinkSubscription) -> Self {
+    /// Creates the watch of a link with this capacity and these blackouts.
+    pub(crate) fn new(
+        to: HostId,
+        capacity: &LinkCapacity,
+        blackouts: &Blackouts,
+        subscription: LinkSubscription,
+    ) -> Self {
         let mut created = Self {
             to,
             capacity: capacity.clone(),
+            blackouts: blackouts.clone(),
             subscription,
             next: None,
             outage: Outage {
@@ -53,9 +61,13 @@ impl OutageWatch {
 
     /// Schedules the first change of the first outage after `from`.
     fn schedule_outage(&mut self, from: Instant) {
-        let next_outage =
-            self.capacity
-                .next_outage(from, Instant::NEVER, self.subscription.min_length);
+        let min_length = self.subscription.min_length;
+        let outages = [
+            self.capacity.next_outage(from, Instant::NEVER, min_length),
+            self.blackouts.next_outage(from, min_length),
+        ];
+        let next_outage = outages.into_iter().flatten();
+        let next_outage = next_outage.min_by_key(|outage| outage.start);
         self.next = next_outage.map(|outage| {
             self.outage = outage;
             if self.subscription.warning.is_zero() {
@@ -73,6 +85,7 @@ mod tests {
     use units::{Duration, Instant, Rate};
 
     use super::OutageWatch;
+    use crate::blackout::{Blackout, Blackouts};
     use crate::{HostId, LinkCapacity, LinkChange, LinkSubscription};
 
     #[test]
@@ -84,7 +97,12 @@ mod tests {
             warning: Duration::from_millis(200),
             min_length: Duration::from_millis(100),
         };
-        let mut link = OutageWatch::new(HostId(1), &capacity, watch);
+        let blackout = Blackout {
+            at: Duration::from_millis(2_500),
+            duration: Duration::from_millis(300),
+        };
+        let blackouts = Blackouts::new(&[blackout]);
+        let mut link = OutageWatch::new(HostId(1), &capacity, &blackouts, watch);
         let mut seen = Vec::new();
         while link.next_at() != Instant::NEVER {
             let at = link.next_at();
@@ -93,6 +111,7 @@ mod tests {
         use LinkChange::{Expected, Interrupted, Restored};
         let first = [(800, Expected), (1_000, Interrupted), (1_500, Restored)];
         let second = [(1_500, Expected), (1_600, Interrupted), (2_000, Restored)];
-        assert_eq!(seen, [first, second].concat());
+        let blackout = [(2_300, Expected), (2_500, Interrupted), (2_800, Restored)];
+        assert_eq!(seen, [first, second, blackout].concat());
     }
 }

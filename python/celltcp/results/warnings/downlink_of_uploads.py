@@ -17,6 +17,8 @@ _DOWNLINK_SETTINGS: Mapping[str, str | None] = {
 }
 #: Values without an effect, and the defaults of the buffer: of a path, and of a trace alone.
 _UNSET: tuple[object, ...] = (None, 0, 0.0, [], "1bdp", "750packets")
+#: Defaults of the SINR of a UE and of the uplink.
+_UE_SINR, _UPLINK_SINR = "20dB", "15dB"
 
 
 def downlink_of_uploads(scenario: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -28,7 +30,11 @@ def downlink_of_uploads(scenario: Mapping[str, Any], traces: Sequence[Mapping[st
     if {_DIRECTIONS.get(end) for end in ends} != {"up"}:
         return []
     path = scenario.get("path", {})
-    return [*_settings_of_downlink(path), *_trace_of_downlink(path, traces)]
+    return [
+        *_settings_of_downlink(path),
+        *_sinr_of_downlink(scenario.get("radio", {})),
+        *_trace_of_downlink(path, traces),
+    ]
 
 
 def _settings_of_downlink(path: Mapping[str, Any]) -> Iterator[str]:
@@ -41,6 +47,16 @@ def _settings_of_downlink(path: Mapping[str, Any]) -> Iterator[str]:
             f"all flows are uploads, but path.{down} is of the downlink, which only their ACKs cross; "
             f"{hint}"
         )
+
+
+def _sinr_of_downlink(radio: Mapping[str, Any]) -> Iterator[str]:
+    uplink = radio.get("uplink", {}).get("sinr", _UPLINK_SINR)
+    for number, ue in enumerate(radio.get("ues", ())):
+        if "sinr" in ue and ue["sinr"] != _UE_SINR and uplink == _UPLINK_SINR:
+            yield (
+                f"all flows are uploads, but radio.ues.{number}.sinr is of the downlink, which only "
+                f"their ACKs cross; radio.uplink.sinr is that of the uplink, {uplink}"
+            )
 
 
 def _trace_of_downlink(path: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> Iterator[str]:

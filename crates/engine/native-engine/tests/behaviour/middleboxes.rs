@@ -183,6 +183,32 @@ fn every_kind_delivers_across_an_interruption() {
     }
 }
 
+/// A sender with a window of zero waits for no ACK in a blackout, and goes on at its end.
+#[test]
+fn freeze_spares_the_sender_time_outs_in_a_blackout() {
+    let row = |boxes: &str| {
+        let blackout = "path.blackouts=[{ at = '500ms', duration = '1s' }]";
+        let flow = "flows=[{ cca = 'reno', workload = { kind = 'bulk', bytes = '8MB' } }]";
+        first(
+            &halves(
+                boxes,
+                &[
+                    "path.down.rate=20Mbit/s",
+                    "path.buffer=4bdp",
+                    blackout,
+                    flow,
+                ],
+            )
+            .flows,
+        )
+    };
+    let (plain, frozen) = (row(""), row("{ kind = 'freeze', warning = '130ms' }"));
+    println!("{} and {} s", plain.completion_s, frozen.completion_s);
+    assert!(plain.timeouts > 0.0);
+    assert_eq!(frozen.timeouts, 0.0);
+    assert!(frozen.completion_s < plain.completion_s);
+}
+
 /// Checks that data arrives again after each blackout, s, and that no data is repeated over and over.
 fn check_progress(kind: &str, blackouts: &[(f64, f64)], [loss, buffer, cca]: [&str; 3]) {
     let entries = blackouts

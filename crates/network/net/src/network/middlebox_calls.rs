@@ -6,7 +6,6 @@ use super::{Delivery, Network};
 use crate::links::{EgressQueues, LinkKind};
 use crate::middlebox_api::Action;
 use crate::middleboxes::Event;
-use crate::outage_watch::OutageWatch;
 use crate::packet_pool::PacketHandle;
 use crate::{ConnectionState, Contents, HostId, Node, Observer};
 
@@ -29,8 +28,7 @@ impl Network {
                 LinkKind::Wire(link) if link.from == at => Some(link),
                 _ => None,
             });
-            outages
-                .extend(wires.map(|link| OutageWatch::new(link.to, &link.capacity, subscription)));
+            outages.extend(wires.map(|link| link.outage_watch(subscription)));
         }
         self.middleboxes.place(at, self.nodes.len(), node, outages);
         let before = self.first_node();
