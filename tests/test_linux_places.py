@@ -171,8 +171,14 @@ def test_buffers_and_flows_of_their_own_cca_have_lines(seed: int) -> None:
             assert linux_line(f"{field}={value}", scenario).startswith(
                 f"{place} {limit} limit {number},"
             )
+            # A queue at a host does nothing for that of a modem behind it.
+            beside = "; where the queue is a modem's or the provider's: only a shaper before it"
+            assert linux_line(f"{field}={value}", scenario).endswith(beside)
         assert not linux_line(f"{field}=2bdp", scenario)
         assert not linux_line(f"{field}=9packets", {"radio": {"x": 1}, **scenario})
+    scenario["path"]["up"] = f"{count}Mbit/s"
+    shaper = f"{900 * count}kbit"
+    assert linux_line("path.uplink_buffer=9packets", scenario).endswith(f"cake bandwidth {shaper}")
     own = "sender (server): sysctl -w "
     assert linux_line("flows.1.cca=vegas", scenario).startswith(own)
     assert linux_line("flows.1.cca=vegas", scenario).endswith(

@@ -98,3 +98,34 @@ def test_responses_over_a_rate_that_varies_above_what_they_need_have_no_slow_per
     workload = {"kind": "request-response", "request": "200B", "response": "2kB", "gap": "200ms"}
     changes: dict[str, Any] = {"path.down": {"steps": steps}, "flows.0.workload": workload}
     assert not _text(ct.compare("steady-20-68", "cubic", 1, duration="20s", set=changes), "flow-1")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_link_that_is_slower_by_chance_while_acks_wait_has_no_slow_period(seed: int) -> None:
+    """The downlink carries 50 times the call, whose windows wait for ACKs behind a backup."""
+    draw = random.Random(seed)
+    slow, fast = draw.uniform(60, 70), draw.uniform(110, 140)
+    frames = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+    flows = [{"name": "backup", "from": "phone", "to": "server"}, {"name": "call", "workload": frames}]
+    uplink = [
+        {"at": "0s", "rate": "40Mbit/s"},
+        {"at": "10s", "rate": f"{draw.uniform(3, 5):.2f}Mbit/s"},
+    ]
+    changes: dict[str, Any] = {
+        "path.rtt": "35ms",
+        "path.down": {
+            "steps": [
+                {"at": f"{10 * n}s", "rate": f"{r:.1f}Mbit/s"} for n, r in enumerate((fast, slow))
+            ]
+        },
+        "path.up": {"steps": uplink},
+        "path.uplink_buffer": "1500kB",
+        "flows": [{**flows[0], "cca": "cubic"}, {**flows[1], "cca": "cubic"}],
+    }
+    comparison = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=changes)
+    units = _units(comparison, "call", "frame_delay")
+    medians_s = [
+        units["duration_s"][(units["start_s"] > 11) == each].median() for each in (True, False)
+    ]
+    assert medians_s[0] > 3 * medians_s[1]
+    assert "the link carried" not in _text(comparison, "call")

@@ -54,6 +54,9 @@ _ACCESS_QUEUES = ("queue", "uplink_queue")
 #: Rate and direction of the access link by the field of its queue discipline: both are one shaper.
 SHAPED_RATES = {"path.queue": ("path.down", "down"), "path.uplink_queue": ("path.up", "up")}
 _LINKS = {"down": "downlink", "up": "uplink"}
+#: Texts for a queue in another device than the host before its link.
+_BEHIND_MODEM = "where the queue is a modem's or the provider's"
+_ONLY_SHAPER = "only a shaper before it"
 _REPLACE = "tc qdisc replace dev INTERFACE root"
 
 
@@ -121,8 +124,7 @@ def queue_line(
     elif shapers and len(rates) < len(directions):
         rest = [each for each in directions if each not in rates]
         shapers.append(_shaper("RATE, below most of the rates of the link", rest, scenario, discipline))
-    shaper_text = "; ".join(shapers) or "only a shaper before it"
-    return f"{line}; where the queue is a modem's or the provider's: {shaper_text}"
+    return f"{line}; {_BEHIND_MODEM}: {'; '.join(shapers) or _ONLY_SHAPER}"
 
 
 def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is_droptail: bool) -> str:
@@ -149,10 +151,25 @@ def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is
     if packets is None and size is None:
         return ""
     limit = f"bfifo limit {size:.0f}" if packets is None else f"pfifo limit {packets:.0f}"
-    return (
+    line = (
         f"{_host_before(queue_of(parts), scenario)}: {_REPLACE} {limit}, or the limit of the shaper "
         "there (tbf, netem)"
     )
+    return (
+        f"{line}; {_BEHIND_MODEM}: {_shapers(field, scenario)}"
+        if field[0] == "path" and scenario
+        else line
+    )
+
+
+def _shapers(field: list[str], scenario: Mapping[str, Any]) -> str:
+    """Returns the shapers that move a queue to their host; or that it takes one, at a varying rate."""
+    rates = _link_rates(field, scenario, filled_directions(field, scenario))
+    shapers = (
+        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario)
+        for each, rate in rates.items()
+    )
+    return "; ".join(shapers) or _ONLY_SHAPER
 
 
 def _host_before(field: list[str], scenario: Mapping[str, Any] | None) -> str:

@@ -73,9 +73,11 @@ def waiting_frames(evidence: Evidence) -> Iterator[Remedy]:
     present = in_unit(str(tcp.get("send_buffer_max", LARGEST_SEND_BUFFER)), "B") or 0.0
     bdp = evidence.goodput_mbps * 1e6 / 8 * evidence.min_rtt_s / evidence.sessions
     variant = len(_UNSENT)
-    # What the path does not carry is late in any buffer, as is what waits behind the data of others.
+    # What the path does not carry is late in any buffer, as is what waits behind the data of others,
+    # whose send buffers those of the scenario are, too.
+    others = [*evidence.competing_mbps, *evidence.reverse_mbps]
     is_carried = (made_mbps(evidence) or 0.0) <= evidence.capacity_mbps
-    is_carried = is_carried and all(map(evidence.is_thin_flow, evidence.competing_mbps))
+    is_carried = is_carried and all(map(evidence.is_thin_flow, others))
     for bdps in (WINDOW_BDPS, SMALL_WINDOW_BDPS):
         size = SEND_BUFFER_RATIO * bdps * bdp
         if not is_carried or not 0 < size < present:

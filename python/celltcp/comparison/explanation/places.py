@@ -34,8 +34,9 @@ def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]
     if any(field.endswith(_BACKLOG) for field in fields):
         fields = [field for field in fields if field not in _SOCKET_FIELDS]
     # A slower uplink stands for a shaper before it, and a queue that stays as it is for nothing.
-    if SHAPED_RATES["path.uplink_queue"][0] in fields:
-        fields = ["path.wired"]
+    shaped = (SHAPED_RATES["path.uplink_queue"][0], "path.uplink_queue")
+    if shaped[0] in fields:
+        fields = ["path.wired", *(field for field in fields if field not in shaped)]
     unchanged = [change.removesuffix("=droptail") for change in remedy.changes]
     is_single = len(fields) == 1
     places = [_place_of(field, scenario) for field in fields if is_single or field not in unchanged]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: Quantiles of the rate of a link that varies: of a shaper that keeps the delay nearly always, of one
 #: that keeps more goodput, and of the last one of a sweep.
 _LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
+#: Share of a constant rate that a shaper has at most, for less goodput lost.
+_HIGH_SHARE = 0.95
 #: Share of the low rate that a shaper has, so that the queue is before it.
 _LOW_SHARE = 0.95
 #: Rates between the low and the middle one, as shares of the logarithm of their ratio: the delay begins
@@ -30,7 +32,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     """Yields a slower hop with an AQM before an access link; of the uplink, a slower one with an AQM.
 
     Its queue then stands where a host can manage it, unless the link is slower still. A constant link
-    has one rate for it, tried for applications. For one that varies, a rate is below that of the slow
+    has two rates for it, tried for applications. For one that varies, a rate is below that of the slow
     phases, another one keeps more goodput, and others are between.
     """
     path = evidence.scenario.get("path", {})
@@ -43,7 +45,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     if steady is not None and not evidence.scenario.get("radio"):
         if evidence.is_bulk:
             return
-        tried, swept = [f"{SHAPER_SHARE * steady / 1e6:g}Mbit/s"], []
+        tried, swept = list(_steady_rates(steady)), []
     else:
         rates_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
         low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])
@@ -76,18 +78,27 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
 
 
 def _uplink_shaper(evidence: Evidence, steady: float | None) -> Iterator[Remedy]:
-    """Yields an uplink at the rate of a shaper before it, whose queue is that of the shaper.
+    """Yields an uplink at the rates of a shaper before it, whose queue is that of the shaper.
 
     Args:
         evidence: evidence of an upload.
         steady: rate of the uplink, bit/s; None if it varies.
     """
-    if steady is not None and not evidence.scenario.get("radio"):
+    if steady is None or evidence.scenario.get("radio"):
+        return
+    for variant, rate in enumerate(_steady_rates(steady)):
         yield Remedy(
             "a standing queue where no host can manage it (a shaper before it)",
-            (f"path.up={SHAPER_SHARE * steady / 1e6:g}Mbit/s", "path.uplink_queue=fq-codel"),
+            (f"path.up={rate}", "path.uplink_queue=fq-codel"),
             price="goodput above the rate of the shaper",
+            variant=variant,
         )
+
+
+def _steady_rates(steady: float) -> Iterator[str]:
+    """Yields the rates of a shaper before a link of a constant rate, bit/s, as values of a field."""
+    for share in (SHAPER_SHARE, _HIGH_SHARE):
+        yield f"{share * steady / 1e6:g}Mbit/s"
 
 
 def _rate_text(rate_mbps: float) -> str:

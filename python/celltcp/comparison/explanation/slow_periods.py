@@ -35,6 +35,8 @@ _MIN_EXCESS = 0.05
 _MIN_WITHIN = 0.5
 #: Minimum ratio of the rates of the link in and out of a period, and number of rates to divide at.
 _MIN_RATE_RATIO, _RATES = 1.5, 20
+#: Minimum share of what units take longer on a slow link that its rate and its queue explain.
+_MIN_EXPLAINED = 0.2
 
 
 class _Period(NamedTuple):
@@ -54,6 +56,11 @@ class _Period(NamedTuple):
         within, outside = (each[np.isfinite(each)] for each in (self.within, self.outside))
         more_s = within.sum() - len(within) * np.median(outside)
         return float(min(max(more_s / (within.sum() + outside.sum()), 0.0), 1.0))
+
+    @property
+    def more_s(self) -> float:
+        """Difference of the median durations in it and out of it, s."""
+        return float(np.median(self.within) - np.median(self.outside))
 
     @property
     def is_slow(self) -> bool:
@@ -77,7 +84,8 @@ def slow_periods(evidence: Evidence) -> Cause | None:
     These are the medians of units with at least {_MIN_WITHIN:.0%} of their time in such a period and of
     the others. Their ranks differ by {_MIN_Z:.0f} standard deviations (Mann and Whitney), and units in
     the period took at least {_MIN_EXCESS:.0%} of the time of all more than others. The rate below which
-    the link is slow divides the durations best, outside outages.
+    the link is slow divides the durations best, outside outages. At that rate their bytes, and the wait
+    of their data, take at least {_MIN_EXPLAINED:.0%} of what they take longer.
     """
     units = evidence.units
     if units is None or evidence.slots.empty:
@@ -140,7 +148,30 @@ def _slow(evidence: Evidence, units: pd.DataFrame) -> Iterator[_Period]:
     bound = (rates[best].max() + rates[~best].min()) / 2
     known = np.concatenate(list(by_slot.values()))
     share = float(np.mean(known[np.isfinite(known)] < bound))
-    yield _period(f"the link carried less than {rate_text(bound)}", share, units, best)
+    period = _period(f"the link carried less than {rate_text(bound)}", share, units, best)
+    if period.is_slow and _makes_longer(evidence, bound, by_slot, period.more_s, len(units)):
+        yield period
+
+
+def _makes_longer(
+    evidence: Evidence, bound_mbps: float, by_slot: _SlotValues, more_s: float, count: int
+) -> bool:
+    """Returns whether a link below a rate can make units take that much longer.
+
+    It does by the time that it needs for their bytes, and by the wait of their data before it. Else
+    both happened at the same time by chance, as where their ACKs wait for data on the other link.
+    """
+    transfer_s = 8e-6 * evidence.total("bytes") / count / bound_mbps
+    slots = evidence.slots.dropna(subset=["owd_mean_ms"])
+    numbers = np.round(slots["t_s"].to_numpy(float) / evidence.slot_s).astype(int)
+    runs = slots["run"].tolist()
+    rates = np.array(
+        [by_slot[run][min(n, len(by_slot[run]) - 1)] for run, n in zip(runs, numbers, strict=True)]
+    )
+    owds_ms = slots["owd_mean_ms"].to_numpy(float)
+    slow, fast = owds_ms[rates < bound_mbps], owds_ms[rates >= bound_mbps]
+    wait_s = (slow.mean() - fast.mean()) / 1e3 if len(slow) and len(fast) else 0.0
+    return bool(transfer_s + wait_s >= _MIN_EXPLAINED * more_s)
 
 
 def _period(text: str, share: float, units: pd.DataFrame, is_within: NDArray[np.bool_]) -> _Period:
