@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.scenarios.ccas import catalogue, select_ccas
+from celltcp.scenarios.ccas import catalogue, select_ccas, usual_cca
 
 #: Output of `sysctl net.ipv4.tcp_available_congestion_control` with all modules loaded.
 IN_LINUX = (
@@ -140,3 +140,24 @@ def test_shares_are_those_of_the_time_in_which_all_flows_run() -> None:
     )
     assert result.shares["goodput_mbps"].sum() < 19.4
     assert result.runs["fairness"][0] < 1
+
+
+@pytest.mark.parametrize(
+    ("own", "compared", "usual"),
+    [
+        ("reno", ["cubic", "bbr", "reno"], "reno"),
+        ("reno", ["bbr", "cubic"], "cubic"),
+        ("vegas", ["bbr", "reno"], "bbr"),
+        (
+            {"name": "cubic", "hystart": False},
+            ["cubic", "cubic:hystart=off", "bbr"],
+            "cubic:hystart=off",
+        ),
+        ("cubic", ["cubic:hystart=off", "cubic", "bbr"], "cubic"),
+        ("bbr", ["bbr@split", "bbr@none", "cubic@none"], "bbr@none"),
+        ("cubic", ["bbr+cubic", "cubic+cubic"], "bbr+cubic"),
+    ],
+)
+def test_the_cca_in_use_is_that_of_the_scenario(own: object, compared: list[str], usual: str) -> None:
+    """Alternatives and changes are held against it: a lab that runs Reno has no CUBIC to replace."""
+    assert usual_cca(compared, {"flows": [{"cca": own}]}) == usual

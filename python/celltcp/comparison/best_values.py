@@ -29,7 +29,7 @@ from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
-from celltcp.scenarios.ccas import DEFAULT_CCA
+from celltcp.scenarios.ccas import usual_cca
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -293,8 +293,8 @@ class FieldRanking:
 
     @property
     def usual_cca(self) -> str:
-        """The congestion control that is assumed in use before a change: the default if compared."""
-        return DEFAULT_CCA if DEFAULT_CCA in self.ccas else self.ccas[0]
+        """The congestion control in use before a change: that of the scenario if compared."""
+        return usual_cca(self.ccas, self.scenario)
 
     def _values(self, choice: Choice, metric: str) -> list[float]:
         return self._points.comparisons[choice.value].values(choice.cca, metric)

@@ -6,6 +6,7 @@ import collections
 import functools
 import itertools
 import math
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ from celltcp.results.tables import Results, RunTables
 from celltcp.results.tested import FlowUnderTest, divided_flows, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
-from celltcp.scenarios.ccas import middlebox_of
+from celltcp.scenarios.ccas import middlebox_of, usual_cca
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
     COMPLETION,
@@ -401,6 +402,11 @@ class Comparison(RunTables):
 
         return best_by(self, metric)
 
+    @functools.cached_property
+    def usual_cca(self) -> str:
+        """The congestion control in use before a change: that of the scenario if it is compared."""
+        return usual_cca(self.ccas, tomllib.loads(self.results.about["scenario"]))
+
     @property
     def decides(self) -> bool:
         """Whether enough runs are there to name a best CCA: two, or one if nothing is random."""
@@ -567,9 +573,7 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _warnings(self) -> list[str]:
-        warnings = all_warnings(self.results)
-        if text := self.unfinished:
-            warnings.insert(0, text)
+        warnings = [*filter(None, [self.unfinished]), *all_warnings(self.results)]
         if not self.decides and len(self.ccas) > 1:
             warnings.append("one run of a random scenario is not conclusive; use --runs 10 or more")
         if self.split_ccas:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, TypedDict
+from operator import itemgetter
+from typing import Annotated, Any, TypedDict
 
 from celltcp._core import (
     CelltcpError,
@@ -15,7 +16,7 @@ from celltcp._core import (
     mixes_with_middleboxes,
     native_ccas,
 )
-from celltcp.scenarios.cca_mix import parse_mix
+from celltcp.scenarios.cca_mix import has_several_flows, parse_mix
 
 #: Word in lists of CCAs for the mix that the scenario itself has.
 OWN_MIX = "own"
@@ -135,6 +136,29 @@ def default_ccas(own: str | None) -> list[str]:
     if first.name in DEFAULT_CCAS:
         return [first.text if name == first.name else name for name in DEFAULT_CCAS]
     return [first.text, *DEFAULT_CCAS]
+
+
+def usual_cca(ccas: Sequence[str], scenario: Mapping[str, Any]) -> str:
+    """Returns the congestion control in use before any change: that of the scenario's first flow.
+
+    It is the default, or the first one, where that is not among them.
+
+    Args:
+        ccas: congestion controls or mixes that are compared.
+        scenario: the scenario, parsed from its file.
+    """
+    flows = scenario.get("flows") or [{}]
+    own = flows[0].get("cca", DEFAULT_CCA)
+    own = {"name": own} if isinstance(own, str) else own
+    alike = []
+    for text in ccas:
+        mix = parse_mix(text)
+        first = mix.flows[0]
+        if first.name == own["name"] and not has_several_flows(text):
+            is_other = len(first.parameters) != len(own) - 1
+            alike.append((is_other, mix.middleboxes not in ("", "none"), text))
+    exact = [text for is_other, _, text in sorted(alike, key=itemgetter(0, 1)) if not is_other]
+    return next(iter([*exact, *(each for each in ccas if each == DEFAULT_CCA)]), ccas[0])
 
 
 def _owners_of_parameter(error: str) -> list[str]:

@@ -26,7 +26,6 @@ from celltcp.comparison.stakes import mix_stakes
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows
-from celltcp.scenarios.ccas import DEFAULT_CCA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -120,9 +119,8 @@ class Need:
         self.name = re.sub(r"; [^;)]*\)$", ")", choice.need)
         #: Congestion control to set, or the leader where none is.
         self.best_cca = chosen or str(choice.verdict.leader)
-        ccas = comparison.ccas
-        #: Congestion control alone that alternatives are held against: the default, or the first.
-        self.reference = DEFAULT_CCA if DEFAULT_CCA in ccas else ccas[0]
+        #: Congestion control alone that alternatives are held against: that of the scenario.
+        self.reference = comparison.usual_cca
 
     @property
     def min_gain(self) -> float:

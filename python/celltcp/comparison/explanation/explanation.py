@@ -49,7 +49,7 @@ from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
 from celltcp.results.warnings.packet_bursts import packet_bursts
 from celltcp.scenarios.cca_mix import has_several_flows, labels, parse_flow_cca
-from celltcp.scenarios.ccas import DEFAULT_CCA, family_of
+from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, has_capacity_bound
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
@@ -415,15 +415,14 @@ class ExplainedComparison:
     def blocks(self) -> list[list[str]]:
         """Explanations of the flows in sentences, one for each group of congestion controls alike.
 
-        Windows and events are those of the default congestion control, or the first, and of mixes,
+        Windows and events are those of the congestion control in use, and of mixes,
         which do not rank; none where the path is full. Of others that do not lead, causes have their
         figures alone if there are several, but for the reason of unequal shares.
         """
         return [self._block(group) for group in alike_groups(self.distinct_ccas)]
 
     def _block(self, group: Sequence[ExplainedCca]) -> list[str]:
-        ccas = self.comparison.ccas
-        usual = DEFAULT_CCA if DEFAULT_CCA in ccas else ccas[0]
+        usual = self.comparison.usual_cca
         is_whole = any(
             each.standing.leader is None or usual in self._identical_ccas(each.cca) for each in group
         )

@@ -185,10 +185,11 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
 
 
 def _reference_cca(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
-    """Returns the CCA to compare with: the default, the leader for another need, or the first other."""
+    """Returns the CCA to compare with: the usual one, the leader for another need, or the first."""
     others = [each for each in single_flow_mixes(comparison.ccas) if each != cca]
-    if DEFAULT_CCA in others:
-        return DEFAULT_CCA
+    for usual in (comparison.usual_cca, DEFAULT_CCA):
+        if usual in others:
+            return usual
     leaders = [choice.verdict.leader for choice in choices if choice.verdict.leader in others]
     return str(leaders[0]) if leaders else others[0]
 
