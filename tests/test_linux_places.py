@@ -76,7 +76,9 @@ def test_the_queue_of_a_cell_has_no_line_and_a_shaper_before_it_has_one() -> Non
     changes = ["path.wired.0.rate=38Mbit/s", "path.wired.0.queue=fq-codel"]
     (shaper,) = linux_lines(changes, scenario)
     assert linux_lines(reversed(changes), scenario) == [shaper]
-    assert shaper.startswith("router, INTERFACE to the LAN, or an ifb, or an operator's router, ")
+    assert shaper.startswith("router, INTERFACE to the LAN, or an ifb, or an operator's router in ")
+    # The interface carries all UEs of the cell.
+    assert "in a class of this subscriber alone (HTB), not for all of" in shaper
     assert shaper.endswith("INTERFACE to the base station: tc qdisc replace dev INTERFACE root " + CAKE)
 
 

@@ -136,7 +136,7 @@ def test_a_cell_gets_an_aqm_of_its_base_station_or_a_shaper_before_it() -> None:
     # No host before a base station can replace its queue.
     assert "base station: an AQM above RLC" in aqm
     assert "tc qdisc" not in aqm
-    assert "an operator's router, INTERFACE to the base station: tc qdisc replace" in shaper
+    assert "an operator's router in a class of this subscriber alone (HTB), not for all of" in shaper
 
 
 def test_a_constant_link_has_its_shaper_beside_the_queue_discipline() -> None:

@@ -294,7 +294,11 @@ def _shaper(
         ]
     interfaces = " and ".join(texts)
     if scenario.get("radio") and "down" in directions:
-        interfaces += ", or an operator's router, INTERFACE to the base station"
+        # The rate is that of one UE; the interface has those of the whole cell.
+        interfaces += (
+            ", or an operator's router in a class of this subscriber alone (HTB), not for all of "
+            "INTERFACE to the base station"
+        )
     if discipline.startswith("cake"):
         return f"router, {interfaces}: {_REPLACE} {discipline} bandwidth {rate}"
     leaf = f"tc qdisc replace dev INTERFACE parent 1:1 {discipline}"
