@@ -16,7 +16,8 @@ from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.tables import limits_table
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path, write_scenario
+from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.scenario_files import write_scenario
 from celltcp.results.captured_limits import has_decided
 from celltcp.scenarios.changes import Value
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED, SENDER_LIMIT

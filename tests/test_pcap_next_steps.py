@@ -15,8 +15,9 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path, write_scenario
+from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.next_steps import _which_limit_step, next_steps
+from celltcp.pcap.scenario_files import write_scenario
 
 _PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
 

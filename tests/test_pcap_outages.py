@@ -13,7 +13,8 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis.waits import waits
-from celltcp.pcap.estimate import estimate_path, write_scenario
+from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.scenario_files import write_scenario
 from drawn_causes import interrupted
 from made_up_connections import MSS, at_client, gap_at_the_receiver, time_outs
 from made_up_evidence import evidence

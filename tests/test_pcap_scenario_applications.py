@@ -108,3 +108,42 @@ def test_a_time_of_requests_can_differ_where_waits_hide_it_from_the_goodput(
 ) -> None:
     captured, simulated = Passage(1.0, 50.0, 0.0, 100.0), Passage(1.0, 50.0, 0.0, answer_ms)
     assert Rerun("cubic", True, captured, (simulated,)).differs == differs
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("sigma", [0.25, 0.5])
+def test_frames_whose_sizes_differ_have_their_distribution(
+    tmp_path: Path, sigma: float, place: str
+) -> None:
+    size = {"kind": "lognormal", "median": "20kB", "sigma": sigma}
+    frames = {"kind": "frames", "size": size, "interval": "40ms"}
+    _, workload, printed = _to_scenario(
+        tmp_path, place, 30, **{"path.rtt": "40ms", "flows.0.workload": frames}
+    )
+    assert workload["size"]["kind"] == "lognormal"
+    assert workload["size"]["sigma"] == pytest.approx(sigma, rel=0.15)
+    assert int(workload["size"]["median"].removesuffix("B")) == pytest.approx(20_000, rel=0.1)
+    assert OTHER_THAN_CAPTURED not in printed
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_largest_frames_overrun_a_policer_as_in_the_capture(tmp_path: Path, seed: int) -> None:
+    """On average the frames are below its rate, so that equal ones would lose nothing."""
+    sigma, mbps = [(0.4, 6), (0.6, 7)][seed]
+    size = {"kind": "lognormal", "median": "20kB", "sigma": sigma}
+    changes = {
+        "path.rtt": "60ms",
+        "path.policer": {"rate": f"{mbps}Mbit/s", "burst": "100kB"},
+        "flows.0.workload": {"kind": "frames", "size": size, "interval": "33ms"},
+        "path.down.rate": "50Mbit/s",
+    }
+    _, _, printed = _to_scenario(tmp_path, "server", 40, **changes)
+    captured, simulated = (float(lost) for lost in re.findall(r"([\d.e-]+) % lost", printed)[:2])
+    assert captured > 0.2
+    assert 1 / 3 < simulated / captured < 3
+
+
+@pytest.mark.parametrize(("is_policed", "differs"), [(True, True), (False, False)])
+def test_few_losses_of_a_policer_are_those_of_bursts(is_policed: bool, differs: bool) -> None:
+    passages = Passage(5.0, 60.0, 0.0051), (Passage(5.0, 60.0, 0.0008),)
+    assert Rerun("cubic", True, *passages, is_policed=is_policed).differs == differs

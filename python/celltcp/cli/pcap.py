@@ -195,14 +195,9 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
     from celltcp.pcap.blackouts import blackouts_text
-    from celltcp.pcap.estimate import (
-        MIN_LOSS_BURST,
-        estimate_path,
-        files_of_scenario,
-        transfer_row,
-        write_scenario,
-    )
+    from celltcp.pcap.estimate import MIN_LOSS_BURST, estimate_path, transfer_row
     from celltcp.pcap.rerun import rerun
+    from celltcp.pcap.scenario_files import files_of_scenario, write_scenario
     from celltcp.present.section import runs_text
     from celltcp.scenarios.quantity_texts import digits_text
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
-from celltcp.pcap.diagnosis.messages import large_messages, messages_of
+from celltcp.pcap.diagnosis.messages import large_messages, messages_of, size_spread
 from celltcp.pcap.diagnosis.requests import Requests
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
@@ -61,6 +61,7 @@ def endpoint_settings(
     flight: Flight,
     requests: Requests | None,
     frames: pd.DataFrame,
+    uploader: str = "phone",
 ) -> str:
     """Returns the parts of a scenario about the endpoints of a connection, as TOML.
 
@@ -74,9 +75,10 @@ def endpoint_settings(
         flight: data in flight of its sender.
         requests: requests of its receiver; None without any.
         frames: units of work of its sender.
+        uploader: node of the client if it sends.
     """
     tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms), flight)
-    flow = _flow(row, _workload(row, intervals, requests, frames))
+    flow = _flow(row, _workload(row, intervals, requests, frames), uploader)
     return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{flow}"
 
 
@@ -150,15 +152,30 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _flow(row: Mapping[Hashable, Any], workload: str) -> str:
-    """Returns the flow with the sender's CCA and application; none where the capture shows neither."""
+def _flow(row: Mapping[Hashable, Any], workload: str, uploader: str) -> str:
+    """Returns the flow with ends, the sender's CCA and application; none of defaults alone."""
     lines = []
+    if row["direction"] == "up":
+        lines += [f'from = "{uploader}"', 'to = "server"', 'opens = "from" # an upload']
     if (cca := likely_cca(row)) is not None:
         confidence_text = f"with confidence {row['cca_confidence']:.2f}"
         lines.append(f'cca = "{cca}" # of the captured sender, {confidence_text}')
     if workload:
         lines.append(workload)
     return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
+
+
+def _size_text(size: float, spread: float) -> str:
+    """Returns sizes as TOML: their mean, or a log-normal distribution, whose bursts overrun policers.
+
+    Args:
+        size: mean size, bytes.
+        spread: standard deviation of the logarithms of the sizes; 0 for equal ones.
+    """
+    if not spread:
+        return f'"{round(size)}B"'
+    median = size / math.exp(spread**2 / 2)
+    return f'{{ kind = "lognormal", median = "{round(median)}B", sigma = {spread:.2f} }}'
 
 
 def _workload(
@@ -184,7 +201,7 @@ def _workload(
             table = f'size = "{round(large.bytes)}B", interval = "{large.interval_ms:.0f}ms"'
             beside = f", beside = [{{ {table} }}]"
         return (
-            f'workload = {{ kind = "frames", size = "{round(size)}B", '
+            f'workload = {{ kind = "frames", size = {_size_text(size, size_spread(frames))}, '
             f'interval = "{messages.interval_ms:.3f}ms", jitter = {jitter:.2f}{beside} }} '
             f"# {messages.number} messages; the capture shows no deadline"
         )

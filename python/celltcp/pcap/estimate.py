@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
-from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import STDIN, CaptureAnalyses, analyse, connection_rows
 from celltcp.pcap.blackouts import Blackout, blackouts_of
 from celltcp.pcap.buffer_size import Departures, buffer_size
@@ -37,10 +36,10 @@ from celltcp.scenarios.quantity_texts import digits_text
 _HEADERS = 52
 #: MTU of Ethernet, bytes: no buffer is smaller.
 _MTU = 1_500
-#: Bytes on the path over payload, for segments of 1460 bytes with timestamps, and minimum burst of a
-#: policer: two packets.
-_HEADERS_RATIO = 1500 / 1448
-_MIN_BURST = 3_000.0
+#: Bytes on the path over payload, for segments of 1460 bytes with timestamps.
+HEADERS_RATIO = 1500 / 1448
+#: Node before the phone, of an upload with a policer on a link between both.
+POLICED_UPLOADER = "host"
 #: Minimum delay beyond the lowest RTT, in ms and as a share of it, at which the sender fills the path.
 _MIN_QUEUE_MS = 3.0
 _MIN_QUEUE_SHARE = 0.05
@@ -174,48 +173,6 @@ class PathEstimate:
         return f"{self.others} other {noun} between the same hosts took {rate} meanwhile"
 
     @property
-    def loss_text(self) -> str:
-        """Random losses in a scenario: single ones, or bursts, to which a CCA reacts once.
-
-        Bursts last for a time: counted in packets, one would outlast the time-outs of a slow sender.
-        """
-        if self.loss_burst < MIN_LOSS_BURST:
-            return f"{self.random_loss:.6f}"
-        between_us = 1e6 * self.transfer_s / self.loss_bursts
-        bad_us = max(self.random_loss * between_us, 1.0)
-        good_us = between_us - bad_us
-        return f'{{ kind = "gilbert-elliott-time", good = "{good_us:.0f}us", bad = "{bad_us:.0f}us" }}'
-
-    @property
-    def policer_line(self) -> str:
-        """Line of a scenario about the policer; empty without one."""
-        if self.policing is None:
-            return ""
-        rate = f"{8e-6 * _HEADERS_RATIO * self.policing.rate:.3f}Mbit/s"
-        burst = f"{max(_HEADERS_RATIO * self.burst_bytes, _MIN_BURST):.0f}B"
-        table = f'{{ rate = "{rate}", burst = "{burst}" }}'
-        return f"policer = {table} # this rate passed between losses\n"
-
-    @property
-    def offset_line(self) -> str:
-        """Line of a scenario that keeps outages at their times in each run; empty without any."""
-        if not self.blackouts and (self.capacity_mbps > 0).all():
-            return ""
-        return "variation.trace_offset = false # outages are at their times in each run\n"
-
-    @property
-    def blackouts_line(self) -> str:
-        """Line of a scenario about the blackouts; empty without any."""
-        if not self.blackouts:
-            return ""
-        tables = ", ".join(
-            f'{{ at = "{each.start_s:.2f}s", duration = "{each.length_s:.2f}s" }}'
-            for each in self.blackouts
-        )
-        error_s = max(each.passed_s - each.last_lost_s for each in self.blackouts) / 2
-        return f"blackouts = [{tables}] # nothing passed; ends are known to {error_s:.2f} s\n"
-
-    @property
     def description(self) -> str:
         """Description of the scenario; simulations warn if it tells of lower bounds."""
         texts = [f"{OF_CAPTURE}{self.connection} in {Path(self.file).name}."]
@@ -240,7 +197,7 @@ class PathEstimate:
             others = f"; {self.others_text}" if self.others else ""
             return f"measured in {100 * self.measured_share:.0f} % of the time{others}"
         if self.link is not None:
-            return self.link.gaps_text(_HEADERS_RATIO)
+            return self.link.gaps_text(HEADERS_RATIO)
         return f"at least: {self._why_unmeasured}"
 
     @property
@@ -300,12 +257,12 @@ def estimate_path(
     is_measured &= link is None or messages is None
     link = None if is_measured.any() else link
     if link is not None:
-        capacity_mbps[:] = _HEADERS_RATIO * link.mbps
+        capacity_mbps[:] = HEADERS_RATIO * link.mbps
         requests = requests and requests.at_link(link.mbps)
     elif requests is not None and not is_measured.any():
-        capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * requests.answer_mbps)
+        capacity_mbps = np.maximum(capacity_mbps, HEADERS_RATIO * requests.answer_mbps)
     elif not is_measured.any():
-        passed_mbps = _HEADERS_RATIO * cycle_mbps(evidence)
+        passed_mbps = HEADERS_RATIO * cycle_mbps(evidence)
         if messages is not None:
             passed_mbps = passing_mbps(row, messages, _HEADERS)
         capacity_mbps = np.maximum(capacity_mbps, passed_mbps)
@@ -327,7 +284,7 @@ def estimate_path(
     if policed and link is None:
         # The link behind a policer carries the burst, too.
         peak_mbps = max(float(row["goodput_peak_mbps"]), 8e-6 * policed.rate)
-        capacity_mbps = np.maximum(capacity_mbps, _HEADERS_RATIO * peak_mbps)
+        capacity_mbps = np.maximum(capacity_mbps, HEADERS_RATIO * peak_mbps)
     others = sharing_transfers(analyses.connections, row)
     blackouts, other_outages = blackouts_of(evidence, capacity_mbps)
     segments = int(row["segments_up"] if up else row["segments_down"])
@@ -368,6 +325,7 @@ def estimate_path(
             Flight(bound, longest_flight(evidence)),
             requests,
             connection_rows(analyses.units, row, up),
+            POLICED_UPLOADER if policed else "phone",
         ),
         blackouts,
         tuple(_missing_properties(row, other_outages)),
@@ -530,7 +488,7 @@ def _arrived_mbps(intervals: pd.DataFrame, times_s: NDArray[np.float64]) -> NDAr
     indices = (intervals["t_s"] / INTERVAL_S + 0.5).astype(int).to_numpy()
     acked = np.zeros(len(times_s))
     acked[indices] = intervals["acked_bytes"].to_numpy(float)
-    return acked * _HEADERS_RATIO * 8e-6 / INTERVAL_S
+    return acked * HEADERS_RATIO * 8e-6 / INTERVAL_S
 
 
 def _missing_properties(row: dict[Hashable, Any], outage_losses: int) -> list[str]:
@@ -545,52 +503,3 @@ def _missing_properties(row: dict[Hashable, Any], outage_losses: int) -> list[st
     if share >= _MIN_REORDERED_SHARE:
         texts.append(f"reordering of {digits_text(100 * share, 2)} % of the segments (path.jitter)")
     return texts
-
-
-def files_of_scenario(file: Path) -> tuple[Path, Path]:
-    """Returns the files that `write_scenario` writes: the scenario, and its link trace next to it.
-
-    Raises:
-        CelltcpError: if both would have one name.
-    """
-    trace = file.with_suffix(".csv")
-    if trace == file:
-        raise CelltcpError(f"{file}: is the name of the link trace; allowed: one that ends in .toml")
-    return file, trace
-
-
-def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
-    """Writes a scenario and its link trace, which `celltcp compare` runs; returns both files.
-
-    Raises:
-        CelltcpError: if a file cannot be written.
-    """
-    _, trace = files_of_scenario(file)
-    lines = [
-        f"{time:.1f},{rate:.3f}" for time, rate in zip(path.times_s, path.capacity_mbps, strict=True)
-    ]
-    write_text(trace, "time_s,rate_mbps\n" + "\n".join(lines) + "\n")
-    note = "by overflow"
-    if path.opposite is not None:
-        note = "one bandwidth-delay product, as its queue was not seen"
-    elif not path.is_buffer_full:
-        note = f"{path.buffer_bytes:.0f} B waited at most; {UNSEEN_OVERFLOW}"
-        if path.has_overflow:
-            note = "at least: by overflow, beside a capacity that is one"
-    duration_note = f" # the transfer took {path.transfer_s:.1f}s" if path.is_finite else ""
-    left_out = "".join(f"# left out: {text}\n" for text in path.left_out)
-    text = (
-        f'name = "{file.stem}"\n'
-        f'description = "{path.description}"\n'
-        f'duration = "{path.duration_s:.1f}s"{duration_note}\n'
-        f"{path.offset_line}\n[path]\n"
-        f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
-        f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'
-        f"loss = {path.loss_text} # losses beside a short queue\n"
-        f"{path.policer_line}"
-        f"{path.blackouts_line}"
-        f'down.trace = "{trace.name}" # {path.capacity_note}\n'
-        f"{left_out}"
-        f"{path.endpoints}"
-    )
-    return write_text(file, text), trace

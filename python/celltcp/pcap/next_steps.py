@@ -124,9 +124,8 @@ def _purpose(row: Mapping[Hashable, Any]) -> str:
             f"{_burst_delay_text(row)}"
         )
     if str(row["diagnosis"]).startswith(SHALLOW_BUFFER):
-        return (
-            "whether another CCA, or a buffer of a BDP (--set path.buffer=1bdp), has a higher goodput"
-        )
+        field = "path.buffer" if row["direction"] == "down" else "path.uplink_buffer"
+        return f"whether another CCA, or a buffer of a BDP (--set {field}=1bdp), has a higher goodput"
     return "whether another CCA would be better there"
 
 

@@ -24,12 +24,13 @@ _CCAS = ("cubic", "bbr", "bbr3", "reno")
 #: Maximum simulated time, s, and data, Mbit: some seconds of computation.
 _MAX_S = 60.0
 _MAX_MBIT = 8_000.0
-#: Seeds of the simulations of a path with random losses, whose draws decide the goodput of each.
+#: Seeds of the simulations with random losses or sizes, whose draws decide the goodput of each.
 _SEEDS = range(1, 6)
 #: Maximum ratio of goodputs, mean RTTs and times of requests: the capture and the nearest simulation.
 _MAX_RATIO = 1.25
-#: Maximum ratio of the shares of lost segments, and share below which they are too few.
-_MAX_LOSS_RATIO, _MIN_LOST = 3, 0.01
+#: Maximum ratio of the shares of lost segments, and share below which they are too few; at a policer,
+#: each burst has its losses.
+_MAX_LOSS_RATIO, _MIN_LOST, _MIN_POLICED = 3, 0.01, 0.002
 
 
 class Passage(NamedTuple):
@@ -55,10 +56,12 @@ class Rerun(NamedTuple):
     cca: str
     is_cca_known: bool
     captured: Passage
-    #: A passage for each seed: one, or several on a path with random losses.
+    #: A passage for each seed: one, or several with random losses or sizes.
     runs: tuple[Passage, ...]
     #: Time that was compared where it is not all of the capture, s; 0 for all.
     first_s: float = 0.0
+    #: Whether a policer drops the losses.
+    is_policed: bool = False
 
     @property
     def span_text(self) -> str:
@@ -102,7 +105,7 @@ class Rerun(NamedTuple):
             or _is_beyond(captured.answer_ms, answers, _MAX_RATIO)
             or (
                 _is_beyond(captured.lost, losses, _MAX_LOSS_RATIO)
-                and max(captured.lost, losses[-1]) > _MIN_LOST
+                and max(captured.lost, losses[-1]) > (_MIN_POLICED if self.is_policed else _MIN_LOST)
             )
         )
 
@@ -131,16 +134,20 @@ def rerun(
     Raises:
         CelltcpError: if the scenario cannot run.
     """
-    path = tomllib.loads(scenario.read_text("utf-8"))["path"]
-    seeds = _SEEDS if path.get("loss") or path.get("uplink_loss") else _SEEDS[:1]
+    tables = tomllib.loads(scenario.read_text("utf-8"))
+    path, flow = tables["path"], {"from": "server", "to": "phone"} | tables.get("flows", [{}])[0]
+    are_sizes_drawn = isinstance(flow.get("workload", {}).get("size"), dict)
+    has_draws = path.get("loss") or path.get("uplink_loss") or are_sizes_drawn
+    seeds = _SEEDS if has_draws else _SEEDS[:1]
     until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps / len(seeds))
-    place = "phone" if row["place"] == "receiver" else "server"
+    is_policed = "policer" in path or "links" in tables
+    place = flow["to" if row["place"] == "receiver" else "from"]
     captured = _passage(analyses, row, until_s)
     first_s = until_s if until_s < row["duration_s"] - INTERVAL_S else 0.0
     cca, results = likely_cca(row), []
     for name in _CCAS if cca is None else (cca,):
         runs = tuple(_simulated(scenario, name, seed, place, until_s, captured) for seed in seeds)
-        results.append(Rerun(name, cca is not None, captured, runs, first_s))
+        results.append(Rerun(name, cca is not None, captured, runs, first_s, is_policed))
         if not results[-1].differs:
             return results[-1]
     return results[0]

@@ -39,9 +39,11 @@ def has_capacity_bound(scenario: Mapping[str, Any]) -> bool:
 
 
 def _is_capacity_given(scenario: Mapping[str, Any]) -> bool:
-    """Returns whether the downlink has a rate in place of the trace of a capture."""
-    down = scenario.get("path", {}).get("down", {})
-    return isinstance(down, str) or "rate" in down
+    """Returns whether the link of a captured transfer has a rate in place of its trace."""
+    path = scenario.get("path", {})
+    is_upload = any(flow.get("to") == "server" for flow in scenario.get("flows", ()))
+    link = path.get("up" if is_upload else "down", {})
+    return isinstance(link, str) or "rate" in link
 
 
 def differs_from_capture(scenario: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
@@ -30,6 +31,9 @@ _MIN_PAUSE_RATIO = 2
 _MIN_LARGER_SHARE, _MIN_LARGE = 0.2, 5
 #: Maximum number of segments of the receiver for each message: answers to requests are none.
 _MAX_REQUEST_SHARE = 0.5
+
+#: Decile of the normal distribution, standard deviations, and minimum spread of sizes that differ.
+_NORMAL_DECILE, _MIN_SPREAD = 1.2816, 0.05
 
 
 class Messages(NamedTuple):
@@ -109,6 +113,21 @@ def large_messages(frames: pd.DataFrame) -> LargeMessages | None:
     if high_s - low_s > _MAX_RANGE * gap_s:
         return None
     return LargeMessages(usual, float(sizes.median()), 1e3 * float(gap_s))
+
+
+def size_spread(frames: pd.DataFrame) -> float:
+    """Returns the standard deviation of the logarithms of frame sizes; 0 for equal ones.
+
+    Frames that come as one are larger, and parts of one smaller: the nearer decile has fewer of these.
+
+    Args:
+        frames: units of work of the stream, with `bytes`.
+    """
+    if frames.empty:
+        return 0.0
+    low, median, high = np.log(frames["bytes"].clip(lower=1).quantile([0.1, 0.5, 0.9]))
+    spread = min(median - low, high - median) / _NORMAL_DECILE
+    return float(spread) if spread >= _MIN_SPREAD else 0.0
 
 
 def passing_mbps(row: Mapping[Hashable, Any], messages: Messages, headers: int) -> float:

@@ -1,0 +1,119 @@
+"""Files of the scenario of a captured transfer: its path, hosts and flow as TOML, and a link trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.files.atomic_write import write_text
+from celltcp.pcap.estimate import HEADERS_RATIO, MIN_LOSS_BURST, POLICED_UPLOADER, PathEstimate
+from celltcp.scenarios.lower_bounds import UNSEEN_OVERFLOW
+
+#: Minimum burst of a policer: two packets, bytes.
+_MIN_BURST = 3_000.0
+
+
+def files_of_scenario(file: Path) -> tuple[Path, Path]:
+    """Returns the files that `write_scenario` writes: the scenario, and its link trace next to it.
+
+    Raises:
+        CelltcpError: if both would have one name.
+    """
+    trace = file.with_suffix(".csv")
+    if trace == file:
+        raise CelltcpError(f"{file}: is the name of the link trace; allowed: one that ends in .toml")
+    return file, trace
+
+
+def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
+    """Writes a scenario and its link trace, which `celltcp compare` runs; returns both files.
+
+    Raises:
+        CelltcpError: if a file cannot be written.
+    """
+    _, trace = files_of_scenario(file)
+    lines = [
+        f"{time:.1f},{rate:.3f}" for time, rate in zip(path.times_s, path.capacity_mbps, strict=True)
+    ]
+    write_text(trace, "time_s,rate_mbps\n" + "\n".join(lines) + "\n")
+    duration_note = f" # the transfer took {path.transfer_s:.1f}s" if path.is_finite else ""
+    left_out = "".join(f"# left out: {text}\n" for text in path.left_out)
+    link, uplink = ("down", "") if path.direction == "down" else ("up", "uplink_")
+    text = (
+        f'name = "{file.stem}"\n'
+        f'description = "{path.description}"\n'
+        f'duration = "{path.duration_s:.1f}s"{duration_note}\n'
+        f"{_offset_line(path)}\n[path]\n"
+        f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
+        f'{uplink}buffer = "{round(path.scenario_buffer_bytes)}B" # {_buffer_note(path)}\n'
+        f"{uplink}loss = {_loss_text(path)} # losses beside a short queue\n"
+        f"{'' if uplink else _policer_line(path)}"
+        f"{_blackouts_line(path)}"
+        f'{link}.trace = "{trace.name}" # {path.capacity_note}\n'
+        f"{left_out}"
+        f"{path.endpoints}"
+        f"{_uplink_policer(path) if uplink else ''}"
+    )
+    return write_text(file, text), trace
+
+
+def _buffer_note(path: PathEstimate) -> str:
+    """Returns how the buffer is known, as text."""
+    if path.opposite is not None:
+        return "one bandwidth-delay product, as its queue was not seen"
+    if path.is_buffer_full:
+        return "by overflow"
+    if path.has_overflow:
+        return "at least: by overflow, beside a capacity that is one"
+    return f"{path.buffer_bytes:.0f} B waited at most; {UNSEEN_OVERFLOW}"
+
+
+def _loss_text(path: PathEstimate) -> str:
+    """Returns random losses: single ones, or bursts, to which a CCA reacts once.
+
+    Bursts last for a time: counted in packets, one would outlast the time-outs of a slow sender.
+    """
+    if path.loss_burst < MIN_LOSS_BURST:
+        return f"{path.random_loss:.6f}"
+    between_us = 1e6 * path.transfer_s / path.loss_bursts
+    bad_us = max(path.random_loss * between_us, 1.0)
+    good_us = between_us - bad_us
+    return f'{{ kind = "gilbert-elliott-time", good = "{good_us:.0f}us", bad = "{bad_us:.0f}us" }}'
+
+
+def _policer_line(path: PathEstimate) -> str:
+    """Returns the line about the policer; empty without one."""
+    if path.policing is None:
+        return ""
+    rate = f"{8e-6 * HEADERS_RATIO * path.policing.rate:.3f}Mbit/s"
+    burst = f"{max(HEADERS_RATIO * path.burst_bytes, _MIN_BURST):.0f}B"
+    table = f'{{ rate = "{rate}", burst = "{burst}" }}'
+    return f"policer = {table} # this rate passed between losses\n"
+
+
+def _uplink_policer(path: PathEstimate) -> str:
+    """Returns the link with the policer of an upload, before the phone; empty without one.
+
+    Those of access link and wired hops are towards the phone.
+    """
+    line = _policer_line(path)
+    return line and f'\n[[links]]\nname = "policer"\nfrom = "{POLICED_UPLOADER}"\nto = "phone"\n{line}'
+
+
+def _offset_line(path: PathEstimate) -> str:
+    """Returns the line that keeps outages at their times in each run; empty without any."""
+    if not path.blackouts and (path.capacity_mbps > 0).all():
+        return ""
+    return "variation.trace_offset = false # outages are at their times in each run\n"
+
+
+def _blackouts_line(path: PathEstimate) -> str:
+    """Returns the line about the blackouts; empty without any."""
+    if not path.blackouts:
+        return ""
+    tables = ", ".join(
+        f'{{ at = "{each.start_s:.2f}s", duration = "{each.length_s:.2f}s" }}'
+        for each in path.blackouts
+    )
+    error_s = max(each.passed_s - each.last_lost_s for each in path.blackouts) / 2
+    return f"blackouts = [{tables}] # nothing passed; ends are known to {error_s:.2f} s\n"
