@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,14 +27,14 @@ from celltcp.comparison.explanation.unit_reasons import (
     REQUEST_LOST,
     TIME_OUT,
     behind_outages,
-    count_reasons,
+    reasons_of,
 )
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.scenarios.frames import constant_frames
 from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     import pandas as pd
 
@@ -46,6 +48,9 @@ _MIN_SLOW_MEDIANS = 1.5
 _MIN_FEW_SLOW_RATIO = 1.5
 #: Minimum share of the slow units that waited for the backlog of an outage for a text.
 _MIN_BACKLOG_SHARE = 0.1
+#: Shares of the slowest responses whose reasons have their times, those of percentiles, and minimum
+#: number of them.
+_SLOWEST_SHARES, _MIN_SLOWEST = (0.01, 0.05), 5
 #: Minimum size of frames of several segments, mean sizes of a segment.
 _MIN_FRAME_SEGMENTS = 1.5
 #: Minimum duration of a page at which round trips are a cause: in lowest RTTs, and in times that the
@@ -85,7 +90,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
                 1.0,
             )
         slow = units[units["duration_s"] > min_slow_s]
-        reasons = None if slow.empty else count_reasons(evidence, units, slow, min_slow_s)
+        by_unit = {} if slow.empty else reasons_of(evidence, units, slow, min_slow_s)
+        reasons = collections.Counter(by_unit.values())
         start_up_text = of_frames.text if (of_frames := late_frames(evidence)) else ""
         if not reasons and start_up_text:
             return Cause("slow_units", start_up_text.strip(), 0.0)
@@ -114,7 +120,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{number_text(slow_count)} of {number_text(count)} {UNITS[name].noun}"
             f"{evidence.in_runs_text} ({percent_text(slow_count / count)}) {bound_text}"
             f"{' or never' if dropped_count else ''}{longest_text}: "
-            f"{', '.join(parts)}{missing_text}.{start_up_text}{_repair_text(evidence, reasons)}"
+            f"{', '.join(parts)}{missing_text}.{start_up_text}"
+            f"{_slowest_text(units, slow, by_unit)}{_repair_text(evidence, reasons)}"
             f"{_timer_text(evidence, reasons)}{_few_slow_text(evidence, units)}"
             f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}"
             f"{_backlog_text(evidence, units, slow)}{_unavoidable_text(evidence, slow)}",
@@ -122,6 +129,42 @@ def slow_units(evidence: Evidence) -> Cause | None:
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
         )
     return None
+
+
+def _slowest_text(units: pd.DataFrame, slow: pd.DataFrame, reasons: Mapping[Hashable, str]) -> str:
+    """Returns sentences on what the slowest per cents of responses waited for, with their times.
+
+    Empty for other units, for few of them, and where some of those are not slow.
+    """
+    if not (units["unit"] == "response").all():
+        return ""
+    ordered = slow["duration_s"].sort_values(ascending=False)
+    texts = []
+    for share in _SLOWEST_SHARES:
+        count = math.floor(share * len(units))
+        if not _MIN_SLOWEST <= count <= len(slow):
+            continue
+        slowest = ordered.iloc[:count]
+        times_s = collections.defaultdict(list)
+        for index, duration_s in slowest.items():
+            times_s[reasons.get(index, "had other reasons")].append(duration_s)
+        parts = [
+            f"{number_text(len(each))} {reason} ({_range_text(each)})"
+            for reason, each in sorted(times_s.items(), key=lambda item: -len(item[1]))
+        ]
+        texts.append(
+            f" The slowest {100 * share:.0f} % ({number_text(count)}, from "
+            f"{time_text(float(slowest.iloc[-1]))} on): {', '.join(parts)}."
+        )
+    return "".join(texts)
+
+
+def _range_text(times_s: Sequence[float]) -> str:
+    """Returns the shortest and the longest of some times as text; those without an end are infinite."""
+    ends = [
+        time_text(each) if math.isfinite(each) else "no end" for each in (min(times_s), max(times_s))
+    ]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:

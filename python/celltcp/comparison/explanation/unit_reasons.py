@@ -26,6 +26,8 @@ from celltcp.comparison.units_of_work import other_frames
 from celltcp.scenarios.requests import request_and_response
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     from celltcp.comparison.explanation.evidence import Evidence
@@ -84,10 +86,10 @@ REASONS = (
 )
 
 
-def count_reasons(
+def reasons_of(
     evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame, min_slow_s: float
-) -> collections.Counter[str]:
-    """Returns the number of slow units by reason, without those that have none.
+) -> dict[Hashable, str]:
+    """Returns the reasons of slow units by their index, without those that have none.
 
     Args:
         evidence: evidence of the flow.
@@ -103,7 +105,7 @@ def count_reasons(
     }
     all_units = _with_other_frames(evidence, units)
     is_behind = _wait_behind_earlier(all_units)
-    counts: collections.Counter[str] = collections.Counter()
+    reasons: dict[Hashable, str] = {}
     is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
     far_losses = {kind: _drop_times(evidence, kind, keys) for kind in (DATA, HANDSHAKE)}
@@ -120,10 +122,10 @@ def count_reasons(
     for index, run, connection, start_s, end_s in columns.itertuples(name=None):
         key = (run, connection)[: len(keys)]
         if len(keys) > 1 and start_s >= evidence.aborts_s.get((run, connection), np.inf):
-            counts[GIVEN_UP] += 1
+            reasons[index] = GIVEN_UP
             continue
         if index in too_large:
-            counts[TOO_LARGE] += 1
+            reasons[index] = TOO_LARGE
             continue
         recoveries = by_connection.get(key)
         reason, overlap_s = _overlap(evidence, recoveries, run, start_s, end_s)
@@ -167,8 +169,8 @@ def count_reasons(
         if reason is None and takes_further_trips:
             reason = MORE_TRIPS
         if reason is not None:
-            counts[reason] += 1
-    return counts
+            reasons[index] = reason
+    return reasons
 
 
 def behind_outages(evidence: Evidence, units: pd.DataFrame) -> set[object]:
