@@ -255,3 +255,24 @@ def test_each_silence_has_its_length_and_a_queue_that_outlives_it_overflows(
     assert ("overflowed the queue" in text) == (keeps and row["losses_outage"] > 0), text
     waited_s = float(re.findall(r"waited ([\d.]+) s for", text)[0])
     assert waited_s < sum(float(each) for each, _ in lengths)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_queue_that_overflows_as_nothing_passes_has_lost_in_the_outage(
+    tmp_path: Path, seed: int
+) -> None:
+    """Without the outage, the window keeps below the buffer: no loss is by congestion."""
+    draw = random.Random(f"full queue {seed}")
+    # BDP of 20 Mbit/s at 60 ms: 150 kB.
+    window = draw.choice([450, 700, 1000])
+    changes = {
+        "path.rtt": "60ms",
+        "path.down": {"rate": "20Mbit/s"},
+        "path.buffer": f"{window}kB",
+        "path.blackouts": [{"at": "6s", "duration": f"{draw.uniform(1, 2.5):.2f}s"}],
+        "tcp.receive_window_max": f"{window}kB",
+    }
+    (row,) = analyse(_captured(tmp_path, draw, "server", **changes)).connections.to_dict("records")
+    assert row["losses_congestion"] == row["losses_random"] == 0
+    # All that waited in the queue, and on the way to it: the window.
+    assert row["losses_outage"] >= 0.9 * 1e3 * (window - 75) / 1448

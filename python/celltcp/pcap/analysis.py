@@ -15,7 +15,7 @@ import pyarrow as pa
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
 from celltcp.pcap.host_rtts import with_host_rtts
-from celltcp.pcap.leftovers import reclassify_leftovers
+from celltcp.pcap.leftovers import reclassify_in_blackouts, reclassify_leftovers
 from celltcp.pcap.tags import TagRule, with_tags
 from celltcp.pcap.token_bucket import with_token_buckets
 from celltcp.pcap.units import with_units
@@ -209,7 +209,7 @@ class _TableStore:
             if batches
         }
         if "connections" in tables:
-            tables = reclassify_leftovers(tables)
+            tables = reclassify_in_blackouts(reclassify_leftovers(tables))
             tables["connections"] = _with_diagnoses(tables)
             tables = with_units(tables)
         if notes is not None:

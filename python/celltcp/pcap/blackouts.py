@@ -15,6 +15,8 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
 _MIN_LOST = 3
 #: Minimum share of an outage with a capacity of zero at which the path has kept the packets.
 _MIN_KEPT_SHARE = 0.5
+#: Minimum share of what is sent in a blackout that is lost: the times of both are known to an interval.
+_MIN_LOST_SHARE = 0.9
 #: Maximum time from the end of an outage before a capture until its losses show, RTTs.
 _MAX_SHOWN_RTTS = 3
 #: Time of the last loss before a capture, as a share of a silence: each time-out doubles.
@@ -72,6 +74,30 @@ def blackouts_of(
         else:
             blackouts.append(blackout)
     return tuple(blackouts), others
+
+
+def are_in_blackouts(evidence: Evidence) -> NDArray[np.bool_]:
+    """Returns which losses were in blackouts behind the capture, also of what a full queue had then.
+
+    Nothing passes of what is sent from the first of them on. A path that keeps packets is no blackout.
+    """
+    losses, own = evidence.losses, evidence.sender_intervals
+    is_lost = ~losses["kind"].isin(["spurious", "reordering"]) & (losses["is_upstream"] == 0)
+    are_own = np.zeros(len(losses), bool)
+    for rows in outages_of(losses):
+        blackout = _blackout(evidence, rows)
+        if blackout is None or blackout.lost < _MIN_LOST or rows["is_upstream"].any():
+            continue
+        first_s = float(rows["t_s"].min())
+        are_within = (is_lost & losses["t_s"].between(first_s, blackout.passed_s)).to_numpy()
+        is_whole = own["t_s"].between(first_s, blackout.last_lost_s - INTERVAL_S)
+        sent = float((own["bytes"] + own["retransmitted_bytes"])[is_whole].sum())
+        after = own["t_s"].between(blackout.passed_s - INTERVAL_S, blackout.passed_s)
+        waited_ms = float(own.loc[after, "rtt_max_ms"].max()) - evidence.rtt_or_zero_ms
+        has_kept = waited_ms >= 1e3 * _MIN_KEPT_SHARE * blackout.length_s
+        if not has_kept and losses["len"].to_numpy()[are_within].sum() >= _MIN_LOST_SHARE * sent:
+            are_own |= are_within
+    return are_own
 
 
 def blackouts_text(blackouts: tuple[Blackout, ...]) -> str:

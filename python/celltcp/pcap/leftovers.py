@@ -1,4 +1,4 @@
-"""Leftovers: losses that belong to a full queue, although the RTT near them does not show it."""
+"""Losses of other kinds than the RTT near them shows: in a blackout, or leftovers of a full queue."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from celltcp.pcap.blackouts import are_in_blackouts
+from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, records
 
@@ -17,6 +19,9 @@ _MIN_EPISODES = 3
 _MIN_FULL_RATIO = 4
 #: Value of the column `reason` for leftovers.
 _REASON = "others of its round trip were lost in a full queue"
+#: That of losses in blackouts, and kinds of losses.
+_BLACKOUT_REASON = "nothing passed of what was sent at its time"
+_KINDS = ("congestion", "random", "tail", "outage")
 
 
 def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -53,6 +58,42 @@ def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         **tables,
         "losses": _with_columns(tables["losses"], {"kind": kind, "reason": reason}),
         "connections": _with_columns(tables["connections"], changed_counts),
+    }
+
+
+def reclassify_in_blackouts(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Returns the tables with all losses in blackouts as losses by outage, and with their counts.
+
+    A queue that is full when a blackout begins overflows only because nothing passes.
+    """
+    connections = tables["connections"].to_pandas()
+    is_mixed = connections["losses_outage"].between(1, connections["losses"] - 1)
+    if not is_mixed.any():
+        return dict(tables)
+    losses = tables["losses"].to_pandas()
+    intervals = tables["intervals"].select([*INTERVAL_COLUMNS, "rtt_max_ms"]).to_pandas()
+    keys = ["file", "connection"]
+    loss_rows, interval_rows = (
+        table.groupby(keys, observed=True).indices for table in (losses, intervals)
+    )
+    kind, reason = (losses[name].astype(str).to_numpy(object) for name in ("kind", "reason"))
+    counts = {name: connections[f"losses_{name}"].to_numpy(np.int64, copy=True) for name in _KINDS}
+    for index, row in enumerate(records(connections[is_mixed])):
+        key = (row["file"], row["connection"])
+        own = np.asarray(loss_rows[key])
+        evidence = Evidence(row, losses.iloc[own], intervals.iloc[interval_rows[key]])
+        changed = own[are_in_blackouts(evidence)]
+        place = int(np.flatnonzero(is_mixed)[index])
+        for name in _KINDS:
+            counts[name][place] -= int((kind[changed] == name).sum())
+        counts["outage"][place] += len(changed)
+        reason[changed[kind[changed] != "outage"]] = _BLACKOUT_REASON
+        kind[changed] = "outage"
+    columns = {f"losses_{name}": values for name, values in counts.items()}
+    return {
+        **tables,
+        "losses": _with_columns(tables["losses"], {"kind": kind, "reason": reason}),
+        "connections": _with_columns(tables["connections"], columns),
     }
 
 
