@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -176,3 +177,33 @@ def test_bulk_flows_fill_a_queue_together(has_rival: bool) -> None:
     assert text.startswith("A queue stood on the way")
     assert ("its own data and rival (" in text) == has_rival
     assert "ping" not in text
+
+
+@pytest.mark.parametrize("seed", [1, 4, 10])
+def test_waits_add_up_with_the_lowest_rtt_to_the_mean_between_blackouts(seed: int) -> None:
+    """Waits are in the RTTs, too; their mean is between those of a slow and a fast link."""
+    draw = random.Random(seed)
+    rtt_ms = draw.uniform(20, 80)
+    starts = [draw.uniform(3, 8), draw.uniform(14, 20)]
+    link = {"mean": "8Mbit/s", "variability": 0.6, "correlation": "3s"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{rtt_ms:.0f}ms",
+        "path.down": {"generate": link},
+        "path.buffer": "750packets",
+        "path.middleboxes": [{"kind": draw.choice(["snoop", "freeze", "eln"])}],
+        "path.blackouts": [
+            {"at": f"{start:.2f}s", "duration": f"{draw.uniform(0.5, 4):.2f}s"} for start in starts
+        ],
+        "flows.0.workload": {"kind": draw.choice(["bulk", "page"])},
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 2, duration="30s", set=changes)
+    (cca,) = ExplainedComparison(result).ccas
+    (text,) = (cause.text for cause in cca.causes if cause.name == "queue")
+    waits = [
+        float(value) * {"ms": 1.0, "s": 1e3}[unit]
+        for value, unit in re.findall(r"(?:waited|link:|or less,) ([\d.]+) (ms|s)\b", text)
+    ]
+    assert waits[0] + result.flows["rtt_min_ms"].min() <= cca.rtt_mean_ms + 1.0
+    if len(waits) > 1:
+        slow_ms, fast_ms = waits[1:]
+        assert fast_ms < waits[0] < slow_ms

@@ -56,7 +56,7 @@ def queue(evidence: Evidence) -> Cause | None:
     place = f"before {evidence.bottleneck_text}" if evidence.bottleneck_field else "on the way"
     filled_by_text = queue_owner_text(evidence)
     # The least one-way delay may be of a moment in which ACKs took longer.
-    waited_ms = min(wait_ms, excess_ms) if excess_ms > 0 and not evidence.outages else wait_ms
+    waited_ms = min(wait_ms, excess_ms) if excess_ms > 0 else wait_ms
     share_text = (
         f"{delay_text(waited_ms, 0)} on average, "
         f"{percent_text(_share_of_rtt(evidence, waited_ms))} of the "
@@ -91,16 +91,26 @@ def _wait_beside_outages_ms(evidence: Evidence) -> float:
     """Returns the mean wait of packets without outages and what waited for their end, ms."""
     if not evidence.outages:
         return evidence.queue_wait_ms
+    wait_ms = _mean_wait_ms(evidence, _slots_beside_outages(evidence))
+    return 0.0 if math.isnan(wait_ms) else wait_ms
+
+
+def _slots_beside_outages(evidence: Evidence) -> pd.DataFrame:
+    """Returns the slots in which packets arrived that had not waited for the end of an outage."""
     slots = evidence.slots.dropna(subset=["owd_mean_ms"])
     is_beside = ~slots["t_s"].isna()
     for gap in evidence.outages:
         arrival_s = gap.end_s + evidence.wait_from(gap.run, gap.end_s)
         waits = slots["t_s"].between(gap.start_s - evidence.slot_s, arrival_s + evidence.slot_s)
         is_beside &= ~((slots["run"] == gap.run) & waits)
-    slots = slots[is_beside]
+    return slots[is_beside]
+
+
+def _mean_wait_ms(evidence: Evidence, slots: pd.DataFrame) -> float:
+    """Returns the mean wait of the packets that arrived in slots, ms; NaN without one."""
     weights = slots["rate_mbps"].to_numpy(float)
     if not weights.sum() > 0:
-        return 0.0
+        return math.nan
     mean_ms = float((slots["owd_mean_ms"].to_numpy(float) * weights).sum() / weights.sum())
     return evidence.wait_ms(mean_ms)
 
@@ -117,9 +127,10 @@ def _waits_by_rate_text(evidence: Evidence) -> str:
     slow_mbps, fast_mbps = rates_mbps.quantile([0.25, 0.75])
     if not slow_mbps <= _MAX_QUARTILE_RATIO * fast_mbps:
         return ""
-    waits_ms = evidence.wait_ms(evidence.slots["owd_mean_ms"]).loc[rates_mbps.index]
-    slow_ms = float(waits_ms[rates_mbps <= slow_mbps].mean())
-    fast_ms = float(waits_ms[rates_mbps >= fast_mbps].mean())
+    slots = _slots_beside_outages(evidence)
+    of_slots = rates_mbps.reindex(slots.index)
+    slow_ms = _mean_wait_ms(evidence, slots[of_slots <= slow_mbps])
+    fast_ms = _mean_wait_ms(evidence, slots[of_slots >= fast_mbps])
     # A link that stands still has outages in place of a rate.
     if not slow_mbps > 0:
         return ""
