@@ -53,7 +53,7 @@ def pcap() -> None:
 @click.option(
     "--deadline",
     metavar="TIME",
-    help="Responses and frames that take longer are late.  [default of frames: their interval]",
+    help="Responses and frames that take longer are late.",
 )
 @option("json_file")
 @draws

@@ -82,7 +82,7 @@ def endpoint_settings(
     return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{flow}"
 
 
-def likely_cca(row: Mapping[Hashable, Any]) -> str | None:
+def likely_cca(row: Mapping[Any, Any]) -> str | None:
     """Returns the CCA that a capture shows; None if it shows none with enough confidence."""
     is_likely = row["cca"] != "unknown" and row["cca_confidence"] >= _MIN_CONFIDENCE
     return str(row["cca"]) if is_likely else None

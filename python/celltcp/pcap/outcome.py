@@ -73,6 +73,7 @@ UNIT_COLUMNS = {
     "end_s": "when its last byte was received, or half an RTT later at the server, s; NaN without",
     "duration_s": "from start to end, s",
     "first_byte_s": "from start to its first byte at the client, s; NaN of frames",
+    "error_s": "standard error of the duration of a frame that came as one with others, s; else 0",
     "losses": "segments lost in this time, in both directions",
     "handshake_s": "time of the handshake before the first request, s",
     "server_s": "time from the request to the first byte of the response at the server, s",
@@ -80,7 +81,7 @@ UNIT_COLUMNS = {
     "timeout_s": "the same of losses that a time-out repaired, s",
     "loss_s": "the same of other losses, s",
     "queue_s": "the rest beside the lowest RTT and other parts: in queues, and on links, s",
-    "delayed_by": "part that exceeds its median most, if the unit took longer than usual; else empty",
+    "delayed_by": "part that exceeds its least, of frames its median, most, if it is slow; else empty",
 }
 
 
@@ -108,8 +109,8 @@ class UnitsOutcome(TypedDict):
     p95_s: Annotated[Number, "95th percentile, s; null of fewer than 20."]
     p99_s: Annotated[Number, "99th percentile, s; null of fewer than 100."]
     max_s: Number
-    deadline_s: Annotated[Number, "Deadline of the late share, s."]
-    late_share: Annotated[Number, "Share of units that took longer than the deadline."]
+    deadline_s: Annotated[Number, "Deadline of the late share, s; null where none is given."]
+    late_share: Annotated[Number, "Share of units that took longer than it; null without one."]
     delayed_by: Annotated[dict[str, int], "Units that took longer than usual, by what delayed them."]
 
 

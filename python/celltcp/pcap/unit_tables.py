@@ -13,7 +13,7 @@ from celltcp.files.atomic_write import atomic_write
 from celltcp.pcap.units import FRAME, PARTS, RESPONSE
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
-from celltcp.scenarios.quantity_texts import ms_text, time_text
+from celltcp.scenarios.quantity_texts import time_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,8 @@ _MIN_PRINTED = 3
 _MIN_P95, _MIN_P99 = 20, 100
 #: Maximum number of the slowest units of a kind that are printed.
 _MAX_SLOWEST = 5
+#: Minimum standard error of delays that is printed, s.
+_MIN_ERROR_S = 0.005
 #: Plurals of units.
 _NOUNS = {RESPONSE: "responses", FRAME: "frames"}
 
@@ -36,7 +38,7 @@ _NOUNS = {RESPONSE: "responses", FRAME: "frames"}
 def applications_of(analyses: CaptureAnalyses, deadline_s: float | None) -> list[UnitsOutcome]:
     """Returns the times of the units of each kind and server, those with most units first.
 
-    The deadline of frames is the time until the next one unless given; responses have none.
+    Without a deadline none is late.
     """
     groups = sorted(_groups(analyses), key=lambda group: -len(group[1]))
     return [_application(*key, units, deadline_s) for key, units in groups]
@@ -44,8 +46,7 @@ def applications_of(analyses: CaptureAnalyses, deadline_s: float | None) -> list
 
 def _groups(analyses: CaptureAnalyses) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """Yields file, server, kind and rows of the units of each kind and server."""
-    columns = ["file", "connection", "server", "start_ns", "message_interval_ms"]
-    servers = analyses.connections[columns]
+    servers = analyses.connections[["file", "connection", "server", "start_ns"]]
     units = analyses.units.merge(servers, on=["file", "connection"])
     for (file, server, unit), rows in units.groupby(["file", "server", "unit"], observed=True):
         yield (str(file), str(server), str(unit)), rows
@@ -59,8 +60,6 @@ def _application(
     def percentile(part: float, least: int = 1) -> float | None:
         return float(np.percentile(times_s, part)) if len(times_s) >= least else None
 
-    if deadline_s is None and unit == FRAME:
-        deadline_s = float(units["message_interval_ms"].median()) / 1e3
     late_share = None
     if deadline_s is not None and len(units):
         # What had no end in the capture is late as well.
@@ -90,12 +89,12 @@ def print_units(analyses: CaptureAnalyses, deadline_s: float | None) -> None:
     ]
     if not printed:
         return
-    has_late = any(each["late_share"] is not None for each in printed)
-    headings = ("number", "mean ms", "median", "95 %", "99 %", "longest", *(["late %"] * has_late))
+    late_heading = [] if deadline_s is None else ["late %"]
+    headings = ("number", "mean ms", "median", "95 %", "99 %", "longest", *late_heading)
     rows = []
     for each in printed:
         times = (each[name] for name in ("mean_s", "p50_s", "p95_s", "p99_s", "max_s"))
-        late = [] if not has_late else [_percent(each["late_share"])]
+        late = [] if deadline_s is None else [_percent(each["late_share"])]
         texts = ("" if time_s is None else f"{1e3 * time_s:.0f}" for time_s in times)
         name = f"{_NOUNS[each['unit']]} of {each['server']}"
         rows.append((name, str(each["count"]), *texts, *late))
@@ -115,18 +114,27 @@ def _percent(share: float | None) -> str:
 def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
     """Prints what delayed the slow units of a kind, and the slowest ones."""
     noun, causes = _NOUNS[application["unit"]], application["delayed_by"]
-    if application["unit"] == FRAME and application["deadline_s"] is not None:
+    if application["unit"] == FRAME:
         click.echo(
-            f"{noun}: delays are from when each was due by those around it, with half the lowest RTT; "
-            f"late: above {ms_text(1e3 * application['deadline_s'])}"
+            f"{noun}: delays are from when each was due by those around it, with half the lowest RTT"
         )
     if application["unfinished"]:
         click.echo(f"{noun}: {application['unfinished']} without an end in the capture")
+    error_s = float(units["error_s"].max())
+    if error_s >= _MIN_ERROR_S:
+        count = int((units["error_s"] > 0).sum())
+        click.echo(
+            f"{noun}: {count} came as one with others, cut at equal shares of their data: the standard "
+            f"error of their delays is up to {time_text(error_s)}"
+        )
     if not causes:
         return
     texts = [f"{count} by {cause}" for cause, count in causes.items()]
-    click.echo(f"{noun}: {sum(causes.values())} took longer than usual: {', '.join(texts)}")
-    slow = units[units["delayed_by"] != ""].nlargest(_MAX_SLOWEST, "duration_s")
+    usual = "usual" if application["unit"] == FRAME else "the quickest of their size"
+    click.echo(f"{noun}: {sum(causes.values())} took longer than {usual}: {', '.join(texts)}")
+    slow = units[units["delayed_by"] != ""].sort_values("duration_s", ascending=False)
+    # Frames that came as one have one row.
+    slow = slow.drop_duplicates(["connection", "up", "first_s", "last_s"]).head(_MAX_SLOWEST)
     start_ns = units["start_ns"].min()
     rows = [
         (

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import records
-from celltcp.pcap.diagnosis.messages import messages_of
+from celltcp.pcap.diagnosis.messages import Messages, messages_of
 from celltcp.pcap.outcome import UNIT_COLUMNS
 
 #: Names of units of work, as `celltcp.comparison.units_of_work` has them.
@@ -19,10 +19,14 @@ RESPONSE, FRAME = "response", "frame_delay"
 
 #: Minimum excess of a slow unit over the median of its kind: as a share of it, and RTTs.
 _MIN_EXCESS_SHARE, _MIN_EXCESS_RTTS = 0.25, 0.5
+#: Least times of responses as a quantile, and minimum number of a size that show it.
+_LEAST, _MIN_OF_SIZE = 0.05, 5
 #: Minimum size over the median one at which a unit is slow for its size.
 _MIN_SIZE_RATIO = 1.5
 #: Maximum time between the handshake and the first request that is a part of it, s.
 _MAX_AFTER_HANDSHAKE_S = 0.005
+#: Minimum number of messages that show how large one is, and minimum share of key frames.
+_MIN_AFTER_START, _KEY_FRAME_SHARE = 10, 0.003
 #: Part of an interval by which frames may be due later than that: applications drift.
 _MAX_DRIFT = 0.05
 
@@ -67,7 +71,7 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         messages = messages_of(row)
         if messages is not None:
             is_own = (own["unit"] == FRAME) & (own["up"] == (row["direction"] == "up"))
-            units = _frames(own[is_own], row, messages.interval_ms / 1e3)
+            units = _frames(own[is_own], row, messages)
         else:
             units = _responses(own[own["unit"] == RESPONSE], row)
         if len(units):
@@ -115,6 +119,7 @@ def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
         first_byte_s=own["first_s"] - own["start_s"] + client_s,
         server_s=(own["first_s"] - own["requested_s"] - server_s).clip(lower=0),
         rtt_s=client_s + server_s,
+        error_s=0.0,
         handshake_s=0.0,
     )
     first = units.index[:1]
@@ -127,7 +132,7 @@ def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
     return units.assign(duration_s=units["end_s"] - units["start_s"])
 
 
-def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], interval_s: float) -> pd.DataFrame:
+def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) -> pd.DataFrame:
     """Returns the frames of a stream with the times at which they are due, by a clock of the sender.
 
     The way to the receiver takes half the lowest RTT. Frames that come as one stand for as many as its
@@ -136,6 +141,7 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], interval_s: float) -
     if own.empty:
         return own.assign(file=row["file"])
     rtt_s = 0.0 if np.isnan(row["rtt_min_ms"]) else row["rtt_min_ms"] / 1e3
+    interval_s = messages.interval_ms / 1e3
     is_at_receiver = row["place"] == "receiver"
     # A frame is delivered behind those before it.
     part_ends_s = own["last_s" if is_at_receiver else "acked_s"].cummax().to_numpy(float)
@@ -155,6 +161,14 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], interval_s: float) -
     starts_s = frames["start_s"].to_numpy(float)
     frame_ends_s = frames["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).cummax()
     counts, due_s = _slots(starts_s, frame_ends_s.to_numpy(float), by_size, interval_s)
+    # Since the client has begun, which its SYN shows.
+    began_s = rtt_s / 2 if is_at_receiver else -rtt_s / 2
+    in_usual = sizes / messages.size
+    single = in_usual[1:][counts[1:] == 1]
+    has_start = row["handshake"] == "whole" and len(single) >= _MIN_AFTER_START
+    first = starts_s[:2] - began_s, in_usual[0], single, interval_s
+    if has_start and (first_count := _first_count(*first)):
+        counts[0], due_s[0] = first_count, starts_s[1] - first_count * interval_s
     frames = frames.assign(
         file=row["file"],
         start_s=due_s - (rtt_s / 2 if is_at_receiver else 0),
@@ -175,10 +189,14 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], interval_s: float) -
     rest = ((part_bytes[parts] - share_ends) / own["bytes"].to_numpy(float)[parts]).clip(0, 1)
     spans_s = (own["last_s"] - own["start_s"]).where(own["retransmissions"] == 0, 0.0)
     ends_s = part_ends_s[parts] - rest * spans_s.to_numpy(float)[parts]
+    # The sum of the sizes before an end is a random walk to the known one of all.
+    walk = np.sqrt((number + 1) * (count - number - 1) / count)
+    spread = float(np.std(single) / np.mean(single)) if len(single) else 0.0
     received_s = ends_s - (0 if is_at_receiver else rtt_s / 2)
     units = units.assign(
         start_s=units["start_s"] + number * interval_s,
         end_s=received_s,
+        error_s=spread * walk * interval_s,
         bytes=(units["bytes"] / count).round().astype(int),
     )
     return units.assign(duration_s=(units["end_s"] - units["start_s"]).clip(lower=0))
@@ -207,6 +225,26 @@ def _slots(
         due_s[number] = min(last_s + step * (1 + _MAX_DRIFT) * period_s, starts_s[number])
     counts[-1] = by_size[-1]
     return counts, due_s
+
+
+def _first_count(
+    starts_s: NDArray[np.float64], size: float, single: NDArray[np.float64], period_s: float
+) -> int:
+    """Returns the number of frames of the first message where some were due before it; else 0.
+
+    An application may write during the handshake: the message then has more frames than there are
+    intervals up to the next one, and more data than with one of the key frames that come at times.
+
+    Args:
+        starts_s: times of the first two messages since the client began.
+        size: its size in frames of the mean size.
+        single: those of later messages with one frame.
+        period_s: interval of the frames.
+    """
+    large = float(np.quantile(single, 1 - _KEY_FRAME_SHARE))
+    steps = max(int(np.rint((starts_s[1] - starts_s[0]) / period_s)), 1)
+    count = int(np.rint(min(size, starts_s[1] / period_s)))
+    return count if count > steps and size > large + steps - 1 else 0
 
 
 def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
@@ -248,31 +286,52 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame:
-    """Returns units with what delayed each slow one: the part that exceeds its median most."""
+    """Returns units with what delayed each slow one: the part that exceeds its usual time most.
+
+    That of responses is the least of their size, as losses may slow most of them; of frames the median.
+    """
     rows = connections.set_index(["file", "connection"])
     index = pd.MultiIndex.from_frame(units[["file", "connection"]])
     servers = rows["server"].reindex(index).to_numpy()
     is_at_receiver = (rows["place"].reindex(index) == "receiver").to_numpy()
     keys = [units["file"].to_numpy(), servers, units["unit"].to_numpy()]
-    columns = ["duration_s", "bytes", *PARTS]
-    medians = units[columns].groupby(keys).transform("median")
-    excess_s = units["duration_s"] - medians["duration_s"]
-    is_slow = (excess_s >= _MIN_EXCESS_SHARE * medians["duration_s"]) & (
+    is_frame = units["unit"] == FRAME
+    usual = _usual(units, keys, is_frame)
+    excess_s = units["duration_s"] - usual["duration_s"]
+    is_slow = (excess_s >= _MIN_EXCESS_SHARE * usual["duration_s"]) & (
         excess_s >= _MIN_EXCESS_RTTS * units["rtt_s"]
     )
-    parts = units[list(PARTS)] - medians[list(PARTS)]
+    parts = units[list(PARTS)] - usual[list(PARTS)]
     causes = parts.idxmax(axis=1).map(PARTS)
     causes = causes.where(parts.max(axis=1) > 0, PARTS["queue_s"])
     causes[is_at_receiver & (causes == PARTS["paused_s"])] = _PAUSE_OR_TAIL
     has_lost = units.groupby(["file", "connection"])["losses"].cumsum() > 0
     causes[has_lost & (causes == PARTS["round_trips_s"])] = _SMALL_WINDOW
-    is_frame = units["unit"] == FRAME
     causes[is_frame & (causes == PARTS["queue_s"])] = _BACKLOG
     run = (is_slow != is_slow.shift()).cumsum()
     lost = units["losses"] + units["losses"].shift(fill_value=0)
     is_behind = lost.groupby(run).transform("sum") > 0
     causes[is_behind & (causes == _BACKLOG)] = _BEHIND_LOSSES
-    is_large = units["bytes"] >= _MIN_SIZE_RATIO * medians["bytes"]
+    is_large = units["bytes"] >= _MIN_SIZE_RATIO * usual["bytes"]
     by_size = causes.isin([PARTS["queue_s"], PARTS["round_trips_s"], _SMALL_WINDOW, _BACKLOG])
     causes[is_large & by_size] = _SIZE
     return units.assign(delayed_by=causes.where(is_slow, ""))
+
+
+def _usual(units: pd.DataFrame, keys: list[NDArray[Any]], is_frame: pd.Series) -> pd.DataFrame:
+    """Returns the usual duration, size and parts of units: of their size, if enough have it."""
+    columns = ["duration_s", "bytes", *PARTS]
+    ratio = np.log(units["bytes"].clip(lower=1)) / np.log(_MIN_SIZE_RATIO)
+    sizes = np.where(is_frame, 0, np.rint(ratio))
+    of_kind, of_size = units[columns].groupby(keys), units[columns].groupby([*keys, sizes])
+    has_size = of_size["bytes"].transform("size") >= _MIN_OF_SIZE
+    tables = []
+    for groups in (of_size, of_kind):
+        places = groups.ngroup()
+        median, least = (
+            groups.quantile(part).reset_index(drop=True).reindex(places).set_axis(units.index)
+            for part in (0.5, _LEAST)
+        )
+        least["bytes"] = median["bytes"]
+        tables.append(median.where(is_frame, least))
+    return tables[0].where(has_size, tables[1])
