@@ -15,7 +15,11 @@ import pyarrow as pa
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
 from celltcp.pcap.host_rtts import with_host_rtts
-from celltcp.pcap.leftovers import reclassify_in_blackouts, reclassify_leftovers
+from celltcp.pcap.leftovers import (
+    reclassify_in_blackouts,
+    reclassify_leftovers,
+    reclassify_overflows_of_both,
+)
 from celltcp.pcap.tags import TagRule, with_tags
 from celltcp.pcap.token_bucket import with_token_buckets
 from celltcp.pcap.units import with_units
@@ -209,7 +213,12 @@ class _TableStore:
             if batches
         }
         if "connections" in tables:
-            tables = reclassify_in_blackouts(reclassify_leftovers(tables))
+            for reclassify in (
+                reclassify_leftovers,
+                reclassify_in_blackouts,
+                reclassify_overflows_of_both,
+            ):
+                tables = reclassify(tables)
             tables["connections"] = _with_diagnoses(tables)
             tables = with_units(tables)
         if notes is not None:

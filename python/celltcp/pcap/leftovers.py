@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -12,6 +13,7 @@ from celltcp.pcap.blackouts import are_in_blackouts
 from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, records
+from celltcp.pcap.shared_queue import sharing_transfers
 
 #: Fewer episodes at a short queue than this are leftovers, if there are any at a full queue.
 _MIN_EPISODES = 3
@@ -19,9 +21,15 @@ _MIN_EPISODES = 3
 _MIN_FULL_RATIO = 4
 #: Value of the column `reason` for leftovers.
 _REASON = "others of its round trip were lost in a full queue"
-#: That of losses in blackouts, and kinds of losses.
+#: Those of losses in blackouts, and of overflows for two transfers; kinds of losses.
 _BLACKOUT_REASON = "nothing passed of what was sent at its time"
+_BOTH_REASON = "another transfer on the path had losses at its time"
 _KINDS = ("congestion", "random", "tail", "outage")
+
+#: Maximum time between losses of an overflow for two transfers, RTTs, and the minimum of these, ms.
+_TOGETHER_RTTS, _MIN_RTT_MS = 0.2, 5.0
+#: Minimum share of losses that others are near, and maximum probability of that by chance.
+_MIN_TOGETHER, _MAX_CHANCE = 0.8, 0.01
 
 
 def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -41,24 +49,12 @@ def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     intervals = tables["intervals"].slice(0, 0).to_pandas()
     row_indices = losses.groupby(["file", "connection"], observed=True).indices
     is_leftover = np.zeros(len(losses), bool)
-    counts = np.zeros(len(connections), np.int64)
-    for index, row in enumerate(records(connections)):
+    for row in records(connections):
         key = (row["file"], row["connection"])
         if key in mixed_keys:
             evidence = Evidence(row, losses.iloc[row_indices[key]], intervals)
             is_leftover[row_indices[key]] = _find_leftovers(evidence)
-            counts[index] = int(is_leftover[row_indices[key]].sum())
-    kind = np.where(is_leftover, "congestion", losses["kind"].astype(str))
-    reason = np.where(is_leftover, _REASON, losses["reason"].astype(str))
-    changed_counts = {
-        name: connections[name].to_numpy(np.int64) + sign * counts
-        for name, sign in (("losses_random", -1), ("losses_congestion", 1))
-    }
-    return {
-        **tables,
-        "losses": _with_columns(tables["losses"], {"kind": kind, "reason": reason}),
-        "connections": _with_columns(tables["connections"], changed_counts),
-    }
+    return _with_kind(tables, is_leftover, "congestion", _REASON)
 
 
 def reclassify_in_blackouts(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -76,25 +72,59 @@ def reclassify_in_blackouts(tables: Mapping[str, pa.Table]) -> dict[str, pa.Tabl
     loss_rows, interval_rows = (
         table.groupby(keys, observed=True).indices for table in (losses, intervals)
     )
-    kind, reason = (losses[name].astype(str).to_numpy(object) for name in ("kind", "reason"))
-    counts = {name: connections[f"losses_{name}"].to_numpy(np.int64, copy=True) for name in _KINDS}
-    for index, row in enumerate(records(connections[is_mixed])):
+    is_own = np.zeros(len(losses), bool)
+    for row in records(connections[is_mixed]):
         key = (row["file"], row["connection"])
-        own = np.asarray(loss_rows[key])
-        evidence = Evidence(row, losses.iloc[own], intervals.iloc[interval_rows[key]])
-        changed = own[are_in_blackouts(evidence)]
-        place = int(np.flatnonzero(is_mixed)[index])
-        for name in _KINDS:
-            counts[name][place] -= int((kind[changed] == name).sum())
-        counts["outage"][place] += len(changed)
-        reason[changed[kind[changed] != "outage"]] = _BLACKOUT_REASON
-        kind[changed] = "outage"
-    columns = {f"losses_{name}": values for name, values in counts.items()}
-    return {
-        **tables,
-        "losses": _with_columns(tables["losses"], {"kind": kind, "reason": reason}),
-        "connections": _with_columns(tables["connections"], columns),
-    }
+        evidence = Evidence(row, losses.iloc[loss_rows[key]], intervals.iloc[interval_rows[key]])
+        is_own[loss_rows[key]] = are_in_blackouts(evidence)
+    return _with_kind(tables, is_own, "outage", _BLACKOUT_REASON)
+
+
+def reclassify_overflows_of_both(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Returns the tables with losses at the times of those of another transfer as losses by congestion.
+
+    Both lose where their common queue overflows, in a shallow buffer before the RTT shows it.
+    """
+    connections = tables["connections"].to_pandas()
+    is_few = _MIN_FULL_RATIO * connections["losses_random"] <= connections["losses_congestion"]
+    rows = records(connections[is_few & (connections["losses_random"] > 0)])
+    if not rows or len(connections) == 1:
+        return dict(tables)
+    losses = tables["losses"].to_pandas()
+    is_lost = ~losses["kind"].isin(["spurious", "reordering"])
+    is_overflow = np.zeros(len(losses), bool)
+    for row in rows:
+        for other in sharing_transfers(connections, row):
+            is_random, is_other = (
+                is_lost
+                & (losses["file"] == each["file"])
+                & (losses["connection"] == each["connection"])
+                for each in (row, other)
+            )
+            is_random &= losses["kind"] == "random"
+            own, others = (float(each["start_ns"]) / 1e9 for each in (row, other))
+            are_together = _are_together(
+                losses.loc[is_random, "t_s"].to_numpy(float),
+                np.sort(losses.loc[is_other, "t_s"].to_numpy(float)) + others - own,
+                _TOGETHER_RTTS * max(float(row["rtt_min_ms"]), _MIN_RTT_MS) / 1e3,
+            )
+            is_overflow[np.flatnonzero(is_random)[are_together]] = True
+    return _with_kind(tables, is_overflow, "congestion", _BOTH_REASON)
+
+
+def _are_together(
+    own_s: NDArray[np.float64], others_s: NDArray[np.float64], near_s: float
+) -> NDArray[np.bool_]:
+    """Returns which losses are near those of another transfer; none if that may be by chance."""
+    if not len(own_s) or not len(others_s):
+        return np.zeros(len(own_s), bool)
+    after = np.searchsorted(others_s, own_s).clip(1, max(len(others_s) - 1, 1))
+    nearest = others_s[np.minimum([after - 1, after], len(others_s) - 1)]
+    are_near: NDArray[np.bool_] = np.abs(nearest - own_s).min(axis=0) <= near_s
+    span_s = max(others_s[-1], own_s.max()) - min(others_s[0], own_s.min()) + 2 * near_s
+    covered = (2 * near_s + np.minimum(np.diff(others_s), 2 * near_s).sum()) / span_s
+    is_chance = are_near.mean() < _MIN_TOGETHER or covered ** are_near.sum() > _MAX_CHANCE
+    return are_near & (not is_chance)
 
 
 def are_leftovers(episodes: Sequence[Episode]) -> bool:
@@ -130,6 +160,35 @@ def _find_leftovers(evidence: Evidence) -> NDArray[np.bool_]:
         if episode.queue == "full" or is_mostly_full:
             is_during |= is_own.to_numpy()
     return is_during & (is_leftover & is_random).to_numpy()
+
+
+def _with_kind(
+    tables: Mapping[str, pa.Table], is_changed: NDArray[np.bool_], kind: str, reason: str
+) -> dict[str, pa.Table]:
+    """Returns the tables with another kind and reason of some losses, and with counts of kinds."""
+    losses, connections = tables["losses"], tables["connections"]
+    texts = losses.select(["kind", "reason"]).to_pandas().astype(str)
+    kinds, reasons = (texts[name].to_numpy(object) for name in texts)
+    is_changed = is_changed & (kinds != kind)
+    if not is_changed.any():
+        return dict(tables)
+    keys = ["file", "connection"]
+    rows = losses.select(keys).to_pandas().astype({"file": str})
+    places = pd.MultiIndex.from_frame(connections.select(keys).to_pandas().astype({"file": str}))
+    columns = {}
+    for name in _KINDS:
+        change = (
+            is_changed.astype(np.int64) if name == kind else -(is_changed & (kinds == name)).astype(int)
+        )
+        sums = rows.assign(change=change).groupby(keys)["change"].sum().reindex(places, fill_value=0)
+        counts = connections[f"losses_{name}"].to_numpy().astype(np.int64)
+        columns[f"losses_{name}"] = counts + sums.to_numpy(np.int64)
+    kinds[is_changed], reasons[is_changed] = kind, reason
+    return {
+        **tables,
+        "losses": _with_columns(losses, {"kind": kinds, "reason": reasons}),
+        "connections": _with_columns(connections, columns),
+    }
 
 
 def _with_columns(table: pa.Table, columns: Mapping[str, NDArray[np.generic]]) -> pa.Table:

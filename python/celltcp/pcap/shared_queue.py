@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
 from celltcp.scenarios.quantity_texts import ms_text
 
@@ -17,6 +18,8 @@ _MIN_SHARING_PAYLOAD = 0.1
 #: Minimum ratio of a share to an even one, or its inverse, and of RTTs, for a reason; minimum part of
 #: the window by which one keeps more of it at losses.
 _MIN_UNEVEN, _MIN_KEPT_MORE = 1.3, 0.15
+#: Minimum share of the rate of a link that transfers which fill it have together.
+_MIN_FILLED_SHARE = 0.85
 #: Minimum payload over that of the connection that waits.
 _MIN_PAYLOAD_RATIO = 10
 
@@ -50,6 +53,13 @@ def sharing_transfers(
         if hosts_of(other) == hosts_of(row) and payload_of(other) >= min_payload
         if overlaps(other, row)
     ]
+
+
+def fill_link(rows: Sequence[Mapping[Hashable, Any]]) -> bool:
+    """Returns whether transfers fill the narrowest link together, even without a queue for long."""
+    rates_mbps = [rate.high_mbps for row in rows if (rate := link_rate(row)) is not None]
+    total_mbps = sum(float(row["throughput_mbps"]) for row in rows)
+    return bool(rates_mbps) and total_mbps >= _MIN_FILLED_SHARE * max(rates_mbps)
 
 
 def share_text(row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]) -> str:

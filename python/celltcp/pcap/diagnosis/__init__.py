@@ -28,7 +28,7 @@ from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
-from celltcp.pcap.shared_queue import queue_filler, share_text, sharing_transfers
+from celltcp.pcap.shared_queue import fill_link, queue_filler, share_text, sharing_transfers
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
 __all__ = ["ACKS_BEHIND", "DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
@@ -104,7 +104,8 @@ def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: 
     """Returns the connections that share a queue with another one, as text; empty without any."""
     is_limit = text.startswith((FULL_QUEUE, SHALLOW_BUFFER))
     is_possible = any(words in text for words in (OVERFLOW, SHALLOW_OR_POLICER, IN_FULL_QUEUE))
-    if not (is_limit or is_possible) or not (others := sharing_transfers(connections, row)):
+    others = sharing_transfers(connections, row)
+    if not others or not (is_limit or is_possible or fill_link([row, *others])):
         return ""
     total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *others))
     return (

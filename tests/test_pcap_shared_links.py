@@ -1,0 +1,63 @@
+"""Transfers that share a link: shares, their reasons, and losses of its shallow buffer."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.pcap import CaptureAnalyses, analyse
+
+
+def _captured(folder: Path, path: str, ccas: tuple[str, str], seconds: int = 30) -> CaptureAnalyses:
+    """Returns the analyses of a capture at the server of two downloads over a path."""
+    flows = "".join(f'[[flows]]\nname = "{cca}"\ncca = "{cca}"\n' for cca in ccas)
+    scenario = folder / "shared.toml"
+    scenario.write_text(f'duration = "{seconds}s"\n[path]\n{path}\n{flows}')
+    ct.run(scenario, seed=1, pcap=folder / "x.pcap", samples="off")
+    return analyse(folder / "x.pcap")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bbr_takes_the_link_of_a_shallow_buffer_from_cubic_at_overflows_of_both(
+    tmp_path: Path, seed: int
+) -> None:
+    """No queue stands in 0.2 to 0.5 BDP: RTTs show nothing, but the times of the losses do."""
+    draw = random.Random(f"shallow {seed}")
+    path = (
+        f'rtt = "{draw.choice([40, 60, 90])}ms"\ndown.rate = "{draw.choice([10, 20, 40])}Mbit/s"\n'
+        f'buffer = "{draw.choice([0.2, 0.3, 0.5])}bdp"'
+    )
+    analyses = _captured(tmp_path, path, ("cubic", "bbr"), 60)
+    rows: list[dict[str, Any]] = analyses.connections.to_dict("records")
+    for row in rows:
+        # Nothing is lost at random on that path.
+        assert row["losses_random"] <= 0.02 * row["losses"]
+        assert row["losses_congestion"] > 0.9 * row["losses"]
+        # Where the CCA is not known, how much of the window each keeps.
+        reasons = (
+            "BBR keeps its window at losses, to which CUBIC yields",
+            "after losses the larger one",
+        )
+        assert any(reason in row["diagnosis"] for reason in reasons)
+        share = 100 * row["throughput_mbps"] / sum(each["throughput_mbps"] for each in rows)
+        assert f"of which it has {share:.0f} %: " in row["diagnosis"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_losses_of_both_are_at_other_times(tmp_path: Path, seed: int) -> None:
+    loss = [0.003, 0.01][seed]
+    analyses = _captured(
+        tmp_path, f'down.rate = "20Mbit/s"\nrtt = "60ms"\nloss = {loss}', ("cubic", "bbr")
+    )
+    reasons = analyses.losses["reason"].astype(str)
+    assert not reasons.str.contains("another transfer").any()
+
+
+def test_transfers_that_leave_a_link_free_share_no_bottleneck(tmp_path: Path) -> None:
+    path = 'down.rate = "50Mbit/s"\nrtt = "60ms"\n[tcp]\nreceive_window_max = "64kB"'
+    for row in _captured(tmp_path, path, ("cubic", "bbr")).connections.to_dict("records"):
+        assert "it shares" not in row["diagnosis"]
