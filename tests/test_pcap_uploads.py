@@ -15,6 +15,7 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.next_steps import next_steps
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 
 _UPLOAD = {"flows.0.from": "phone", "flows.0.to": "server", "flows.0.opens": "from"}
@@ -105,3 +106,22 @@ def test_the_window_of_the_server_limits_an_upload_in_its_scenario(tmp_path: Pat
     explained = CliRunner().invoke(commands, ["explain", str(tmp_path / "o")]).output
     assert "receiver (server)" in explained
     assert "receiver (phone)" not in explained
+
+
+@pytest.mark.parametrize(("mbps", "rtt_ms"), [(20, 120), (8, 200)])
+def test_the_step_against_a_window_has_the_one_that_fills_the_path(
+    tmp_path: Path, mbps: int, rtt_ms: int
+) -> None:
+    """A bandwidth-delay product: the gaps of the first bursts show the rate, which no window filled."""
+    changes = {"path.rtt": f"{rtt_ms}ms", "path.up.rate": f"{mbps}Mbit/s"}
+    _to_scenario(tmp_path, "server", **changes, **{"tcp.receive_window_max": "64kB"})
+    window, compared = f"{mbps * rtt_ms // 8} kB", "celltcp compare path.toml --cca cubic --set "
+    first, scenario, last = next_steps(analyse(tmp_path / "x.pcap"))
+    assert f"a window of {window}, which fills the path, gives up to " in first
+    assert float(re.findall(r"up to ([\d.]+) Mbit/s", first)[0]) == pytest.approx(
+        mbps * 1448 / 1500, rel=0.02
+    )
+    assert scenario.startswith("celltcp pcap to-scenario")
+    (size,) = re.findall(r"tcp.receive_window_max=(\d+)kB", last)
+    assert last.startswith(compared)
+    assert int(size) == pytest.approx(mbps * rtt_ms / 8, rel=0.01)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Hashable, Mapping
@@ -20,6 +21,7 @@ from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
 from celltcp.pcap.diagnosis.window_growth import BURSTS_OVERFLOWED, WINDOW_LIMIT
+from celltcp.pcap.estimate import HEADERS_RATIO
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
@@ -51,7 +53,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     # Away from the sender, the window is seldom seen full.
     has_window = str(row["diagnosis"]).startswith(RECEIVE_WINDOW)
     if has_window or row["limit_receive_window"] >= _MIN_LIMITED_SHARE:
-        return [_window_step(row)]
+        return _window_steps(row)
     if str(row["diagnosis"]).startswith(OWN_LIMIT):
         return [_buffer_step(row)]
     behind = _acks_behind(str(row["diagnosis"]))
@@ -197,10 +199,22 @@ def _pacing_steps(row: Mapping[Hashable, Any]) -> list[str]:
     ]
 
 
-def _window_step(row: Mapping[Hashable, Any]) -> str:
-    """Returns the step for a larger receive window: lines for twice the window, and what it gives."""
+def _window_steps(row: Mapping[Hashable, Any]) -> list[str]:
+    """Returns the steps for a receive window that fills the path, else for twice the window.
+
+    The rate of a link by gaps shows the former.
+    """
     side = "client" if row["direction"] == "down" else "server"
-    buffer = max(_DEFAULT_MAX_BUFFER, round(2 * _BUFFER_RATIO * row["window_max"]))
+    rate_mbps, window = 2 * float(row["throughput_mbps"]), 2 * float(row["window_max"])
+    target_text, value_text, simulated = "twice the window", "twice the value", []
+    if (link := link_rate(row)) is not None and link.mbps > row["throughput_mbps"]:
+        rate_mbps, window = link.mbps, 125 * HEADERS_RATIO * link.mbps * float(row["rtt_min_ms"])
+        value_text = size_text(window)
+        target_text = f"a window of {value_text}, which fills the path,"
+        scale_text = " --set tcp.window_scale=true" if window > MAX_UNSCALED_WINDOW else ""
+        change = f"--set tcp.receive_window_max={math.ceil(window / 1e3)}kB{scale_text}"
+        simulated = _simulated(row, f"celltcp compare path.toml --cca cubic {change}")
+    buffer = max(_DEFAULT_MAX_BUFFER, round(_BUFFER_RATIO * window))
     lines = [linux_line(f"tcp.receive_buffer_max={buffer}B")]
     # Where both SYNs had a scale, the window has one already.
     if not all(row[f"scale_{host}"] > 0 for host in ("client", "server")):
@@ -208,16 +222,16 @@ def _window_step(row: Mapping[Hashable, Any]) -> str:
     # Of Windows, the setting for window scaling is that of its autotuning.
     others = other_system_lines("tcp.window_scale=true")
     autotuning = [line for line in others if "autotuning" in line]
-    rate_mbps = 2 * float(row["throughput_mbps"])
     scale, is_scaled = row[f"scale_{side}"], row["scale_client"] >= 0 <= row["scale_server"]
     change = f"Linux, {'; '.join(lines)}; an application that sets SO_RCVBUF (iperf3 -w) keeps to that"
     if is_scaled and scale <= MAX_OWN_SCALE:
         most_text = size_text(MAX_UNSCALED_WINDOW << int(scale))
         change = (
             f"its SYN has a window scale of {scale:.0f}, for at most {most_text}: its program sets "
-            "SO_RCVBUF (ss -m shows it), or its route a window: remove that, or set twice the value"
+            f"SO_RCVBUF (ss -m shows it), or its route a window: remove that, or set {value_text}"
         )
-    return (
-        f"# against the receive window of the {side}, under each CCA: twice the window gives up to "
+    step = (
+        f"# against the receive window of the {side}, under each CCA: {target_text} gives up to "
         f"{three_digits(rate_mbps)} Mbit/s; {'; '.join([change, *autotuning])}"
     )
+    return [step, *simulated]
