@@ -10,6 +10,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
+from celltcp.pcap.diagnosis.trains import link_rate
 
 
 def _captured(folder: Path, path: str, ccas: tuple[str, str], seconds: int = 30) -> CaptureAnalyses:
@@ -61,3 +62,20 @@ def test_transfers_that_leave_a_link_free_share_no_bottleneck(tmp_path: Path) ->
     path = 'down.rate = "50Mbit/s"\nrtt = "60ms"\n[tcp]\nreceive_window_max = "64kB"'
     for row in _captured(tmp_path, path, ("cubic", "bbr")).connections.to_dict("records"):
         assert "it shares" not in row["diagnosis"]
+
+
+@pytest.mark.parametrize(
+    ("trains", "low", "median", "high", "text"),
+    [
+        (6, 16.8, 19.3, 19.3, "19.3"),
+        (6, 13.2, 15.1, 18.7, "13.2 to 18.7"),
+        (3, 2.63, 10.5, 19.3, ""),
+        (3, 19.2, 19.3, 19.3, "19.3"),
+    ],
+)
+def test_others_on_a_link_of_constant_rate_make_no_range_of_it(
+    trains: int, low: float, median: float, high: float, text: str
+) -> None:
+    """Their packets stretch the gaps of some trains. A few trains that differ show no rate."""
+    rates = {"far_train_low_mbps": low, "far_train_mbps": median, "far_train_high_mbps": high}
+    assert str(link_rate({"place": "sender", "far_trains": trains, **rates}) or "") == text

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from celltcp.scenarios.quantity_texts import three_digits
 
-#: Minimum number of trains, and maximum range of their rates as a share if they are no more.
-_MIN_TRAINS, _MAX_RANGE = 2, 0.1
+#: Minimum number of trains, and maximum range of their rates as a share if they are no more than a few.
+_MIN_TRAINS, _FEW_TRAINS, _MAX_RANGE = 2, 3, 0.1
+#: Minimum ratio of the median rate to the highest one on a link of constant rate.
+_MIN_CONSTANT_RATIO = 0.98
 #: Sides of a capture on which trains show the path, by its place.
 _SIDES = {"sender": ("far",), "receiver": ("near",), "between": ("far", "near")}
 
@@ -25,7 +27,10 @@ class LinkRate(NamedTuple):
     high_mbps: float
 
     def __str__(self) -> str:
-        low, high = three_digits(self.low_mbps), three_digits(self.high_mbps)
+        # Most trains of a link of constant rate have it, however others on it stretch the rest.
+        is_constant = self.mbps >= _MIN_CONSTANT_RATIO * self.high_mbps
+        lowest_mbps = self.high_mbps if is_constant else self.low_mbps
+        low, high = three_digits(lowest_mbps), three_digits(self.high_mbps)
         return low if low == high else f"{low} to {high}"
 
     def gaps_text(self, ratio: float) -> str:
@@ -49,4 +54,4 @@ def link_rate(row: Mapping[Any, Any]) -> LinkRate | None:
     if slowest is None:
         return None
     is_certain = slowest.high_mbps <= (1 + _MAX_RANGE) * slowest.low_mbps
-    return slowest if is_certain or slowest.trains > _MIN_TRAINS else None
+    return slowest if is_certain or slowest.trains > _FEW_TRAINS else None
