@@ -181,6 +181,8 @@ def test_frames_written_during_the_handshake_have_their_size_and_time(
     starts_s = -rtt_ms / 2e3 + 0.033 * np.arange(20)
     assert units["start_s"][:20].tolist() == pytest.approx(starts_s, abs=0.005)
     assert units["error_s"].max() < 1e-9
+    # Windows of slow start, of which a frame is the end of one.
+    assert units["duration_s"].max() == pytest.approx(max(times_s), rel=0.1)
 
 
 def test_frames_are_late_only_above_a_given_deadline(tmp_path: Path) -> None:
@@ -196,10 +198,14 @@ def test_frames_are_late_only_above_a_given_deadline(tmp_path: Path) -> None:
     )
 
 
-def test_a_doubtful_cca_is_not_printed() -> None:
+def test_a_doubtful_cca_has_a_question_mark() -> None:
     """Frames seldom fill a window by which it shows: a guess is no fact."""
     _, text = _COLUMNS["CCA"]
-    for name, confidence, expected in (("bbr", 0.36, ""), ("bbr", 0.9, "bbr"), ("unknown", 0.9, "")):
+    for name, confidence, expected in (
+        ("bbr", 0.36, "bbr?"),
+        ("bbr", 0.9, "bbr"),
+        ("unknown", 0.9, ""),
+    ):
         assert text({"cca": name, "cca_confidence": confidence}) == expected
 
 

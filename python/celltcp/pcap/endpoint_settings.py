@@ -88,6 +88,12 @@ def likely_cca(row: Mapping[Any, Any]) -> str | None:
     return str(row["cca"]) if is_likely else None
 
 
+def cca_text(row: Mapping[Any, Any]) -> str:
+    """Returns the CCA that a capture shows, with a question mark if it is not likely; empty without."""
+    name = "" if row["cca"] == "unknown" else str(row["cca"])
+    return f"{name}?" if name and likely_cca(row) is None else name
+
+
 def _mss(row: Mapping[Hashable, Any]) -> int | None:
     """Returns the MSS that both sides allow, bytes; None if neither is known."""
     sizes = [size for size in (row["mss_up"], row["mss_down"]) if not math.isnan(size)]

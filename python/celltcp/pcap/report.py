@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 
 from celltcp.pcap.analysis import CaptureAnalyses, connection_rows, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
-from celltcp.pcap.endpoint_settings import likely_cca
+from celltcp.pcap.endpoint_settings import cca_text
 from celltcp.pcap.next_steps import next_steps
 from celltcp.pcap.plots import (
     KIND_COLOURS,
@@ -93,7 +93,7 @@ def _connections(analyses: CaptureAnalyses) -> Table:
             str(row["retransmissions_up"] + row["retransmissions_down"]),
             str(row["losses"]),
             f"{waited_s(row):.2f}",
-            likely_cca(row) or "",
+            cca_text(row),
             str(row["diagnosis"]),
         )
         for row in analyses.main_first().head(_MAX_ROWS).to_dict("records")

@@ -14,7 +14,7 @@ from celltcp.pcap.analysis import REPAIRS, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, UNDECIDED
 from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.endpoint_settings import likely_cca
+from celltcp.pcap.endpoint_settings import cca_text
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns, whole_percents
@@ -81,7 +81,7 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "resets": (True, lambda row: str(row["resets_up"] + row["resets_down"] or "")),
     "waited s": (True, lambda row: _number(waited_s(row), 2)),
     "captured\nat": (False, lambda row: str(row["place"])),
-    "CCA": (False, lambda row: likely_cca(row) or ""),
+    "CCA": (False, cca_text),
 }
 
 #: Headings of the limits of a sender, by the names in their columns `limit_*`.

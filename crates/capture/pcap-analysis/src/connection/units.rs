@@ -13,8 +13,10 @@ use super::direction::SegmentKind;
 const MAX_OPEN: usize = 1 << 12;
 /// Size from which a frame goes on as another part: behind a loss, data of many frames come as one. Bytes.
 const MAX_PART: u64 = 1 << 14;
-/// Minimum number of frames before one has parts: bulk transfers have none.
+/// Minimum number of frames before one has parts, beside those of slow start: bulk transfers have no others.
 const MIN_FRAMES: u32 = 10;
+/// Maximum number of parts before that.
+const MAX_FIRST_PARTS: u32 = 32;
 /// Part of the RTT from which a time without data of a response is a round trip.
 const PER_ROUND_TRIP: u64 = 2;
 
@@ -65,6 +67,7 @@ pub(super) struct Units {
     /// End of the data so far.
     end: u64,
     frames: u32,
+    parts: u32,
     /// Frames without their ACK.
     open: VecDeque<Unit>,
     done: Vec<Unit>,
@@ -130,10 +133,12 @@ impl Units {
         frame.extend(data.at_ns, data.end);
         let is_part = data.is_full;
         if !is_part
-            || self.frames >= MIN_FRAMES && frame.end.saturating_sub(frame.begin) >= MAX_PART
+            || (self.frames >= MIN_FRAMES || self.parts < MAX_FIRST_PARTS)
+                && frame.end.saturating_sub(frame.begin) >= MAX_PART
         {
             frame.is_part = is_part;
             self.frames += u32::from(!is_part);
+            self.parts += u32::from(is_part);
             if self.open.len() == MAX_OPEN {
                 self.done.extend(self.open.pop_front());
             }
@@ -298,10 +303,10 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_come_as_one_have_parts_but_bulk_transfers_have_none() {
+    fn frames_that_come_as_one_have_parts_but_bulk_transfers_only_in_slow_start() {
         let rows = |frames: u64| {
             let mut units = Units::default();
-            for number in 0..200 {
+            for number in 0..600 {
                 units.on_data(&UnitData {
                     is_full: number >= frames,
                     ..segment(number, 1_448 * number, SegmentKind::New)
@@ -313,6 +318,6 @@ mod tests {
                 .filter(|row| row.is_part == 1)
                 .count()
         };
-        assert_eq!((rows(0), rows(20)), (0, 15));
+        assert_eq!((rows(0), rows(20)), (32, 48));
     }
 }
