@@ -54,7 +54,7 @@ def _late_share(deadline_ms: float) -> Callable[[Rows, int], str]:
         delays = [float(row["detail"]) for row in events if row["kind"] == "frame_ms"]
         (sent,) = (float(row["detail"]) for row in events if row["kind"] == "frames")
         in_time = sum(delay <= deadline_ms for delay in delays)
-        return f"{1 - in_time / sent:.4f}"
+        return f"{100 * (1 - in_time / sent):.2f}"
 
     return share
 
