@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.comparison import Comparison
 
-#: Metrics of the slowest response, and of the mean of the complete ones.
-LONGEST_RESPONSE, MEAN_RESPONSE = "response_max_s", "response_s"
+#: Metric of the slowest response.
+LONGEST_RESPONSE = "response_max_s"
 _UNIT = "response"
 
 
@@ -29,13 +29,6 @@ def later_maxima(comparison: Comparison, flow: str, cca: str) -> list[float] | N
     by_seed = units[units["start_s"] > starts].groupby("seed")["lasted_s"].max()
     is_whole = 0 < len(by_seed) == units["seed"].nunique()
     return [float(value) for value in by_seed.sort_index()] if is_whole else None
-
-
-def is_slowest_unfinished(comparison: Comparison, flow: str, cca: str) -> bool:
-    """Returns whether the end of a run cut off its slowest response, which its mean time leaves out."""
-    units = _responses(comparison, flow, cca)
-    slowest = units.groupby("run")["lasted_s"].idxmax()
-    return bool(units.loc[slowest, "duration_s"].isna().any())
 
 
 def _responses(comparison: Comparison, flow: str, cca: str) -> pd.DataFrame:

@@ -18,8 +18,6 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.kinds import Trait, names_with
 from celltcp.comparison.explanation.later_responses import (
     LONGEST_RESPONSE,
-    MEAN_RESPONSE,
-    is_slowest_unfinished,
     later_maxima,
 )
 from celltcp.comparison.explanation.metric_changes import RETRANSMISSIONS, MetricChange
@@ -372,11 +370,6 @@ class Trials:
                     values_of(metric, metrics, is_divided=is_divided)
                     for metrics in (application.metrics[cca], new_metrics)
                 )
-                if metric == MEAN_RESPONSE and any(
-                    is_slowest_unfinished(each, application.flow, name)
-                    for each, name in ((before, cca), (after, replacement))
-                ):
-                    continue
                 if metric in APP_METRICS and old is not None and new is not None:
                     changed = change(application.flow, metric, old, new)
                     if metric in COMPLETIONS:
