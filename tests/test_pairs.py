@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.pairs import _joined, _suit
+from celltcp.comparison.explanation.pairs import _suit, joined
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget
@@ -89,10 +89,10 @@ def test_a_pair_of_which_one_has_a_clause_of_its_own_names_both() -> None:
     frames = Remedy(
         "frames of more than 1 Mbit/s, by frames of 16 % of the present size", ("size=1kB",)
     )
-    text = _joined(pacing._replace(remedy=frames), window).remedy.against
+    text = joined(pacing._replace(remedy=frames), window).remedy.against
     assert text.endswith("16 % of the present size, and against a limit, by both together")
     losses = pacing._replace(remedy=pacing.remedy._replace(against="bursts"))
-    assert _joined(losses, window).remedy.against == "bursts and a limit, by both together"
+    assert joined(losses, window).remedy.against == "bursts and a limit, by both together"
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -224,15 +224,24 @@ def test_a_metric_that_a_scenario_lacks_is_refused_before_the_first_run(
 
 
 def test_a_figure_of_which_no_run_has_a_value_keeps_all_other_results(celltcp, tmp_path: Path) -> None:
-    never = GAME.replace('"200B"', '"50MB"')
+    never = GAME.replace('"200B"', '"200B", think = "60s"')
     text = f'name = "NAME"\nduration = "3s"\n{DEEP_BUFFER}[[flows]]\nname = "game"\nworkload = GAME\n'
     for name, workload in (("quick", GAME), ("never", never)):
         file = tmp_path / f"{name}.toml"
         file.write_text(text.replace("NAME", name).replace("GAME", workload))
-    arguments = ("--cca", "cubic,bbr", "--runs", "2", "--by", "response_s", "--json", "o.json")
+    arguments = (
+        "--cca",
+        "cubic,bbr",
+        "--runs",
+        "2",
+        "--by",
+        "response_first_byte_s",
+        "--json",
+        "o.json",
+    )
     done = celltcp("compare", "quick.toml", "never.toml", *arguments)
     assert done.returncode == 0, done.stderr
-    assert "best by response_s of game: no run has a value" in done.stdout
+    assert "best by response_first_byte_s of game: no run has a value" in done.stdout
     scenarios = json.loads((tmp_path / "o.json").read_text())["scenarios"]
     bests = {name: each["by"][0] for name, each in scenarios.items()}
     assert [bests[name]["leader"] is None for name in bests] == [False, True]

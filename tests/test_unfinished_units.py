@@ -177,8 +177,8 @@ def test_pages_without_an_end_count_with_their_age_and_cut_ones_do_not() -> None
     units = result.units[result.units["unit"] == "page_load"]
     (missing,) = metrics["page_loads_missing"]
     assert missing == units["duration_s"].isna().sum() == 1
-    assert metrics["page_load_s"] == pytest.approx([units["duration_s"].mean()])
     every = units["duration_s"].fillna(6 - units["start_s"])
+    assert metrics["page_load_s"] == pytest.approx([every.mean()])
     assert metrics["page_load_max_s"] == pytest.approx([every.max()])
     assert every.max() > units["duration_s"].max()
     # On a path that goes on, the page that the end cuts is no slower than the others.
@@ -188,3 +188,16 @@ def test_pages_without_an_end_count_with_their_age_and_cut_ones_do_not() -> None
     ages = "≥ at least, as some were not complete at the end"
     assert ages in metrics_table(result, application).title
     assert ages not in metrics_table(whole, whole.applications[0]).title
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric"), [("request-response", "response_s"), ("page", "page_load_s")]
+)
+def test_units_of_which_none_ever_ends_have_lower_bounds(kind: str, metric: str) -> None:
+    """A server that thinks for longer than the run answers nothing, and no first byte comes."""
+    changes = {"flows.0.workload": {"kind": kind, "think": "60s"}}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="3s", set=changes)
+    (application,) = result.applications
+    assert application.bounds(metric) == {"cubic", "bbr"}
+    column = [each.name for each in metrics_table(result, application).columns].index(metric)
+    assert all(row[column].startswith("≥ ") for row in metrics_table(result, application).rows)

@@ -225,7 +225,8 @@ def _are_alike(applications: Sequence[Application], first: str, second: str) -> 
         f"{one:.{digits}f}" == f"{other:.{digits}f}"
         for application in applications
         for values in application.metrics.values()
-        for one, other in zip(values.get(first, ()), values.get(second, ()), strict=True)
+        # What never began has an age, but no first byte.
+        for one, other in zip(values.get(first, ()), values.get(second, ()), strict=False)
     )
 
 
@@ -291,9 +292,11 @@ def _unfinished_share(name: str, metric: AppMetric, metrics: Mapping[str, Sequen
         return 0.0
     group = next(application for application in APPLICATIONS if name in application)
     counts = {
-        each.kind: estimate(metrics[key]).mean
+        each.kind: mean
         for key, each in group.items()
         if each.is_count and key in metrics
+        # A number without a value is none.
+        if not math.isnan(mean := estimate(metrics[key]).mean)
     }
     missing = counts.get(age, 0.0)
     return missing / (missing + counts.get(kind, 0.0)) if missing else 0.0
