@@ -569,3 +569,14 @@ def test_the_first_response_of_a_connection_is_slow_by_its_opening() -> None:
     ).ccas
     (slow,) = (each for each in explained.causes if each.name == "slow_units")
     assert dict(slow.reasons) == {"opened their connection": 2}
+
+
+def test_a_flow_that_uses_all_of_a_link_in_every_run_has_no_interval_of_that_share() -> None:
+    """The rate of the link differs from run to run, and the share of it that CUBIC uses does not."""
+    link = {"generate": {"mean": "20Mbit/s", "variability": 0.5, "correlation": "2s"}}
+    changes: Changes = {"path.down": link, "path.buffer": "6bdp"}
+    result = ct.compare("steady-20-68", ["cubic"], 3, duration="20s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    rates = result.values("cubic", "goodput_mbps")
+    assert max(rates) > 1.05 * min(rates)
+    assert re.search(r"\((9\d|100) % of the capacity\)", explained.metrics_text())

@@ -303,7 +303,7 @@ class ExplainedComparison:
             rtt_ms.mean,
             delayed_acks_text(evidence),
             used,
-            used * mbps.half_width / goodput if goodput > 0 else math.nan,
+            used * _relative_half_width(evidence),
             evidence.others_mbps > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             1.0 if is_endless(evidence.workload) else evidence.duration_s / run_s,
             made_mbps(evidence),
@@ -536,3 +536,14 @@ class ExplainedComparison:
             "notes": self.notes,
             "least_time": self.least_time.to_json() if self.least_time else None,
         }
+
+
+def _relative_half_width(evidence: Evidence) -> float:
+    """Returns half the width of the interval of the used share, as a part of it; NaN without one.
+
+    The capacity of each run is its own, so that a flow may use all of it in each.
+    """
+    columns = ["goodput_mbps", "capacity_mbps"]
+    by_run = evidence.slots.groupby("run", observed=True)[columns].mean()
+    shares = estimate(list(by_run["goodput_mbps"] / by_run["capacity_mbps"]))
+    return shares.half_width / shares.mean if shares.mean > 0 else math.nan
