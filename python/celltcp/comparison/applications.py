@@ -295,7 +295,7 @@ def _unfinished_share(name: str, metric: AppMetric, metrics: Mapping[str, Sequen
         each.kind: mean
         for key, each in group.items()
         if each.is_count and key in metrics
-        # A number without a value is none.
+        # A count without a value is zero.
         if not math.isnan(mean := estimate(metrics[key]).mean)
     }
     missing = counts.get(age, 0.0)

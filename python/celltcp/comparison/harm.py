@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import FAILURES
-from celltcp.comparison.metrics import words_of
+from celltcp.comparison.metrics import mean_texts, words_of
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -22,7 +22,7 @@ _MIN_HARM = 0.2
 
 
 class Harm(NamedTuple):
-    """What a congestion control does to the application of another flow."""
+    """Harm of a congestion control to the application of another flow."""
 
     flow: str
     #: Whether the application fails with it, but not with another one.
@@ -107,10 +107,8 @@ def _instead_text(
     metric: str, means: Sequence[float], is_bound: Sequence[bool] = (False, False)
 ) -> str:
     """Returns name and value of a metric under a congestion control, and the value under another."""
-    words = words_of(metric).suited(*means)
-    is_share = metric.endswith("_share")
-    values = [f"{100 * mean:.3g} %" if is_share else words.own_text(mean) for mean in means]
+    values = mean_texts(metric, *means)
     marked = [
         f"{AT_LEAST if bound else ''}{value}" for bound, value in zip(is_bound, values, strict=True)
     ]
-    return f"{words.name} {' instead of '.join(marked)}"
+    return f"{words_of(metric).name} {' instead of '.join(marked)}"

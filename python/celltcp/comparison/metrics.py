@@ -495,6 +495,14 @@ def estimate_of(
     return _limited(estimate([*map(float, values)]), range_of(metric), factor, is_bound)
 
 
+def mean_texts(metric: str, *means: float) -> list[str]:
+    """Returns means of a metric as texts in one unit; shares in per cent have three digits."""
+    if metric.endswith("_share"):
+        return [f"{PERCENT * mean:.3g} %" for mean in means]
+    words = words_of(metric).suited(*means)
+    return [words.own_text(mean) for mean in means]
+
+
 def metric_text(metric: str, values: Iterable[float], digits: int) -> str:
     """Returns the mean of a metric with its 95 % interval as text."""
     return estimate_text(estimate_of(metric, values), digits)

@@ -23,7 +23,7 @@ _TIMES = ("_s", "_ms")
 
 
 class Knee(NamedTuple):
-    """Knee of a front of choices, or those of which only more runs would tell whether they are it."""
+    """Knee of a front of choices, or the choices that more runs may show to be the knee."""
 
     #: The knee by the means of the runs; None without one.
     name: str | None

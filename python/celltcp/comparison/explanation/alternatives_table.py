@@ -10,7 +10,14 @@ from celltcp.comparison.explanation.alternatives import application_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.linux_lines import cca_line, with_node
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, LAST_COMPLETION, MEAN_RTT, words_of
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    GOODPUT,
+    LAST_COMPLETION,
+    LATE_FRAMES,
+    MEAN_RTT,
+    words_of,
+)
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
@@ -28,9 +35,9 @@ if TYPE_CHECKING:
 #: Further metrics beside ranking metrics, and those ranking metrics of which all are shown that change
 #: more; of others it is the first one that changes.
 _FURTHER = {
-    "frame_delay_ms": ["late_share"],
-    "frame_delay_p50_ms": ["late_share"],
-    "late_share": ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
+    "frame_delay_ms": [LATE_FRAMES],
+    "frame_delay_p50_ms": [LATE_FRAMES],
+    LATE_FRAMES: ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
     "qoe": ["stalled_s"],
     "response_p95_s": ["response_p50_s", "response_p99_s"],
     "response_p99_s": ["response_p50_s"],

@@ -13,14 +13,14 @@ from celltcp.comparison.choices import (
     on_flow,
 )
 from celltcp.comparison.harm import harm_text, harms_of
-from celltcp.comparison.metrics import GOODPUT, sign_of, words_of
+from celltcp.comparison.metrics import GOODPUT, mean_texts, sign_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from celltcp.comparison.choices import Choice
     from celltcp.comparison.comparison import Comparison
@@ -67,13 +67,32 @@ def metric_texts(columns: Mapping[str, Sequence[Sequence[float]]]) -> list[str]:
     Args:
         columns: by metric, the values of every run, for each of the texts.
     """
-    texts = []
-    for name, column in columns.items():
-        means = [estimate(values).mean for values in column]
-        words = words_of(name).suited(*means)
-        is_share = name.endswith("_share")
-        texts.append([f"{100 * x:.3g} %" if is_share else words.own_text(x) for x in means])
+    texts = [
+        mean_texts(name, *(estimate(values).mean for values in column))
+        for name, column in columns.items()
+    ]
     return [" and ".join(row) for row in zip(*texts, strict=True)]
+
+
+def cca_texts(
+    ccas: Sequence[str],
+    names: Mapping[str, str],
+    columns: Mapping[str, Mapping[str, Sequence[float]]],
+    bounds: Collection[str],
+) -> str:
+    """Returns congestion controls with their means of metrics as text.
+
+    Args:
+        ccas: the congestion controls, in their order.
+        names: their labels.
+        columns: by metric and congestion control, the values of every run.
+        bounds: those whose values are lower bounds.
+    """
+    texts = metric_texts({name: [values[cca] for cca in ccas] for name, values in columns.items()})
+    return ", ".join(
+        f"{names[cca]} {AT_LEAST if cca in bounds else ''}{text}"
+        for cca, text in zip(ccas, texts, strict=True)
+    )
 
 
 def _ranking_text(comparison: Comparison, choice: Choice) -> str:
@@ -90,12 +109,7 @@ def _ranking_text(comparison: Comparison, choice: Choice) -> str:
         columns = {name: {cca: comparison.values(cca, name) for cca in ranked} for name in metrics}
         bounds = ()
     ranked = sorted(ranked, key=order, reverse=True)
-    texts = metric_texts({name: [values[cca] for cca in ranked] for name, values in columns.items()})
-    pairs = [
-        f"{names[cca]} {AT_LEAST if cca in bounds else ''}{text}"
-        for cca, text in zip(ranked, texts, strict=True)
-    ]
-    return f"For {choice.need}: {', '.join(pairs)}."
+    return f"For {choice.need}: {cca_texts(ranked, names, columns, bounds)}."
 
 
 def _signed_mean(comparison: Comparison, metric: str, cca: str) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation.answer import metric_texts
+from celltcp.comparison.explanation.answer import cca_texts
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.metrics import GOODPUT, words_of
-from celltcp.present.section import AT_LEAST, runs_text
+from celltcp.present.section import runs_text
 from celltcp.results.warnings.packet_bursts import over_time_change, packet_bursts
 from celltcp.scenarios.cca_mix import labels
 
@@ -50,7 +50,6 @@ def _metric_texts(comparison: Comparison) -> list[str]:
     goodputs = {cca: comparison.values(cca, GOODPUT) for cca in comparison.ccas}
     texts = []
     for flow, metric, values, bounds in rows or [("", GOODPUT, goodputs, frozenset[str]())]:
-        ccas = zip(values, metric_texts({metric: [*values.values()]}), strict=True)
-        of_ccas = (f"{names[cca]} {AT_LEAST if cca in bounds else ''}{text}" for cca, text in ccas)
-        texts.append(f"{flow}{words_of(metric).name} {', '.join(of_ccas)}")
+        of_ccas = cca_texts([*values], names, {metric: values}, bounds)
+        texts.append(f"{flow}{words_of(metric).name} {of_ccas}")
     return texts

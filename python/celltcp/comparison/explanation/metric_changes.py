@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from celltcp.comparison.costs import MIN_RESENT
-from celltcp.comparison.metrics import APP_METRICS, sign_of, words_of
+from celltcp.comparison.metrics import APP_METRICS, mean_texts, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import runs_text
 from celltcp.results.statistics import estimate
@@ -88,9 +88,9 @@ class MetricChange(NamedTuple):
 
     def after_text(self, *, names_flow: bool) -> str:
         """Returns the metric after the remedy as text."""
-        words, new = words_of(self.metric), estimate(self.after).mean
-        value = f"{100 * new:.3g} %" if self.metric.endswith("_share") else words.value_text(new)
-        return f"{f'{self.flow} ' if names_flow else ''}{self.name or words.name} {value}"
+        (value,) = mean_texts(self.metric, estimate(self.after).mean)
+        name = self.name or words_of(self.metric).name
+        return f"{f'{self.flow} ' if names_flow else ''}{name} {value}"
 
 
 class ResentChange(MetricChange):

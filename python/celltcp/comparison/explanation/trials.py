@@ -26,6 +26,7 @@ from celltcp.comparison.metrics import (
     COMPLETED_SHARE,
     GOODPUT,
     LAST_COMPLETION,
+    LATE_FRAMES,
     LATE_RESPONSES,
     LEAST_COMPLETION,
     METRICS,
@@ -64,7 +65,7 @@ _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.1)
 #: Metrics of the mean time of transfers: with those which a run cut off, if there are any.
 COMPLETIONS = (LEAST_COMPLETION, "completion_s")
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
-_SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], "late_share": ["frame_delay_p95_ms"]}
+_SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], LATE_FRAMES: ["frame_delay_p95_ms"]}
 #: Causes of delays, for which a remedy may cost goodput, how much of it, and how much of the goodput of
 #: other flows, as absolute logarithms.
 _DELAY_CAUSES = names_with(Trait.DELAY)
@@ -84,8 +85,8 @@ _DROP_CAUSES = names_with(Trait.DROPS)
 _POLICER_CAUSE, _MAX_LEFT_DROPS = "policer", 0.1
 #: Minimum number of retransmissions per run for a price.
 _MIN_PRICE_RETRANSMISSIONS = 10.0
-#: Metrics of frames: share after their deadline, mean and median delay.
-_LATE_SHARE, _MEAN_DELAY, _MEDIAN_DELAY = "late_share", "frame_delay_ms", "frame_delay_p50_ms"
+#: Metrics of frames: mean and median delay.
+_MEAN_DELAY, _MEDIAN_DELAY = "frame_delay_ms", "frame_delay_p50_ms"
 #: Mean size of frames of an encoder, as a share of the whole one.
 _FRAME_SIZE = "frame_size_share"
 #: Maximum share of late frames that a trial leaves for no lower value to be tried.
@@ -168,7 +169,7 @@ class Trials:
         for cca, replacement in zip(proposed.ccas, proposed.replacement_ccas, strict=True):
             metrics = list(self._metric_changes(proposed, cca, replacement, after))
             changed = [metric for metric in metrics if metric.before != metric.after]
-            late_shares += [estimate(each.after).mean for each in metrics if each.metric == _LATE_SHARE]
+            late_shares += [estimate(each.after).mean for each in metrics if each.metric == LATE_FRAMES]
             # Metrics of applications decide if there are any; the others only show the price.
             app_metrics = [metric for metric in changed if metric.metric in APP_METRICS]
             if proposed.cause == _RATE_CAUSE:
@@ -235,7 +236,7 @@ class Trials:
         """
         is_for_delay = proposed.cause in _DELAY_CAUSES
         if is_for_delay and any(
-            each.metric == _LATE_SHARE and each.gain < -MIN_HELP_LOG for each in metrics
+            each.metric == LATE_FRAMES and each.gain < -MIN_HELP_LOG for each in metrics
         ):
             return True
         tested = self._comparison.tested.name
@@ -424,7 +425,7 @@ def _metrics_of(
     """
     ranking, metrics = application.ranking.metric, application.metrics[cca]
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
-    late = [_LATE_SHARE] if any(metrics.get(_LATE_SHARE, [])) else []
+    late = [LATE_FRAMES] if any(metrics.get(LATE_FRAMES, [])) else []
     of_times = _RESPONSE_P95 if ranking == LATE_RESPONSES else ranking
     highest = [re.sub(r"_p\d+(?=_)", name, of_times) for name in ("_p99", "_p999", "_max")]
     tail = [
@@ -470,7 +471,7 @@ def _mean_of(metric: str) -> str:
     Others are their own, such as the time of the last part of a transfer, and the median delay of
     frames that rank by it, as their mean is infinite under some CCA.
     """
-    if metric in (_LATE_SHARE, MISSING_FRAMES):
+    if metric in (LATE_FRAMES, MISSING_FRAMES):
         return _MEAN_DELAY
     if metric in (LAST_COMPLETION, _MEDIAN_DELAY):
         return metric

@@ -10,13 +10,13 @@ const MIN_GAPS: usize = 3;
 const MAX_ARRIVALS: usize = 256;
 /// Part of the longest gap within which arrivals are at once.
 const AT_ONCE_PARTS: u64 = 4;
-/// Gap behind a train that is none of its own: it is longer, and so many times the mean gap. Delayed ACKs come later.
+/// Minimum gap that ends a train: this long, and so many times the mean gap of the train. Delayed ACKs come later.
 const MIN_PAUSE_NS: u64 = 20_000_000;
 const PAUSE_RATIO: u64 = 4;
 /// Maximum number of stored trains: the latest ones.
 const MAX_TRAINS: usize = 1 << 10;
 
-/// What arrived at the capture, or was acknowledged there.
+/// Segment that arrived at the capture, or was acknowledged there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) sent_ns: u64,
