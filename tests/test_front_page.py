@@ -15,7 +15,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.linux_lines import cca_line
-from celltcp.comparison.metrics import MetricText
+from celltcp.comparison.metrics import JAIN
 from celltcp.comparison.report.front_page import _gap_text, answer_of, settings_section, several_answer
 from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.sweep import sweep_part
@@ -295,10 +295,10 @@ def test_needs_stand_in_their_order_and_a_decided_one_after_an_undecided_one_is_
 
 def test_a_figure_without_a_value_is_said_in_words() -> None:
     no_values = [math.nan, math.nan]
-    load, share = MetricText("page load", "s", 3), MetricText("share", "", 2)
-    assert _gap_text(load.name, load, no_values, [2.0, 2.2]) == "page load no value instead of 2.100 s"
-    assert _gap_text(load.name, load, [2.0, 2.2], no_values) == "page load 2.100 instead of no value"
-    assert _gap_text(share.name, share, [0.5, 0.5], [0.5, 0.5]) == "share 0.50 as well"
+    load = "page_load_s"
+    assert _gap_text(load, no_values, [2.0, 2.2]) == "page load mean no value instead of 2.100 s"
+    assert _gap_text(load, [2.0, 2.2], no_values) == "page load mean 2.100 instead of no value"
+    assert _gap_text(JAIN, [0.5, 0.5], [0.5, 0.5]) == "Jain's index 0.500 as well"
 
 
 def test_a_receive_window_that_is_the_limit_comes_first_with_the_window_needed() -> None:

@@ -9,6 +9,7 @@ import pytest
 from celltcp.comparison.metrics import RANKED, best_by_metric, best_of, sign_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.stakes import Stake
+from celltcp.comparison.verdict_tables import verdict_text
 from celltcp.results.statistics import (
     Estimate,
     Verdict,
@@ -160,6 +161,58 @@ def test_channels_that_differ_by_factors_are_compared_by_ratios() -> None:
     # Channels that are alike are compared by differences as before.
     alike = [10.0, 11.0, 12.0], [9.0, 10.5, 11.0]
     assert paired_gap(*alike) == paired_difference(*alike)
+
+
+def test_three_runs_show_that_no_frame_is_late_where_a_part_is_in_each_run_of_the_other() -> None:
+    """The shares of one differ by a factor of seven, but their odds are far from those of none."""
+    draw = random.Random(4)
+    for _ in range(20):
+        late = [draw.uniform(0.1, 0.2), draw.uniform(0.4, 0.6), draw.uniform(0.8, 0.9)]
+        shares = {"bbr": [0.0, 0.0, 0.0], "cubic": draw.sample(late, 3)}
+        assert paired_difference(*shares.values()).includes_zero
+        assert best_of("late_share", shares, random=True).best == "bbr"
+        assert best_of("completed_share", shares, random=True).best == "cubic"
+    # A single run that differs, or runs that do not agree, decide nothing.
+    for other in ([0.0, 0.0, 0.9], [0.5, 0.0, 0.9]):
+        shares = {"bbr": [0.0, 0.2, 0.0], "cubic": other}
+        assert best_of("late_share", shares, random=True).best is None
+
+
+@pytest.mark.parametrize("runs", [3, 5, 10])
+@pytest.mark.parametrize("kind", ["collapse", "rare", "spread", "two values"])
+def test_shares_that_are_alike_differ_by_chance_in_no_more_than_one_of_twenty(
+    kind: str, runs: int
+) -> None:
+    """Shares of late frames in runs that collapse by chance are no normal values."""
+    rng = np.random.default_rng(runs)
+    size = (2000, 2, runs)
+    shares = {
+        "collapse": np.where(rng.random(size) < 0.5, 0.0, rng.uniform(0.1, 0.9, size)),
+        "rare": rng.binomial(1800, 0.002, size) / 1800,
+        "spread": rng.beta(0.3, 0.5, size),
+        "two values": np.where(rng.random(size) < 0.5, 0.0, 0.9),
+    }[kind]
+    gaps = [paired_gap(*pair.tolist(), are_shares=True) for pair in shares]
+    decided = sum(not gap.includes_zero for gap in gaps)
+    # Three deviations of a count of 5 % of 2000.
+    assert decided <= 100 + 30
+
+
+def test_an_undecided_leader_has_the_runs_in_which_it_is_ahead() -> None:
+    names = {"bbr": "bbr", "cubic": "cubic"}
+    times = {"bbr": [1.0, 1.0, 1.0], "cubic": [1.1, 3.0, 9.0]}
+
+    def text() -> str:
+        return verdict_text(best_of("response_p95_s", times, random=True), names)
+
+    # One of two that are alike is ahead in three tosses of a coin in 2 of 8 cases.
+    assert "bbr is best in all 3 runs, which chance gives in 1 of 4 cases; try" in text()
+    times["cubic"][0] = 1.0
+    assert "bbr is best in 2 of 3 runs and behind in none; try" in text()
+    times["cubic"][0] = 0.9
+    assert "bbr is best in 2 of 3 runs; try" in text()
+    times["cubic"][1] = 0.9
+    assert "runs" not in text().partition(";")[0]
 
 
 @pytest.mark.parametrize("spread", [0.2, 1.5])

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from celltcp.comparison.costs import with_cost
-from celltcp.comparison.metrics import GOODPUT, LATE_RESPONSES, best_of
+from celltcp.comparison.metrics import GOODPUT, LATE_RESPONSES, best_of, metric_gap
 from celltcp.comparison.min_differences import min_difference
-from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_gap
+from celltcp.results.statistics import MARGIN, Verdict, estimate
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
@@ -35,7 +35,7 @@ class _Criterion:
 
     def is_better(self, one: list[float], other: list[float]) -> bool:
         """Returns whether `one` is better than `other`, significantly and by an amount that matters."""
-        gain = paired_gap(one, other)
+        gain = metric_gap(self.metric, one, other)
         largest = max(abs(estimate(one).mean), abs(estimate(other).mean))
         min_gain = max(MARGIN * largest, min_difference(self.metric))
         return self.sign * gain.mean > min_gain and not gain.includes_zero

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.condition_texts import condition_texts
-from celltcp.comparison.metrics import estimate_of
+from celltcp.comparison.metrics import estimate_of, metric_gap
 from celltcp.comparison.reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table
 from celltcp.results.rows import interval_json
-from celltcp.results.statistics import estimate, paired_gap
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
 from celltcp.scenarios.quantities import quantities
 
@@ -322,7 +322,7 @@ def _outcome(ranking: FieldRanking, stake: Stake) -> FieldOutcome:
 
 def _row(ranking: FieldRanking, stake: Stake, name: str) -> FieldRow:
     leader = stake.verdict.leader
-    gap = paired_gap(stake.values[name], stake.values[leader]) if leader else None
+    gap = metric_gap(stake.metric, stake.values[name], stake.values[leader]) if leader else None
     value, cca = ranking.choices[name]
     return {
         "name": name,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import estimate_text, value_text
-from celltcp.results.statistics import Estimate, Verdict, estimate, verdict, within
+from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap, verdict, within
 from celltcp.scenarios.cca_mix import single_flow_mixes
 from celltcp.scenarios.quantity_texts import three_digits
 
@@ -562,4 +562,14 @@ def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool)
         if random and len(signed[leader]) < 2:
             return Verdict(leader, (), tuple(others))
         return Verdict(leader, tuple(others), are_all_tied=bool(others))
-    return verdict(signed, random=random, min_difference=min_difference(metric))
+    return verdict(
+        signed,
+        random=random,
+        min_difference=min_difference(metric),
+        are_shares=is_percentage(metric),
+    )
+
+
+def metric_gap(metric: str, first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """Returns the mean of `first - second` of a metric with the interval that its verdicts have."""
+    return paired_gap(first, second, are_shares=is_percentage(metric))

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.costs import with_delay_cost, with_resent_cost
-from celltcp.comparison.metrics import APP_METRICS, COMPLETED_SHARE, GOODPUT, best_of, sign_of, words_of
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    COMPLETED_SHARE,
+    GOODPUT,
+    best_of,
+    metric_gap,
+    sign_of,
+    words_of,
+)
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import AT_LEAST
-from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
+from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows
 
@@ -111,7 +119,7 @@ class Stake(NamedTuple):
     def _gap(self, cca: str, instead_of: str) -> tuple[Estimate, float]:
         """Returns the paired difference, and the larger of both means by absolute value."""
         pair = self.values[cca], self.values[instead_of]
-        return paired_gap(*pair), max(abs(estimate(values).mean) for values in pair)
+        return metric_gap(self.metric, *pair), max(abs(estimate(values).mean) for values in pair)
 
     def _is_tie(self, gap: Estimate, larger_mean: float) -> bool:
         return is_tie(gap, larger_mean, min_difference(self.metric))

@@ -25,6 +25,7 @@ from celltcp.comparison.metrics import (
     WINDOWS,
     estimate_of,
     is_percentage,
+    metric_gap,
     words_of,
 )
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
@@ -33,7 +34,7 @@ from celltcp.comparison.used_capacity import used_capacity
 from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
-from celltcp.results.statistics import Estimate, Verdict, paired_gap
+from celltcp.results.statistics import Estimate, Verdict
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.few_losses import law_rates
 from celltcp.scenarios.cca_mix import has_several_flows, labels
@@ -402,7 +403,7 @@ def _summary(
     leader = verdict.leader if verdict is not None and not has_several_flows(cca) else None
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
-        difference = paired_gap(values[cca], values[str(leader)])
+        difference = metric_gap(metric.partition(":")[0], values[cca], values[str(leader)])
     rank = "" if leader is None or verdict is None else rank_word(cca, verdict)
     runs = int(comparison.results.about["runs"])
     name = metric.partition(":")[0]

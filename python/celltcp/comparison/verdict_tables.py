@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import JAIN, SHARE, best_by_metric, words_of
 from celltcp.present.section import Column, Table
-from celltcp.results.statistics import estimate
+from celltcp.results.statistics import estimate, has_few_runs
 from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
@@ -43,7 +43,25 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     # A single further CCA is listed, too.
     are_few = len(ranked) <= _MAX_UNDECIDED + 1
     among = ", ".join(ranked) if are_few else join_names(ranked, _MAX_UNDECIDED)
-    return f"undecided among {among}; {hint_text(verdict)}"
+    return f"undecided among {among}{ahead_text(verdict, names)}; {hint_text(verdict)}"
+
+
+def ahead_text(verdict: Verdict, names: Mapping[str, str]) -> str:
+    """Returns in how many of the runs an undecided leader is the best; empty where that says little.
+
+    One of two that are alike is ahead in all of n runs by chance in two of 2^n cases (the sign test).
+    """
+    if verdict.runs_ahead is None or verdict.leader is None:
+        return ""
+    ahead, behind, runs = verdict.runs_ahead
+    leader = names[verdict.leader]
+    if runs < 2 or not (2 * ahead > runs or (ahead and not behind)):
+        return ""
+    if ahead == runs:
+        few = f"which chance gives in 1 of {2 ** (runs - 1)} cases"
+        note = few if has_few_runs(runs) else "by amounts that vary"
+        return f": {leader} is best in all {runs} runs, {note}"
+    return f": {leader} is best in {ahead} of {runs} runs{'' if behind else ' and behind in none'}"
 
 
 def hint_text(verdict: Verdict) -> str:

@@ -7,7 +7,7 @@ import functools
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 
@@ -161,6 +161,25 @@ class Cost(NamedTuple):
     better_for: str = "delay"
 
 
+class RunsAhead(NamedTuple):
+    """Numbers of runs in which a leader is ahead of all others, and in which it is behind one."""
+
+    ahead: int
+    behind: int
+    runs: int
+
+    @classmethod
+    def between(cls, leading: Sequence[float], others: Sequence[Sequence[float]]) -> RunsAhead:
+        """Counts the runs by values of which more is better; those with NaN are left out."""
+        gaps = [
+            [one - other for other in row]
+            for one, row in zip(leading, zip(*others, strict=True), strict=True)
+        ]
+        known = [row for row in gaps if not any(map(math.isnan, row))]
+        least = [min(row) for row in known]
+        return cls(sum(gap > 0 for gap in least), sum(gap < 0 for gap in least), len(known))
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Verdict on the best name, by paired differences to the name with the highest mean."""
@@ -184,6 +203,8 @@ class Verdict:
     are_all_tied: bool = False
     #: Whether `runs_needed` is only the next step, as the spread of few runs says nothing.
     is_next_step: bool = False
+    #: Runs of the leader against the undecided; None without any.
+    runs_ahead: RunsAhead | None = field(default=None, compare=False)
 
     @property
     def best(self) -> str | None:
@@ -211,7 +232,11 @@ def is_tie(gap: Estimate, best_mean: float, min_difference: float = 0.0) -> bool
 
 
 def verdict(
-    values: Mapping[str, Sequence[float]], *, random: bool = True, min_difference: float = 0.0
+    values: Mapping[str, Sequence[float]],
+    *,
+    random: bool = True,
+    min_difference: float = 0.0,
+    are_shares: bool = False,
 ) -> Verdict:
     """Returns the name with the highest mean, those that are as good, and those that are undecided.
 
@@ -219,8 +244,10 @@ def verdict(
         values: values by name, paired by position (the same seed, the same channel).
         random: whether runs differ; if so, one run decides nothing.
         min_difference: smallest difference that matters; smaller ones are ties.
+        are_shares: whether the values are shares, as in `paired_gap`.
     """
-    ranked = best_and_ties(values, paired_gap)
+    difference = functools.partial(paired_gap, are_shares=are_shares)
+    ranked = best_and_ties(values, difference)
     if not ranked:
         return Verdict(None)
     leader, *others = ranked
@@ -233,7 +260,7 @@ def verdict(
     best_mean = abs(estimate(values[leader]).mean)
     tied, undecided, runs_needed = [], [], 0.0
     for name in others:
-        gap = paired_gap(values[leader], values[name])
+        gap = difference(values[leader], values[name])
         if is_tie(gap, best_mean, min_difference):
             tied.append(name)
             continue
@@ -249,7 +276,7 @@ def verdict(
     for name in sorted(values, key=lambda name: -estimate(values[name]).mean):
         if name in ranked:
             continue
-        if is_tie(paired_gap(values[leader], values[name]), best_mean, min_difference):
+        if is_tie(difference(values[leader], values[name]), best_mean, min_difference):
             tied.append(name)
     advised_runs = int(runs_needed) if undecided and math.isfinite(runs_needed) else None
     is_same = len(values) > 1 and all(list(value) == list(values[leader]) for value in values.values())
@@ -262,6 +289,9 @@ def verdict(
         is_same=is_same,
         are_all_tied=are_all_tied,
         is_next_step=advised_runs is not None and has_few_runs(runs),
+        runs_ahead=RunsAhead.between(values[leader], [values[name] for name in undecided])
+        if undecided
+        else None,
     )
 
 
@@ -309,24 +339,32 @@ def runs_to_decide(gap: Estimate, margin: float, runs: int) -> float:
 #: Minimum ratio of the highest to the lowest level of the pairs at which their ratios are compared: the
 #: pairs then differ mostly by their channels.
 _MIN_LEVEL_RATIO = 2.0
+#: Share added to both parts of odds, without which shares of zero and one have none.
+_ODDS_MARGIN = 0.001
 
 
-def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
+def paired_gap(
+    first: Sequence[float], second: Sequence[float], *, are_shares: bool = False
+) -> Estimate:
     """Returns the mean of `first - second`, pair by pair, with the interval for verdicts.
 
     If all values have the same sign and the levels (geometric means) of the pairs differ much, the log
     ratios of the pairs give the interval. It is scaled to the mean difference, and includes zero if the
     interval of the ratios includes one. The levels choose the interval, because they do not depend
     on which is better. Choosing the narrower interval would find more differences by chance.
+
+    Of shares, whose spread is bounded and skewed, the log ratios are always those of the odds.
     """
     difference = paired_difference(first, second)
     pairs = [pair for pair in zip(first, second, strict=True) if not math.isnan(sum(pair))]
-    sign = -1 if pairs and pairs[0][0] < 0 else 1
+    sign = -1 if any(value < 0 for pair in pairs for value in pair) else 1
     pairs = [(sign * a, sign * b) for a, b in pairs]
+    if are_shares:
+        pairs = [(_odds(a), _odds(b)) for a, b in pairs]
     if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
         return difference
     levels = [math.sqrt(a * b) for a, b in pairs]
-    if max(levels) < _MIN_LEVEL_RATIO * min(levels):
+    if max(levels) < _MIN_LEVEL_RATIO * min(levels) and not are_shares:
         return difference
     log_ratio = estimate([math.log(a / b) for a, b in pairs])
     if not sign * log_ratio.mean * difference.mean > 0:
@@ -335,6 +373,11 @@ def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
     if log_ratio.ci95 is None:
         return Estimate(difference.mean, None)
     return Estimate(difference.mean, abs(difference.mean / log_ratio.mean) * log_ratio.ci95)
+
+
+def _odds(share: float) -> float:
+    """Returns the odds of a share, finite and above zero."""
+    return (share + _ODDS_MARGIN) / (1 - share + _ODDS_MARGIN)
 
 
 class RatioEstimate(NamedTuple):

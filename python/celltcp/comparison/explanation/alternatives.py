@@ -18,12 +18,20 @@ from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.start_up_frames import MIN_LATE_FRAMES
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, values_of
 from celltcp.comparison.harm import failing_under
-from celltcp.comparison.metrics import GOODPUT, LAST_COMPLETION, LATE_FRAMES, METRICS, sign_of, words_of
+from celltcp.comparison.metrics import (
+    GOODPUT,
+    LAST_COMPLETION,
+    LATE_FRAMES,
+    METRICS,
+    metric_gap,
+    sign_of,
+    words_of,
+)
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
-from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
+from celltcp.results.statistics import Estimate, Verdict, estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows
 
@@ -189,7 +197,7 @@ class Need:
         The difference matters, as one of several frames, and its interval does not include zero.
         """
         before = self.values(self.comparison, self.best_cca)
-        gap, count = _paired(alternative.values, before)
+        gap, count = _paired(self.metric, alternative.values, before)
         if self.metric == LATE_FRAMES:
             frames = self.metric_of(self.comparison, self.best_cca, self.flows[0], "frames")[:count]
             if abs(gap.mean) * sum(frames) < MIN_LATE_FRAMES:
@@ -199,7 +207,7 @@ class Need:
 
     def is_undecided(self, one: Alternative, other: Alternative) -> bool:
         """Returns whether several runs show no difference of two alternatives that matters."""
-        gap, count = _paired(one.values, other.values)
+        gap, count = _paired(self.metric, one.values, other.values)
         is_small = abs(gap.mean) <= min_difference(self.metric)
         return count >= _MIN_RUNS and (is_small or gap.includes_zero)
 
@@ -450,10 +458,10 @@ def with_fewest_failing(alternatives: Iterable[Alternative]) -> list[Alternative
     return [each for each in alternatives if len(each.failing) == fewest]
 
 
-def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[Estimate, int]:
-    """Returns the paired difference of values, and the number of pairs."""
+def _paired(metric: str, first: Sequence[float], second: Sequence[float]) -> tuple[Estimate, int]:
+    """Returns the paired difference of a metric's values, and the number of pairs."""
     count = min(len(first), len(second))
-    return paired_gap(first[:count], second[:count]), count
+    return metric_gap(metric, first[:count], second[:count]), count
 
 
 def _losses_among(changes: Iterable[MetricChange]) -> tuple[MetricChange, ...]:

@@ -14,6 +14,7 @@ from celltcp.comparison.metrics import (
     GOODPUT,
     MEAN_RTT,
     RANKED,
+    metric_gap,
     metric_text,
     range_of,
     sign_of,
@@ -21,7 +22,7 @@ from celltcp.comparison.metrics import (
 )
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.reversals import ApplicationStatistics, best_reversal_text
-from celltcp.comparison.verdict_tables import hint_text
+from celltcp.comparison.verdict_tables import ahead_text, hint_text
 from celltcp.present.palette import colours
 from celltcp.present.section import (
     Column,
@@ -31,7 +32,7 @@ from celltcp.present.section import (
     number_columns,
     runs_text,
 )
-from celltcp.results.statistics import Verdict, estimate, paired_gap
+from celltcp.results.statistics import Verdict, estimate
 from celltcp.scenarios.cca_mix import join_names, labels, single_flow_mixes
 from celltcp.scenarios.requirements import QOE
 
@@ -185,7 +186,7 @@ def _finding(
     excluded = "; ".join(
         text for cca in verdict.undecided if (text := _excluded_text(ranking, leader, cca, names))
     )
-    certainty = f"undecided among {among}, by {basis}{more}"
+    certainty = f"undecided among {among}, by {basis}{ahead_text(verdict, names)}{more}"
     if excluded:
         certainty = f"{certainty}. Excluded with 95 %: {excluded}"
     return Finding(
@@ -206,7 +207,7 @@ def _means_text(comparison: Comparison, cca: str, ranking: _Ranking) -> str:
 
 def _excluded_text(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
     """Returns the differences that the 95 % interval excludes; empty without an interval."""
-    gap = paired_gap(ranking.values[leader], ranking.values[other])
+    gap = metric_gap(ranking.metric, ranking.values[leader], ranking.values[other])
     if gap.ci95 is None:
         return ""
     words = words_of(ranking.metric)
@@ -219,7 +220,7 @@ def _excluded_text(ranking: _Ranking, leader: str, other: str, names: Mapping[st
 def _lead_text(ranking: _Ranking, best: str, other: str) -> str:
     """Returns the lead of one CCA over another in percent, with the 95 % interval."""
     base = abs(ranking.mean(other))
-    gap = paired_gap(ranking.values[best], ranking.values[other])
+    gap = metric_gap(ranking.metric, ranking.values[best], ranking.values[other])
     if not base or math.isnan(gap.mean):
         return "ahead of"
     share, half = 100 * ranking.sign * gap.mean / base, gap.ci95
@@ -251,7 +252,7 @@ def differences_table(comparison: Comparison) -> Table | None:
         for cca in ranking.ordered(single_ccas):
             if cca == verdict.leader:
                 continue
-            gap = paired_gap(ranking.values[cca], ranking.values[verdict.leader])
+            gap = metric_gap(ranking.metric, ranking.values[cca], ranking.values[verdict.leader])
             share = gap.mean / base
             state = "tied" if cca in verdict.tied else "undecided"
             rows.append(

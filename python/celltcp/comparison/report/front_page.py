@@ -21,17 +21,18 @@ from celltcp.comparison.choices import (
 )
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.harm import costs_more
-from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
+from celltcp.comparison.metrics import GOODPUT, metric_gap, words_of
 from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.comparison.settings_lines import settings_blocks, systems
+from celltcp.comparison.verdict_tables import ahead_text
 from celltcp.comparison.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import AT_LEAST, Section
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
-from celltcp.results.statistics import estimate, paired_gap
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
@@ -73,7 +74,7 @@ def answer_of(comparison: Comparison, window_limit_text: str = "") -> str:
         alike = ", ".join(names[each] for each in verdict.ranked)
         return f"For {need} no difference matters among {alike}: keep the one in use."
     if not decided:
-        among = " and ".join(names[each] for each in verdict.ranked)
+        among = " and ".join(names[each] for each in verdict.ranked) + ahead_text(verdict, names)
         losses = _retransmissions_text(comparison, dict.fromkeys((*verdict.ranked, other)))
         against = f"{names[cca]} against {names[other]}: {gaps}"
         return f"For {need} it is undecided among {among}. {against}.{losses}"
@@ -199,31 +200,28 @@ def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
     texts = []
     for application in comparison.applications:
         metric = application.ranking.metric
-        words = words_of(metric)
         values = [application.metrics[each][metric] for each in (cca, other)]
         bounds = application.bounds(metric)
         are_bounds = [each in bounds for each in (cca, other)]
-        texts.append(
-            _gap_text(f"{words.name} of {application.flow}", words, *values, are_bounds=are_bounds)
-        )
+        texts.append(_gap_text(metric, *values, flow=application.flow, are_bounds=are_bounds))
     for metric in (*((GOODPUT,) if comparison.is_competing else ()), comparison.delay_metric):
-        words = words_of(metric)
         values = [comparison.values(each, metric) for each in (cca, other)]
-        texts.append(_gap_text(words.name, words, *values))
+        texts.append(_gap_text(metric, *values))
     return texts
 
 
 def _gap_text(
-    name: str,
-    words: MetricText,
+    metric: str,
     new: Sequence[float],
     old: Sequence[float],
     *,
+    flow: str = "",
     are_bounds: Sequence[bool] = (False, False),
 ) -> str:
     """Returns a metric under two CCAs with the difference, which lower bounds do not have."""
-    words = words.suited(estimate(new).mean, estimate(old).mean)
-    gap = paired_gap(*([words.factor * value for value in values] for values in (new, old)))
+    words = words_of(metric).suited(estimate(new).mean, estimate(old).mean)
+    name = f"{words_of(metric).name}{f' of {flow}' if flow else ''}"
+    gap = metric_gap(metric, new, old).scaled(words.factor)
     new_number, old_number = (words.number(estimate(values).mean) for values in (new, old))
     old_text = words.own_text(estimate(old).mean)
     if any(are_bounds):
