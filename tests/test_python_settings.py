@@ -100,7 +100,7 @@ def test_a_data_frame_is_a_link_trace(tmp_path: Path, monkeypatch: pytest.Monkey
     assert ct.run(indexed, "cubic", duration=1).results.about["name"] == "data-frame"
     swept = ct.sweep(rates, {"path.rtt": [0.02]}, **settings)
     assert swept.points["0.02s",].results.about["name"] == "data-frame"
-    with pytest.raises(ct.CelltcpError, match="scenario '7'"):
+    with pytest.raises(ct.CelltcpError, match="scenario: 7 is of type int"):
         ct.load_scenario(7)  # type: ignore[arg-type]
 
 
@@ -129,3 +129,38 @@ def test_points_of_a_sweep_have_names_of_texts_and_errors_say_which() -> None:
         swept["drive"]
     with pytest.raises(ct.CelltcpError, match=r"is a list; .*compare_all"):
         ct.compare(["drive", "steady-5-18"], "cubic", 1)  # type: ignore[arg-type]
+
+
+_FIELDS = {"path": {"down": {"rate": "20Mbit/s"}, "rtt": 0.05}, "flows": [{"cca": "bbr", "start": 0.5}]}
+_SETTINGS = {"cca": ["cubic"], "runs": 1, "duration": 1}
+
+
+def test_a_mapping_of_fields_is_the_scenario_of_a_file_with_them(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text(
+        'flows = [{ cca = "bbr", start = "500ms" }]\n[path]\nrtt = "50ms"\ndown.rate = "20Mbit/s"\n'
+    )
+    assert ct.load_scenario(_FIELDS).hash == ct.load_scenario(file).hash
+    assert ct.run({**_FIELDS, "duration": 1, "flows": [{}]}).to_json() == (
+        ct.run(file, set={"flows": [{}]}, duration=1).to_json()
+    )
+    with pytest.raises(ct.CelltcpError, match=r"path\.rt: there is no such field; did you mean"):
+        ct.run({"path": {"rt": 0.05}})
+
+
+def test_lists_hold_fields_loaded_scenarios_and_names() -> None:
+    other = ct.load_scenario({**_FIELDS, "name": "other"})
+    several = ct.compare_all([_FIELDS, other, "drive"], **_SETTINGS)
+    assert list(several.comparisons) == ["scenario", "other", "drive"]
+    assert len(ct.sweep([_FIELDS, other], {"path.rtt": [0.02, 0.04]}, **_SETTINGS).points) == 4
+    with pytest.raises(ct.CelltcpError, match="scenarios: two are called 'scenario'"):
+        ct.compare_all([_FIELDS, _FIELDS])
+
+
+def test_values_of_a_wrong_type_are_named() -> None:
+    with pytest.raises(ct.CelltcpError, match=r"cca: 1 is of type int; allowed: names of"):
+        ct.compare("drive", cca=[1])  # type: ignore[list-item]
+    with pytest.raises(ct.CelltcpError, match="scenario: None is of type NoneType; allowed: "):
+        ct.run(None)  # type: ignore[arg-type]
+    with pytest.raises(ct.CelltcpError, match=r"celltcp\.load_scenario loads one"):
+        ct.Scenario("drive.toml")

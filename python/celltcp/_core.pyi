@@ -91,7 +91,12 @@ class KernelEngineError(CelltcpError):
 
 @final
 class Scenario:
-    def __new__(cls, text: str, directory: str | Path, files: dict[str | Path, str]) -> Scenario: ...
+    def __new__(
+        cls,
+        text: str,
+        directory: str | Path | None = None,
+        files: dict[str | Path, str] | None = None,
+    ) -> Scenario: ...
     def __reduce__(self) -> tuple[type[Scenario], tuple[str, Path, dict[Path, str]]]: ...
     @staticmethod
     def from_toml(text: str, origin: str, directory: str, overrides: list[str]) -> Scenario: ...

@@ -10,7 +10,7 @@ use pyo3::types::PyType;
 use scenario::{CcaMix, Samples};
 use units::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::faults::guarded;
 use crate::radio::no_radio;
 use crate::traces::log_reader;
@@ -64,9 +64,19 @@ impl Scenario {
 #[pymethods]
 impl Scenario {
     /// Reads a complete scenario (TOML) whose files are known by their texts; relative files count from `directory`.
-    /// Unpickling uses it.
+    /// Unpickling uses it; users load scenarios in Python.
     #[new]
-    fn new(text: &str, directory: PathBuf, files: BTreeMap<PathBuf, String>) -> Result<Self> {
+    #[pyo3(signature = (text, directory=None, files=None))]
+    fn new(
+        text: &str,
+        directory: Option<PathBuf>,
+        files: Option<BTreeMap<PathBuf, String>>,
+    ) -> Result<Self> {
+        let (Some(directory), Some(files)) = (directory, files) else {
+            return Err(Error::Input(format!(
+                "Scenario: {text:?} alone is no scenario; celltcp.load_scenario loads one by its name, file or fields"
+            )));
+        };
         let inner = scenario::Scenario::from_toml(text, "scenario", &[])?;
         let files = Files::with_texts(&directory, files).with_log_reader(log_reader());
         Self::load(inner, files)

@@ -272,7 +272,7 @@ class Sweep:
 
 
 def sweep(
-    scenario: ScenarioLike | Sequence[str],
+    scenario: ScenarioLike | Sequence[ScenarioLike],
     vary: Vary,
     cca: Sequence[str] | str = DEFAULT_LIST,
     runs: int = 10,
@@ -332,20 +332,19 @@ def sweep(
 
 
 def swept_sources(
-    scenario: ScenarioLike | Sequence[str], settings: RunSettings
+    scenario: ScenarioLike | Sequence[ScenarioLike], settings: RunSettings
 ) -> dict[str, ScenarioSource]:
     """Returns the sources of the scenarios of a sweep by their names.
 
     Raises:
         CelltcpError: if a name is no scenario.
     """
-    if isinstance(scenario, str):
-        names = [scenario]
-    else:
-        names = list(scenario) if isinstance(scenario, list | tuple) else []
-    if names and not is_single_name(names):
-        return expand_scenarios(names, settings.source).by_name
-    source = settings.source(names[0] if names else cast("ScenarioLike", scenario))
+    several = list(scenario) if isinstance(scenario, list | tuple) else [scenario]
+    items = cast("list[ScenarioLike]", several)
+    names = [item for item in items if isinstance(item, str)]
+    if len(items) != 1 or (names and not is_single_name(names)):
+        return expand_scenarios(items, settings.source).by_name
+    source = settings.source(items[0])
     return {source.name: source}
 
 

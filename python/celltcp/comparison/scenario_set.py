@@ -40,6 +40,8 @@ from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.scenarios.data_frames import ScenarioLike
+
 
 @dataclass(frozen=True)
 class ScenarioSet:
@@ -233,7 +235,7 @@ class ScenarioSet:
 
 
 def compare_all(
-    scenarios: str | Sequence[str],
+    scenarios: str | Sequence[ScenarioLike],
     cca: Sequence[str] | str = DEFAULT_LIST,
     runs: int = 10,
     seed: int = 1,
@@ -252,7 +254,8 @@ def compare_all(
 
     Args:
         scenarios: built-in names, scenario files, link traces, folders of them, and patterns such as
-            `"mobility/*"`, as a list or in one text with commas.
+            `"mobility/*"`, as a list or in one text with commas; in a list also what
+            `celltcp.compare` takes.
         cca: as for `celltcp.compare`.
         runs: runs of each congestion control and scenario; run i, from 0, has `seed + i`.
         seed: of the first run.

@@ -108,7 +108,13 @@ def select_ccas(
     Raises:
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
     """
-    text = ccas if isinstance(ccas, str) else ",".join(ccas)
+    names = [ccas] if isinstance(ccas, str) else list(ccas)
+    for name in names:
+        if not isinstance(name, str):
+            raise CelltcpError(
+                f"cca: {name!r} is of type {type(name).__name__}; allowed: names of congestion controls"
+            )
+    text = ",".join(names)
     if text == DEFAULT_LIST:
         text = ",".join(default_ccas(own))
     try:

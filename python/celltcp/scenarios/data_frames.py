@@ -11,20 +11,25 @@ from celltcp.files.atomic_write import write_text
 from celltcp.files.cache import cache_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
-#: A scenario: built-in name, scenario file, link trace (a file or a data frame), or loaded scenario.
-ScenarioLike: TypeAlias = "str | Path | Scenario | pd.DataFrame"
+    from celltcp.scenarios.changes import Value
+
+#: A scenario: built-in name, scenario file or its fields, link trace (a file or a data frame), or
+#: loaded scenario.
+ScenarioLike: TypeAlias = "str | Path | Scenario | pd.DataFrame | Mapping[str, Value]"
 
 
-def trace_file(source: object) -> str | Path:
-    """Writes a data frame to a link trace and returns its path; returns other objects as text.
+def trace_file(source: object) -> Path:
+    """Writes a data frame to a link trace and returns its path.
 
     The path has a digest of the content, so that the same rows give the same runs. An index other than
     an unnamed RangeIndex becomes the first column.
 
     Raises:
-        CelltcpError: if the file cannot be written, or `source` is a list of scenarios.
+        CelltcpError: if the file cannot be written, or `source` is no data frame.
     """
     import pandas as pd
 
@@ -34,8 +39,10 @@ def trace_file(source: object) -> str | Path:
             "celltcp.sweep take several"
         )
     if not isinstance(source, pd.DataFrame):
-        # Other types fail later as unknown scenario names.
-        return str(source)
+        raise CelltcpError(
+            f"scenario: {source!r} is of type {type(source).__name__}; allowed: a name, a file, a "
+            "mapping of fields, a data frame or a loaded scenario"
+        )
     has_default_index = isinstance(source.index, pd.RangeIndex) and source.index.name is None
     text = source.to_csv(index=not has_default_index)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]

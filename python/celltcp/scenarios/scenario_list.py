@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import glob
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError
 from celltcp.files.natural_order import in_natural_order
@@ -19,6 +19,9 @@ from celltcp.scenarios.scenarios import (
     scenario_names,
 )
 from celltcp.scenarios.stored import stored_scenario
+
+if TYPE_CHECKING:
+    from celltcp.scenarios.data_frames import ScenarioLike
 
 #: Endings by which files of folders and patterns are scenarios. A trace of the uplink belongs to that
 #: of the downlink, and `.txt` files may be notes.
@@ -48,27 +51,35 @@ class ScenarioList:
 
 
 def expand_scenarios(
-    scenarios: str | Sequence[str], source_of: Callable[[str], ScenarioSource] = ScenarioSource
+    scenarios: str | Sequence[ScenarioLike],
+    source_of: Callable[[ScenarioLike], ScenarioSource] = ScenarioSource,
 ) -> ScenarioList:
     """Returns the scenarios of a list, each once.
 
     Args:
         scenarios: a list of texts with commas, or one such text. Items are built-in names, scenario
             files, link traces, and folders of these. Patterns such as `"mobility/*"` or
-            `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"` are items, too.
-        source_of: returns the source of a name or file, with the changes to apply.
+            `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"` are items, too, and
+            so are loaded scenarios, their fields and data frames.
+        source_of: returns the source of a scenario, with the changes to apply.
 
     Raises:
-        CelltcpError: if an item is no scenario, or none can be loaded.
+        CelltcpError: if an item is no scenario, two have one name, or none can be loaded.
     """
-    is_from_folder: dict[str, bool] = {}
-    for item in itertools.chain.from_iterable(map(_split_argument, split_names(scenarios))):
-        for name, from_folder in _expand(item):
-            is_from_folder.setdefault(name, from_folder)
+    listed: dict[str, tuple[ScenarioSource, bool]] = {}
+    for item in [scenarios] if isinstance(scenarios, str) else scenarios:
+        if isinstance(item, str | Path):
+            for name, from_folder in _names_of(str(item)):
+                listed.setdefault(name, (source_of(name), from_folder))
+        elif (source := source_of(item)).name in listed:
+            raise CelltcpError(
+                f"scenarios: two are called {source.name!r}; allowed: names that differ (field name)"
+            )
+        else:
+            listed[source.name] = (source, False)
     sources = []
     left_out = []
-    for name, from_folder in is_from_folder.items():
-        source = source_of(name)
+    for name, (source, from_folder) in listed.items():
         try:
             _ = source.scenario
             sources.append(source)
@@ -82,15 +93,19 @@ def expand_scenarios(
     return ScenarioList(tuple(sources), tuple(left_out))
 
 
+def _names_of(text: str) -> Iterator[tuple[str, bool]]:
+    """Yields the names or files of a text with commas, each with whether it is from a folder.
+
+    A path may contain commas.
+    """
+    for item in [text] if Path(text).exists() else split_names(text):
+        yield from _expand(item)
+
+
 def split_names(names: str | Sequence[str]) -> list[str]:
     """Returns the names in a list, or in one text with commas, each once."""
     names = names.split(",") if isinstance(names, str) else names
     return list(dict.fromkeys(name.strip() for name in names if name.strip()))
-
-
-def _split_argument(argument: str) -> list[str]:
-    """Returns the names in an argument with commas; a path may contain commas."""
-    return [argument] if Path(argument).exists() else split_names(argument)
 
 
 def short_name(name: str) -> str:

@@ -98,8 +98,9 @@ def load_scenario(
 
     Args:
         what: a built-in name, also with variants (`NAME@VARIANT`, `NAME@A+B`), a scenario file
-            (`.toml`), a link trace of the downlink, a folder of results (its scenario), or a loaded
-            scenario. Relative paths in the changes of a loaded scenario start at its file's folder.
+            (`.toml`), its fields as a mapping (`{"path": {"rtt": 0.05}}`), a link trace of the downlink
+            (a file or a data frame), a folder of results (its scenario), or a loaded scenario. Relative
+            paths in the changes of a loaded scenario start at its file's folder.
         uplink: a link trace of the uplink. For `FILE.down` the default is `FILE.up` next to it, unless
             the direction or a field of `path.up` is given.
         duration: length of a run, such as `"60s"`, or a number of seconds.
@@ -113,7 +114,7 @@ def load_scenario(
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
-    what = _frame_as_file(what)
+    what = _with_file(what)
     options = {"column": column, "unit": unit, "direction": direction, **(reading or {})}
     overrides = _read_option_overrides(what, options)
     overrides += override_texts(changes)
@@ -176,7 +177,8 @@ class ScenarioSource:
     @property
     def name(self) -> str:
         """Built-in name, or path of the file."""
-        return self.what.name if isinstance(self.what, Scenario) else str(_frame_as_file(self.what))
+        loaded = _with_file(self.what)
+        return loaded.name if isinstance(loaded, Scenario) else str(loaded)
 
     @functools.cached_property
     def scenario(self) -> Scenario:
@@ -387,10 +389,12 @@ def _trace_overrides(link: str, options: Mapping[str, object]) -> list[str]:
     ]
 
 
-def _frame_as_file(what: ScenarioLike) -> str | Path | Scenario:
-    """Returns the path of a link trace for a data frame; other values unchanged."""
+def _with_file(what: ScenarioLike) -> str | Path | Scenario:
+    """Returns the path of a link trace for a data frame, and a scenario for its fields; else `what`."""
     if isinstance(what, str | Path | Scenario):
         return what
+    if isinstance(what, Mapping):
+        return read_scenario("", "scenario", Path(), override_texts(what))
     from celltcp.scenarios.data_frames import trace_file
 
     return trace_file(what)

@@ -16,8 +16,8 @@ table! {
         /// Node that sends; default "server". One of from and to may be the nodes of a UE with a count, as "machine-*": then
         /// there is such a flow for each of them.
         pub from: String = "server".to_owned(),
-        /// Node that receives; default "phone".
-        pub to: String = "phone".to_owned(),
+        /// Node that receives; default "phone", and "server" for flows from the phone.
+        pub to: String,
         /// Congestion control: a name, or a table of its name and parameters; default "cubic".
         pub cca: CcaChoice,
         /// Changes of the CCA while the flow runs, in the order of time; default none.

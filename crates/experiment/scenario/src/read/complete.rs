@@ -1,4 +1,4 @@
-//! Default names of scenarios, hops, links and flows.
+//! Default names of scenarios, hops, links and flows, and nodes that flows go to.
 
 use crate::model::Scenario;
 
@@ -32,5 +32,8 @@ pub(super) fn names(scenario: &mut Scenario, stem: &str) {
     }
     for (index, flow) in scenario.flows.iter_mut().enumerate() {
         name_if_empty(&mut flow.name, &|| format!("flow-{}", index + 1));
+        let is_from_phone = flow.from == "phone";
+        let receiver = if is_from_phone { "server" } else { "phone" };
+        name_if_empty(&mut flow.to, &|| receiver.to_owned());
     }
 }

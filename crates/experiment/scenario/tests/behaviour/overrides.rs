@@ -70,6 +70,18 @@ fn an_element_of_a_default_list_is_changed_and_the_next_is_new() {
 }
 
 #[test]
+fn a_flow_from_the_phone_goes_to_the_server() {
+    let ends = |changes: &[&str]| {
+        let flow = with("", changes).flows.swap_remove(0);
+        (flow.from, flow.to)
+    };
+    let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+    assert_eq!(ends(&[]), pair("server", "phone"));
+    assert_eq!(ends(&["flows.0.from=phone"]), pair("phone", "server"));
+    assert_eq!(ends(&["flows.0.from=gateway"]), pair("gateway", "phone"));
+}
+
+#[test]
 fn one_capacity_replaces_the_other() {
     let recorded = "[path.down]\ntrace = \"a.down\"\nformat = \"mahimahi\"";
     let constant = Capacity::constant(Rate::from_mbps(5.0));
