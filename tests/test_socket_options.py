@@ -10,7 +10,8 @@ import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.linux_lines import linux_line
-from celltcp.comparison.socket_options import socket_option_texts
+from celltcp.comparison.socket_options import BUFFER_OF_CAP, socket_option_texts
+from celltcp.scenarios.changes import Changes
 from drawn_causes import compared_with
 
 #: Default of net.core.rmem_max and net.core.wmem_max of Linux, bytes.
@@ -67,6 +68,22 @@ def test_twice_the_value_of_the_option_is_the_buffer_that_passes_it_in_each_roun
     after = socket_option_texts(ExplainedComparison(result).remedies[0].remedy.changes)
     assert float(after[0].split("or set ")[1].split(" ")[0]) > option
     assert in_unit(changes["tcp.receive_buffer_max"], "B") == 2 * option
+
+
+def test_the_option_in_place_of_a_cap_gives_the_window_of_the_cap() -> None:
+    draw = random.Random("cap")
+    for _ in range(3):
+        window, rtt_ms = draw.randint(60_000, 300_000), draw.choice([40, 80])
+        path: Changes = {"path.rtt": f"{rtt_ms}ms", "path.down.rate": "200Mbit/s"}
+        cap, option = (
+            ct.compare("steady-20-68", "cubic", 1, duration="8s", set={**path, field: f"{size}B"})
+            for field, size in (
+                ("tcp.receive_window_max", window),
+                ("tcp.receive_buffer_max", 2 * round(BUFFER_OF_CAP * window)),
+            )
+        )
+        goodput = cap.runs["goodput_mbps"].iloc[0]
+        assert option.runs["goodput_mbps"].iloc[0] == pytest.approx(goodput, rel=0.08)
 
 
 def test_a_window_that_is_lowered_needs_no_option_and_has_no_condition() -> None:

@@ -10,6 +10,10 @@ from celltcp.results.first_window import LARGEST_SEND_BUFFER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+#: SO_RCVBUF for each byte of a window that it caps: Linux doubles it, and announces two thirds of the
+#: memory for full packets.
+BUFFER_OF_CAP = 0.75
+
 #: Default of net.core.rmem_max and net.core.wmem_max, bytes (net/core/sock.c of Linux).
 _DEFAULT_MAX_BYTES = 212_992
 

@@ -84,11 +84,24 @@ def _windows(
         if changes:
             variant = int(factor != WINDOW_BDPS)
             yield Remedy(f"{against}{reason}", changes, variant=variant, family=_FAMILY)
-    in_flight = evidence.max_window(limit)
-    more = math.ceil(sessions * evidence.bdp / in_flight) if in_flight > 0 else 0
+    more = _connections_for_path(evidence, evidence.max_window(limit))
     if is_endless(evidence.workload) and sessions < more <= _MAX_SESSIONS:
         changes = (f"flows.{evidence.flow_index}.count={more}",)
         yield Remedy(f"{against}, by {more} connections", changes, linux=connections_line(more))
+
+
+def _connections_for_path(evidence: Evidence, in_flight: float) -> int:
+    """Returns how many connections with the window of the present ones fill the path; 0 if none do.
+
+    Args:
+        evidence: of the flow.
+        in_flight: maximum in flight of its connections together, bytes.
+    """
+    if not 0 < in_flight < math.inf or not evidence.goodput_mbps > 0:
+        return 0
+    # Where the window is not full all the time, the rate shows how much it carries.
+    needed = max(evidence.bdp / in_flight, evidence.capacity_mbps / evidence.goodput_mbps)
+    return math.ceil(evidence.sessions * needed)
 
 
 def _of_capture(evidence: Evidence) -> Remedy:
