@@ -1,5 +1,6 @@
 """Python takes settings as Python has them: tables, numbers of seconds; results have parts by name."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,28 @@ def test_lists_hold_fields_loaded_scenarios_and_names() -> None:
     assert len(ct.sweep([_FIELDS, other], {"path.rtt": [0.02, 0.04]}, **_SETTINGS).points) == 4
     with pytest.raises(ct.CelltcpError, match="scenarios: two are called 'scenario'"):
         ct.compare_all([_FIELDS, _FIELDS])
+
+
+def test_the_summary_has_no_percentile_of_too_few_values_and_marks_lower_bounds() -> None:
+    """Pages of 1 MB at 1 Mbit/s and with silence: some load, others never."""
+    page = {"kind": "page", "document": "100kB", "objects": 5, "object": "30kB", "gap": "1s"}
+    changes = {"flows.0.workload": page, "path.blackouts": [{"at": "6s", "duration": "9s"}]}
+    result = ct.compare("drive", ["cubic", "bbr"], 2, duration=10, set=changes)
+    for row in (result.summary.loc["bbr"], result.flow_summary.loc["bbr"].iloc[0]):
+        assert math.isnan(row["page_load_p99_s", "mean"])
+        assert row["page_load_s", "is_lower_bound"]
+        assert math.isnan(row["page_load_s", "ci95"])
+    assert "is_lower_bound" not in ct.compare("drive", **_SETTINGS).summary["goodput_mbps"]
+
+
+def test_the_text_of_a_comparison_names_the_undecided_needs() -> None:
+    """The same network for both, with a spread far larger than their difference."""
+    changes = {"path.loss": {"kind": "gilbert-elliott", "to_bad": 0.0005, "to_good": 0.05}}
+    result = ct.compare("drive", ["reno", "cubic"], 3, duration=8, set=changes)
+    verdict = result.verdicts["goodput"]
+    word = "undecided" if verdict.undecided else "leading"
+    assert f"{word}: " in repr(result)
+    assert "goodput" in repr(result).split(f"{word}: ")[1].split(";")[0]
 
 
 def test_values_of_a_wrong_type_are_named() -> None:

@@ -28,7 +28,7 @@ QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 
 def test_results_and_pictures_show_themselves_in_a_notebook() -> None:
     result = ct.compare("drive", ["cubic", "bbr"], 2, duration="3s")
-    assert repr(result).startswith("<Comparison drive: 2 runs of cubic, bbr; leading: ")
+    assert repr(result).startswith("<Comparison drive: 2 runs of cubic, bbr; ")
     assert "<table" in result._repr_html_()
     assert result.plot.ecdf()._repr_png_().startswith(b"\x89PNG")
     assert repr(result.results).startswith("<Results drive; rows: runs 4, flows 4, ")

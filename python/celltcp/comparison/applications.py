@@ -252,9 +252,9 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
 
 
 def without_few(metrics: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
-    """Returns the metrics of an application with NaN for the percentiles of too few values."""
+    """Returns metrics, also of the network, with NaN for the percentiles of too few values."""
     return {
-        name: [math.nan] * len(values) if has_too_few(name, metrics) else values
+        name: [math.nan] * len(values) if name in APP_METRICS and has_too_few(name, metrics) else values
         for name, values in metrics.items()
     }
 

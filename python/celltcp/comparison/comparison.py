@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import itertools
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +24,7 @@ from celltcp.comparison.metrics import (
     SHARE,
     WINDOWS,
 )
-from celltcp.comparison.runs import estimate_columns, identical_ccas, run_table
+from celltcp.comparison.runs import identical_ccas, run_table
 from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict
 from celltcp.results.tables import Results, RunTables
@@ -242,11 +241,14 @@ class Comparison(RunTables):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
-        import pandas as pd
+        """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA.
 
-        rows = {cca: estimate_columns(series) for cca, series in self.series().items()}
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
+        A metric of which a mean is a lower bound has a column `is_lower_bound`.
+        """
+        from celltcp.comparison.summary_frame import summary_frame
+
+        frame = summary_frame({(cca,): metrics for cca, metrics in self.series().items()})
+        return frame.set_index(frame.index.get_level_values(0).rename("cca"))
 
     @property
     def flow_summary(self) -> pd.DataFrame:
@@ -254,29 +256,19 @@ class Comparison(RunTables):
 
         A row per CCA and flow; NaN for metrics that it lacks, and for percentiles of too few values.
         """
-        import pandas as pd
-
-        from celltcp.comparison.applications import without_few
+        from celltcp.comparison.summary_frame import summary_frame
 
         network = (*METRICS, SHARE) if self.competing_flows else METRICS
         applications = {application.flow: application.metrics for application in self.applications}
         rows = {
-            (cca, flow.name): estimate_columns(
-                {
-                    **{metric: self.values_of(flow, cca, metric) for metric in network},
-                    **without_few(applications.get(flow.name, {}).get(cca, {})),
-                }
-            )
+            (cca, flow.name): {
+                **{metric: self.values_of(flow, cca, metric) for metric in network},
+                **applications.get(flow.name, {}).get(cca, {}),
+            }
             for cca in self.ccas
             for flow in FlowUnderTest.each(self.results.about)
         }
-        columns = list(dict.fromkeys(itertools.chain.from_iterable(rows.values())))
-        index = pd.MultiIndex.from_tuples(list(rows), names=["cca", "flow"])
-        return pd.DataFrame(
-            [[row.get(column, math.nan) for column in columns] for row in rows.values()],
-            index=index,
-            columns=pd.MultiIndex.from_tuples(columns),
-        )
+        return summary_frame(rows).rename_axis(["cca", "flow"])
 
     @property
     def recommendation(self) -> dict[str, list[str]]:
@@ -286,15 +278,19 @@ class Comparison(RunTables):
         under test does not compete. The list is empty for one run of a random scenario, and where the
         application's metrics contradict. Mixes of several flows are left out, as their CCAs compete.
         """
+        return {
+            need: list(verdict.ranked) if self.decides and not verdict.contradicted_by else []
+            for need, verdict in self._verdicts_of_needs.items()
+        }
+
+    @property
+    def _verdicts_of_needs(self) -> dict[str, Verdict]:
         has_needs = self.is_competing or QOE in self.requirements
         verdicts = {**(self.verdicts if has_needs else self.network_verdicts)}
         for stake in self.ranked_stakes:
             if stake.metric not in self.requirements.values():
                 verdicts[f"{stake.metric}:{stake.flow}"] = stake.verdict
-        return {
-            need: list(verdict.ranked) if self.decides and not verdict.contradicted_by else []
-            for need, verdict in verdicts.items()
-        }
+        return verdicts
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -590,10 +586,15 @@ class Comparison(RunTables):
 
     def __repr__(self) -> str:
         about = self.results.about
-        leading = self.recommendation.items() if len(self.ccas) > 1 else ()
-        best = ", ".join(f"{ccas[0]} for {name}" for name, ccas in leading if ccas)
-        runs = f"{count_text(about['runs'], 'run')} of {', '.join(self.ccas)}"
-        return f"<Comparison {about['name']}: {runs}{f'; leading: {best}' if best else ''}>"
+        text = f"{count_text(about['runs'], 'run')} of {', '.join(self.ccas)}"
+        verdicts = self._verdicts_of_needs.items() if len(self.ccas) > 1 and self.decides else ()
+        best = [f"{verdict.best} for {need}" for need, verdict in verdicts if verdict.best]
+        undecided = [need for need, verdict in verdicts if verdict.undecided]
+        if best:
+            text += f"; leading: {', '.join(best)}"
+        if undecided:
+            text += f"; undecided: {', '.join(undecided)}"
+        return f"<Comparison {about['name']}: {text}>"
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))

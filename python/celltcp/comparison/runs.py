@@ -226,18 +226,3 @@ def identical_ccas(
         own_runs = [(seeds[index], rows.get(runs[index])) for index in places]
         groups.setdefault(repr(own_runs), []).append(cca)
     return [group for group in groups.values() if len(group) > 1]
-
-
-def estimate_columns(series: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
-    """Returns mean and half width of the 95 % interval of each metric, as a row of a data frame.
-
-    A lower bound has no interval.
-    """
-    # Only data frames need the module.
-    from celltcp.comparison.applications import metric_estimates
-
-    return {
-        (metric, part): value
-        for metric, each in metric_estimates(series).items()
-        for part, value in (("mean", each.mean), ("ci95", each.half_width))
-    }
