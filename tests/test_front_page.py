@@ -128,7 +128,7 @@ def test_a_flow_for_which_all_are_as_good_needs_no_cca_of_its_own() -> None:
     assert [each.partition(" ")[0] for each in needs] == ["video", "input"]
 
 
-def test_what_is_undecided_sets_nothing_and_says_what_is_excluded() -> None:
+def test_what_is_undecided_sets_nothing_and_has_bounds() -> None:
     result = ct.compare("drive", ["cubic", "reno"], 2, duration="3s")
     undecided = [name for name, each in result.verdicts.items() if each.undecided]
     assert "balanced" in undecided
@@ -140,7 +140,7 @@ def test_what_is_undecided_sets_nothing_and_says_what_is_excluded() -> None:
 
     for finding in findings_of(result):
         if finding.question.removeprefix("Best for ") in undecided:
-            assert re.search(r"Excluded with 95 %: .* more than [\d.e-]+", finding.confidence)
+            assert re.search(r"With 95 % confidence .* at most [\d.e-]+", finding.confidence)
 
 
 def _part() -> Part:

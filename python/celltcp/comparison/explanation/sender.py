@@ -75,9 +75,10 @@ def slow_start(evidence: Evidence) -> Cause | None:
         return None
     window = evidence.scenario.get("tcp", {}).get("initial_window")
     window_text = f", from an initial window of {window} segments on" if window else ""
+    phase = "BBR's STARTUP" if evidence.is_bbr else "Slow start"
     return Cause(
         "slow_start",
-        f"Slow start took {percent_text(share)} of the time in which data were under way{window_text}.",
+        f"{phase} took {percent_text(share)} of the time in which data were under way{window_text}.",
         share,
     )
 

@@ -183,12 +183,12 @@ def _finding(
         return Finding(question, names[leader], effect, certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
     more = f"; {hint_text(verdict)}" if verdict.runs_needed else ""
-    excluded = "; ".join(
-        text for cca in verdict.undecided if (text := _excluded_text(ranking, leader, cca, names))
+    bounds = "; ".join(
+        text for cca in verdict.undecided if (text := _bounds_text(ranking, leader, cca, names))
     )
     certainty = f"undecided among {among}, by {basis}{ahead_text(verdict, names)}{more}"
-    if excluded:
-        certainty = f"{certainty}. Excluded with 95 %: {excluded}"
+    if bounds:
+        certainty = f"{certainty}. With 95 % confidence {bounds}"
     return Finding(
         question, f"{names[leader]}?", f"{lead}{gap}{reversal}", certainty, "undecided", shades[leader]
     )
@@ -205,16 +205,16 @@ def _means_text(comparison: Comparison, cca: str, ranking: _Ranking) -> str:
     return f"{text}, {metric_text(GOODPUT, comparison.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
 
 
-def _excluded_text(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
-    """Returns the differences that the 95 % interval excludes; empty without an interval."""
+def _bounds_text(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
+    """Returns how far two CCAs are apart at most, by the 95 % interval; empty without an interval."""
     gap = metric_gap(ranking.metric, ranking.values[leader], ranking.values[other])
     if gap.ci95 is None:
         return ""
     words = words_of(ranking.metric)
     mean = ranking.sign * gap.mean
     ahead, behind = (words.factor * each for each in (mean + gap.ci95, gap.ci95 - mean))
-    text = f"{names[leader]} more than {words.with_unit(f'{ahead:.2g}')} ahead of {names[other]}"
-    return f"{text}, or more than {words.with_unit(f'{behind:.2g}')} behind" if behind > 0 else text
+    text = f"{names[leader]} is at most {words.with_unit(f'{ahead:.2g}')} ahead of {names[other]}"
+    return f"{text}, and at most {words.with_unit(f'{behind:.2g}')} behind" if behind > 0 else text
 
 
 def _lead_text(ranking: _Ranking, best: str, other: str) -> str:

@@ -25,6 +25,8 @@ _DEFAULTS = {"loss_good": 0.0, "loss_bad": 1.0}
 _MIN_TIMEOUTS = 3
 #: Share of the rate of the link below which a sender meets notably fewer bursts a second.
 _MAX_SLOW_SHARE = 0.7
+#: Share of the rate of the link below which senders have no figures of their own.
+_MIN_PRINTED_SHARE = 0.01
 
 
 def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
@@ -43,18 +45,17 @@ def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     to_good = float(model["to_good"])
     if not stuck and not slow and to_good * _MIN_TIMEOUTS > 1:
         return []
-    not_yet = f"not in {count_text(len(results.lineups), 'run')}, but perhaps in more"
+    not_yet = f"none did in {count_text(len(results.lineups), 'run')}; more may show one"
     length = f"{1 / to_good:.3g} packets on average" if to_good > 0 else "packets"
     over_time = over_time_change(scenario)
     if over_time:
         over_time = (
-            f"; fades last for a time: --set {shlex.quote(over_time)} has those, which any sender "
-            "meets as often a second"
+            f"; --set {shlex.quote(over_time)} has bursts that last for a time, as fades do, and that any "
+            "sender meets as often"
         )
     return [
-        f"bursts of {field} last for {length}, as measured at a full rate: under any congestion "
-        f"control none ends while a sender waits for time-outs ({stuck or not_yet}), and a sender "
-        f"below the rate of the link meets fewer a second{slow}{over_time}"
+        f"bursts of {field} last for {length}, however long these take: under any congestion control "
+        f"none ends while a sender waits for time-outs ({stuck or not_yet}){slow}{over_time}"
     ]
 
 
@@ -90,7 +91,7 @@ def _stuck_text(results: Results) -> str:
 
 
 def _slow_text(results: Results, field: str, packets_per_s: float) -> str:
-    """Returns the CCAs that send far below the rate of the link, with their shares; or empty."""
+    """Returns a clause on CCAs that send far below the rate of the link, with their shares; or empty."""
     shares: dict[str, list[float]] = {}
     columns = ("run", "ue", "segments", "duration_s")
     # Those of the uplink count ACKs, unless data are sent there.
@@ -105,7 +106,11 @@ def _slow_text(results: Results, field: str, packets_per_s: float) -> str:
         for each, mean in means.items()
         if mean < _MAX_SLOW_SHARE
     ]
-    return f" ({', '.join(slow)} of that rate)" if slow else ""
+    text = f"{', '.join(slow)} of its rate"
+    if len(slow) > 1 and max(means.values()) < _MIN_PRINTED_SHARE:
+        text = f"all sent below {100 * _MIN_PRINTED_SHARE:.0f} % of its rate"
+    clause = f", and a sender below the rate of the link meets fewer a second ({text})"
+    return clause if slow else ""
 
 
 def _models(path: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], float]]:
