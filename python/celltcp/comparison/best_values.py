@@ -58,6 +58,12 @@ def is_condition(field: str) -> bool:
     return _CONDITION.match(field) is not None
 
 
+def tail_metrics(metric: str) -> list[str]:
+    """Returns the 99th percentile and the maximum of a metric that is a percentile."""
+    names = dict.fromkeys(re.sub(r"_p\d+(?=_)", tail, metric) for tail in ("_p99", "_max"))
+    return [name for name in names if name != metric]
+
+
 class Choice(NamedTuple):
     """Value of the varied fields, combined with a congestion control."""
 
@@ -212,8 +218,7 @@ class FieldRanking:
 
     def tail_values(self, stake: Stake) -> list[dict[str, list[float]]]:
         """Returns the 99th percentiles and maxima of all choices for a stake of percentiles."""
-        names = dict.fromkeys(re.sub(r"_p\d+(?=_)", tail, stake.metric) for tail in ("_p99", "_max"))
-        tails = (self.application_values(stake.flow, name) for name in names if name != stake.metric)
+        tails = (self.application_values(stake.flow, name) for name in tail_metrics(stake.metric))
         return [
             values
             for values in tails

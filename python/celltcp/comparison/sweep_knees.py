@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from celltcp.results.statistics import Estimate, estimate, runs_to_decide
 
 if TYPE_CHECKING:
-    from celltcp.comparison.best_values import FieldRanking
     from celltcp.comparison.stakes import Stake
 
 #: Minimum height of a knee above the line between the ends of the front, with both ranges scaled to 1.
@@ -33,14 +32,25 @@ class Knee(NamedTuple):
     runs_needed: int | None = None
 
 
-def knee_of(ranking: FieldRanking, front: Sequence[str], other: Stake, goodput: Stake) -> Knee:
+class Choices(Protocol):
+    """Choices by their names, with the tails of a metric of percentiles."""
+
+    @property
+    def choices(self) -> Mapping[str, object]:
+        """The choices by their names."""
+
+    def tail_values(self, stake: Stake) -> Sequence[Mapping[str, Sequence[float]]]:
+        """Returns the 99th percentiles and maxima of all choices for a stake of percentiles."""
+
+
+def knee_of(ranking: Choices, front: Sequence[str], other: Stake, goodput: Stake) -> Knee:
     """Returns the knee of a front: the choice that is farthest above the line between both ends.
 
     A knee is decided if the 95 % intervals over the runs have its height above the minimum, no rival
     far above it, and its times below those of the end with most goodput.
 
     Args:
-        ranking: ranking of the choices.
+        ranking: the choices, as of a sweep.
         front: names of the choices, the best one by the other metric first.
         other: stake in the other metric.
         goodput: stake in goodput.
@@ -115,7 +125,7 @@ def _scaled(front: Sequence[str], stake: Stake) -> dict[str, list[float]]:
 
 
 def _tail_evidence(
-    ranking: FieldRanking, front: Sequence[str], other: Stake, name: str, most: str
+    ranking: Choices, front: Sequence[str], other: Stake, name: str, most: str
 ) -> list[Estimate]:
     """Returns by how much the longest times of a choice are below those with most goodput, as logs.
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS
 from celltcp.comparison.min_differences import min_difference
-from celltcp.comparison.sweep_knees import Knee, knee_of
+from celltcp.comparison.sweep_knees import Choices, Knee, knee_of
 from celltcp.results.statistics import NEGLIGIBLE
 
 if TYPE_CHECKING:
-    from celltcp.comparison.best_values import FieldRanking
     from celltcp.comparison.stakes import Stake
 
 #: Share of the highest goodput that no delay of a larger factor is worth.
@@ -40,7 +39,7 @@ class TradeOff(NamedTuple):
 
 
 def trade_off_of(
-    ranking: FieldRanking,
+    ranking: Choices,
     stakes: Sequence[Stake],
     simplest: Simplest,
     unusable: Collection[str] = (),
@@ -48,7 +47,7 @@ def trade_off_of(
     """Returns the trade-off of goodput and another metric; None if the choices have none.
 
     Args:
-        ranking: ranking of the choices.
+        ranking: the choices, as of a sweep.
         stakes: stakes of the flows.
         simplest: function for the choice that changes fewest settings of those as good as one.
         unusable: choices that are left out, as an application fails with them.

@@ -17,6 +17,7 @@ from celltcp.comparison.explanation.metric_changes import (
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.start_up_frames import MIN_LATE_FRAMES
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, values_of
+from celltcp.comparison.explanation.value_knees import knee_of_values
 from celltcp.comparison.harm import failing_under
 from celltcp.comparison.metrics import (
     GOODPUT,
@@ -92,6 +93,11 @@ class Alternative(NamedTuple):
     def changes(self) -> tuple[str, ...]:
         """Changes of fields of the scenario, as `field=value`."""
         return () if self.remedy is None else self.remedy.remedy.changes
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Fields of the scenario that it changes."""
+        return tuple(each.partition("=")[0] for each in self.changes)
 
     @property
     def changes_text(self) -> str:
@@ -420,7 +426,8 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
     """Returns the alternative of each place with the largest gain less losses.
 
     Of the congestion controls alone that is the one to set, where one is, unless a remedy of their
-    place is better. Of those as good it is the one with the fewest changes.
+    place is better. Of those as good it is the one with the fewest changes. Of several values of a
+    field that is the knee.
     """
     best = []
     for _, group in itertools.groupby(shown[1:], key=lambda each: each.places):
@@ -437,17 +444,17 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
         if candidates:
             largest = max(each.net_gain for each in candidates)
             alike = [each for each in candidates if largest - each.net_gain < need.min_gain]
-            best.append(
-                min(
-                    alike,
-                    key=lambda each: (
-                        each.remedy is not None,
-                        -each.other_gain,
-                        len(each.changes),
-                        -need.signed_mean(each),
-                    ),
-                )
+            chosen = min(
+                alike,
+                key=lambda each: (
+                    each.remedy is not None,
+                    -each.other_gain,
+                    len(each.changes),
+                    -need.signed_mean(each),
+                ),
             )
+            knee = knee_of_values(need, chosen, [shown[0], *candidates])
+            best.append(chosen if knee is None else knee.best)
     return best
 
 

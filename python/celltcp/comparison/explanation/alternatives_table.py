@@ -9,6 +9,7 @@ from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.explanation.alternatives import application_of
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
+from celltcp.comparison.explanation.value_knees import knee_of_values
 from celltcp.comparison.linux_lines import cca_line, with_node
 from celltcp.comparison.metrics import (
     APP_METRICS,
@@ -132,7 +133,15 @@ class AlternativesTable:
         """
         is_set = self._need.chosen is not None
         best = (each for each in self.recommended if each.remedy is not None or not is_set)
-        return list(dict.fromkeys(line for each in best for line in self.lines_of(each)))
+        lines = (line for each in best for line in (*self.lines_of(each), self._knee_text(each)))
+        return list(dict.fromkeys(filter(None, lines)))
+
+    def _knee_text(self, alternative: Alternative) -> str:
+        """Returns the values of a field of which the runs do not say which is the knee, or empty."""
+        knee = knee_of_values(self._need, alternative, self.shown)
+        if knee is None or not knee.undecided:
+            return ""
+        return f"{knee.undecided}, knee undecided in {runs_text(self.run_count)}"
 
     def lines_of(self, alternative: Alternative) -> list[str]:
         """Returns the lines that set an alternative, with its CCA where that is another one."""

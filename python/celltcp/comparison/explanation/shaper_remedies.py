@@ -56,7 +56,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
         rates = (low, *between, middle, high)
         swept = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
         # The ends come first, should the budget not suffice for those between.
-        tried = [swept[0], *reversed(swept[1:-1])]
+        tried = [swept[0], *reversed(swept[1:])]
     hop = f"path.wired.{len(hops) - 1}"
     present, queue = hops[-1].get("rate"), hops[-1].get("queue")
     # A hop with a rate that varies, or a lower one, is a link of its own, and no place for a shaper.
