@@ -12,6 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.applications import Application, is_lower_bound
+from celltcp.comparison.explanation.answer import rankings_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.report.findings import _lead_text, _Ranking, findings_of
@@ -169,3 +170,40 @@ def test_of_ccas_with_as_many_complete_transfers_the_faster_ones_are_best() -> N
     assert application.means("completed_share") == [1.0, 1.0, 0.0, 1.0]
     assert stake.verdict.leader in ("bbr", "hybla")
     assert "cubic:hystart=off" not in {*stake.verdict.tied, *stake.verdict.undecided}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_that_all_last_until_the_end_rank_by_those_that_are_complete(seed: int) -> None:
+    """The last part of each run is cut, so that its time is the length of the run whatever the CCA."""
+    draw = random.Random(seed)
+
+    def metrics(counts: Sequence[int]) -> dict[str, list[float]]:
+        return {
+            "transfers": [5.0] * len(counts),
+            "completion_s": [END_S / 2 if count else math.nan for count in counts],
+            "completion_max_s": [END_S] * len(counts),
+            "completion_least_s": [END_S] * len(counts),
+            "completed_share": [count / 5 for count in counts],
+        }
+
+    some, none = [draw.choice([3, 4]) for _ in range(5)], [0] * 5
+    parts = Application("flow-1", {"none": metrics(none), "some": metrics(some)}, is_divided=True)
+    assert parts.bounds("completion_max_s") == {"none", "some"}
+    assert parts.ranking.metric == "completed_share"
+    assert parts.verdict(random=True).best == "some"
+
+
+def test_shares_of_complete_transfers_have_their_times() -> None:
+    changes: Changes = {
+        "path.loss": "0.001",
+        "flows.0.count": 5,
+        "flows.0.workload": {"kind": "bulk", "bytes": "4MB"},
+    }
+    result = ct.compare("steady-20-68", "cubic,bbr", 3, duration="8.5s", set=changes)
+    (of_parts,) = result.applications
+    assert of_parts.ranking.metric == "completed_share"
+    (text,) = rankings_of(result)
+    share, last, complete = re.split(r"\. (?=[A-Z])", text)
+    assert "(share of complete transfers)" in share
+    assert re.fullmatch(r"Time until the last one: cubic ≥ 8\.\d+ s, bbr ≥ 8\.\d+ s", last)
+    assert re.fullmatch(r"Mean time of the complete ones: (cubic|bbr) [78]\.\d+ s.*", complete)

@@ -97,12 +97,21 @@ def test_explain_tries_bursts_over_time_with_every_congestion_control() -> None:
     )
     found = re.search(r"--set '(path\.loss)=(\{.*\})' has bursts", note)
     assert found is not None
-    over_time = ct.compare(
-        "steady-20-68", "cubic,bbr", 3, duration="200s", set={**changes, found[1]: found[2]}
-    )
-    assert _warnings(over_time) == []
-    (application,) = over_time.applications
-    times_s = [estimate(application.values("completion_s")[cca]).mean for cca in ("cubic", "bbr")]
-    tried = re.search(r"Tried with those, in 3 runs: .* cubic ([\d.]+) s, bbr ([\d.]+) s$", note)
-    assert tried is not None
-    assert [float(each) for each in tried.groups()] == pytest.approx(times_s, rel=1e-3)
+    parts = {"flows.0.count": 5, "flows.0.workload.bytes": "1MB"}
+    texts = note.split(" Tried with those")[1:]
+    assert "flows.0.count=5 and flows.0.workload.bytes=1MB" in texts[1]
+    for text, divided in zip(texts, ({}, parts), strict=True):
+        over_time = ct.compare(
+            "steady-20-68",
+            "cubic,bbr",
+            3,
+            duration="200s",
+            set={**changes, found[1]: found[2], **divided},
+        )
+        assert _warnings(over_time) == []
+        (application,) = over_time.applications
+        times = application.values("completion_max_s")
+        times_s = [estimate(times[cca]).mean for cca in ("cubic", "bbr")]
+        tried = re.search(r", in 3 runs: .* cubic ([\d.]+) s, bbr ([\d.]+) s\.?$", text)
+        assert tried is not None
+        assert [float(each) for each in tried.groups()] == pytest.approx(times_s, rel=1e-3)

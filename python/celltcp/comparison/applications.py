@@ -176,6 +176,9 @@ class Application(NamedTuple):
         )
         if times.leader is None or times.leader not in shares.ranked:
             return False
+        if times.are_all_tied and len(self.bounds(metric)) == len(self.metrics):
+            # All lasted until the end, which says nothing of the time that each would take.
+            return False
         share_decides = shares.best is not None and not shares.are_all_tied
         return not times.undecided or not share_decides
 
@@ -274,7 +277,7 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     if metric is None:
         return False
     unfinished = _unfinished_share(name, metric, metrics)
-    if name in (LEAST_COMPLETION, "response_s", "page_load_s"):
+    if name in (LEAST_COMPLETION, LAST_COMPLETION, "response_s", "page_load_s"):
         return unfinished > 0
     above = 1.0 - (metric.percentile or 0.0) / 100.0
     return unfinished > _MAX_UNKNOWN * above
@@ -283,7 +286,7 @@ def is_lower_bound(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
 def _unfinished_share(name: str, metric: AppMetric, metrics: Mapping[str, Sequence[float]]) -> float:
     """Returns the share of units that count with their age in a metric; 0 for metrics without ages."""
     kind, is_mean = metric.kind or name, metric.percentile is None
-    if name == LEAST_COMPLETION or (name in TRANSFERS and not is_mean):
+    if name in (LEAST_COMPLETION, LAST_COMPLETION) or (name in TRANSFERS and not is_mean):
         return 1.0 - estimate(metrics.get(COMPLETED_SHARE, [1.0])).mean
     age = AGES.get(kind)
     if age == FRAME_AGE and not metric.is_count:

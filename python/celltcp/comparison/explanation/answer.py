@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.choices import (
@@ -13,7 +14,7 @@ from celltcp.comparison.choices import (
     on_flow,
 )
 from celltcp.comparison.harm import harm_text, harms_of
-from celltcp.comparison.metrics import GOODPUT, mean_texts, sign_of
+from celltcp.comparison.metrics import COMPLETED_SHARE, GOODPUT, mean_texts, sign_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
@@ -109,7 +110,21 @@ def _ranking_text(comparison: Comparison, choice: Choice) -> str:
         columns = {name: {cca: comparison.values(cca, name) for cca in ranked} for name in metrics}
         bounds = ()
     ranked = sorted(ranked, key=order, reverse=True)
-    return f"For {choice.need}: {cca_texts(ranked, names, columns, bounds)}."
+    times = _times_text(comparison, choice) if choice.metric == COMPLETED_SHARE else ""
+    return f"For {choice.need}: {cca_texts(ranked, names, columns, bounds)}.{times}"
+
+
+def _times_text(comparison: Comparison, choice: Choice) -> str:
+    """Returns a sentence with the times of transfers, of which some were cut off at the end."""
+    (application,) = (each for each in comparison.applications if each.flow in choice.flows[:1])
+    metric, names = application.completion_metric, labels(comparison.ccas)
+    ccas = [cca for cca in comparison.ranked_ccas if application.values(metric)[cca]]
+    all_text = cca_texts(ccas, names, {metric: application.values(metric)}, application.bounds(metric))
+    complete = application.values("completion_s")
+    ccas = [cca for cca in ccas if not math.isnan(estimate(complete[cca]).mean)]
+    mean_text = cca_texts(ccas, names, {"completion_s": complete}, ())
+    of_complete = f" Mean time of the complete ones: {mean_text}." if ccas else ""
+    return f" Time until the last one: {all_text}.{of_complete}"
 
 
 def _signed_mean(comparison: Comparison, metric: str, cca: str) -> float:

@@ -13,30 +13,48 @@ from celltcp.results.warnings.packet_bursts import over_time_change, packet_burs
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.trials import Trials
 
 
-def bursts_over_time_text(trials: Trials, comparison: Comparison, scenario: Mapping[str, Any]) -> str:
+def bursts_over_time_text(
+    trials: Trials,
+    comparison: Comparison,
+    scenario: Mapping[str, Any],
+    tried: Sequence[ProposedRemedy],
+) -> str:
     """Returns every CCA's value with bursts over time as text; empty without a warning or a trial.
+
+    Parallel connections that were tried are tried with them, too, as each meets the same bursts.
 
     Args:
         trials: trials on the scenario of the results, with a budget.
         comparison: comparison of the results.
         scenario: scenario of the results, parsed from its file.
+        tried: remedies that were tried.
     """
     change = over_time_change(scenario)
     if not change or not packet_bursts(comparison.results, scenario):
         return ""
-    remedy = Remedy("bursts of losses that last for packets", (change,))
-    after = trials.after(ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario))
-    if after is None:
-        return ""
-    runs = runs_text(int(after.results.about["runs"]))
-    return f". Tried with those, in {runs}: {'; '.join(_metric_texts(after))}"
+    parallel = next((changes for each in tried if _is_parallel(changes := each.remedy.changes)), ())
+    texts = []
+    for changes in dict.fromkeys(((), parallel)):
+        remedy = Remedy("bursts of losses that last for packets", (change, *changes))
+        after = trials.after(ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario))
+        if after is not None:
+            runs = runs_text(int(after.results.about["runs"]))
+            with_text = f" and {' and '.join(changes)}" if changes else ""
+            metrics = "; ".join(_metric_texts(after))
+            texts.append(f". Tried with those{with_text}, in {runs}: {metrics}")
+    return "".join(texts)
+
+
+def _is_parallel(changes: Sequence[str]) -> bool:
+    """Returns whether changes of fields divide a flow among connections."""
+    return any(each.partition("=")[0].endswith(".count") for each in changes)
 
 
 def _metric_texts(comparison: Comparison) -> list[str]:
