@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.alike import with_ranges
+from celltcp.comparison.explanation.alike import in_order, with_ranges
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
@@ -21,6 +22,7 @@ _CCAS = ["cubic", "bbr", "reno"]
         (["5 of 6 639 segments", "5 of 6 640 segments"], "5 of 6 639 to 6 640 segments"),
         (["0.98 s", "1.10 s", "0.97 s"], "0.97 to 1.10 s"),
         (["bbr3 of part1: 2 %", "bbr3 of part1: 3 %"], "bbr3 of part1: 2 to 3 %"),
+        (["97 ±1.4 %", "90 ±2.8 %"], "90 ±2.8 to 97 ±1.4 %"),
         (["1 time-out", "2 time-outs"], None),
         (["on part1: 2 %", "on part2: 2 %"], None),
     ],
@@ -29,6 +31,13 @@ def test_numbers_that_differ_are_ranges_and_names_are_not(
     texts: list[str], expected: str | None
 ) -> None:
     assert with_ranges(texts) == expected
+
+
+def test_metrics_of_ccas_that_are_alike_are_in_the_order_of_their_names() -> None:
+    assert in_order(["9.7 ±1.4 % late, RTT 40 ms", "9.0 ±2.8 % late, RTT 40 ms"]) == (
+        "9.7 ±1.4 and 9.0 ±2.8 % late, RTT 40 ms"
+    )
+    assert in_order(["3 ms", "1 ms", "3 ms"]) == "3, 1 and 3 ms"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -49,7 +58,8 @@ def test_ccas_that_tie_for_the_same_causes_have_one_block(seed: int) -> None:
     explained = ExplainedComparison(ct.compare("steady-20-68", _CCAS, 3, duration="120s", set=changes))
     assert len(explained.distinct_ccas) > 1
     (block,) = explained.blocks
-    ccas, _, figures = block[0].partition(" (alike): ")
+    ccas, order, figures = re.split(r" \(alike(; figures in this order)?\): ", block[0])
+    assert bool(order) == (" and " in figures)
     assert sorted(ccas.split(", ")) == sorted(_CCAS)
     assert figures.startswith("share of late frames ")
     assert "as good as" not in block[0]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from celltcp.results.statistics import MARGIN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from celltcp.comparison.explanation.explained_cca import ExplainedCca
 
-#: Number in a text, with a space before each group of three digits; no part of a name.
-_NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?")
+#: Number in a text, with a space before each group of three digits, and with its interval; no part of a
+#: name.
+_NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?(?: ±\d+(?:\.\d+)?)?")
 #: Maximum difference of the shares of the segments that alike congestion controls send again.
 _MAX_RESENT_DIFFERENCE = 0.01
 #: Minimum weight of a cause that distinguishes congestion controls, and minimum difference of weights.
@@ -70,13 +71,29 @@ def _are_close(value: float, other: float) -> bool:
 
 def with_ranges(texts: Sequence[str]) -> str | None:
     """Returns texts that differ by their numbers as one, with ranges; None for other differences."""
+    return _joined(texts, _range_text)
+
+
+def in_order(texts: Sequence[str]) -> str | None:
+    """Returns texts that differ by their numbers as one, with all numbers in the order of the texts.
+
+    None for other differences.
+    """
+    return _joined(texts, lambda numbers: f"{', '.join(numbers[:-1])} and {numbers[-1]}")
+
+
+def _joined(texts: Sequence[str], join: Callable[[Sequence[str]], str]) -> str | None:
+    """Returns texts that differ by their numbers as one, with joined numbers where these differ."""
     if len({_NUMBER.sub("#", text) for text in texts}) != 1:
         return None
-    parts = _NUMBER.split(texts[0])
-    result = parts[0]
     columns = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
-    for numbers, part in zip(columns, parts[1:], strict=True):
-        ordered = sorted(set(numbers), key=lambda number: float(number.replace(" ", "")))
-        result += ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
-        result += part
-    return result
+    numbers = (each[0] if len(set(each)) == 1 else join(each) for each in columns)
+    return _NUMBER.sub(lambda _: next(numbers), texts[0])
+
+
+def _range_text(numbers: Sequence[str]) -> str:
+    low, high = (
+        extreme(numbers, key=lambda number: float(number.partition(" ±")[0].replace(" ", "")))
+        for extreme in (min, max)
+    )
+    return f"{low} to {high}"

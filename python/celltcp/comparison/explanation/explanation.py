@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
-from celltcp.comparison.explanation.alike import alike_groups, with_ranges
+from celltcp.comparison.explanation.alike import alike_groups, in_order, with_ranges
 from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
@@ -496,11 +496,14 @@ class ExplainedComparison:
         identical = [cca for each in group for cca in self._identical_ccas(each.cca)]
         ccas_text = ", ".join(names[cca] for cca in identical)
         metrics = [each.metrics_text(has_capacity_bound=self._has_capacity_bound) for each in group]
+        metrics_text = in_order(metrics) if alike else metrics[0]
         if alike:
-            ccas_text += " (alike)"
+            ccas_text += " (alike; figures in this order)" if len({*metrics}) > 1 else " (alike)"
         elif 1 < len(identical) == len(self.comparison.ccas):
             ccas_text += " (the same under all)"
-        text = f"{ccas_text}{flow_text}: {with_ranges(metrics) or metrics[0]}"
+        if metrics_text is None:
+            metrics_text = "; ".join(metrics)
+        text = f"{ccas_text}{flow_text}: {metrics_text}"
         are_leading = any(each.standing.leads for each in alike)
         is_known = is_ranked and standing.is_as_good is not None
         if not is_known and standing.leader not in (None, *identical) and not are_leading:
