@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis import MIN_CCA_CONFIDENCE
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.messages import large_messages, messages_of, size_spread
@@ -15,8 +16,6 @@ from celltcp.pcap.diagnosis.requests import Requests
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
 _MIN_LIMITED_SHARE = 0.05
-#: Minimum confidence of a CCA for a scenario.
-_MIN_CONFIDENCE = 0.5
 #: Defaults of the maximum receive buffer and send buffer, bytes.
 _RECEIVE_BUFFER = 6 * 2**20
 _SEND_BUFFER = 4 * 2**20
@@ -84,7 +83,7 @@ def endpoint_settings(
 
 def likely_cca(row: Mapping[Any, Any]) -> str | None:
     """Returns the CCA that a capture shows; None if it shows none with enough confidence."""
-    is_likely = row["cca"] != "unknown" and row["cca_confidence"] >= _MIN_CONFIDENCE
+    is_likely = row["cca"] != "unknown" and row["cca_confidence"] >= MIN_CCA_CONFIDENCE
     return str(row["cca"]) if is_likely else None
 
 

@@ -70,7 +70,8 @@ def plot_connection(
     sequence, flight, rate, rtt = picture.subplots(4, 1, sharex=True, height_ratios=[4, 1.3, 1.3, 1.3])
     _draw_sequence(sequence, segments, up)
     sent = segments[segments["up"] == up]
-    draw_series(flight, sent["t_s"], sent["in_flight"] / 1e3, color=NEW, lw=0.9)
+    in_flight = sent["in_flight"] / 1e3
+    draw_series(flight, sent["t_s"], in_flight, color=NEW, lw=0.9, drawstyle="steps-post")
     flight.set_ylabel("in flight, kB")
     draw_intervals(rate, rtt, intervals)
     for kind, group in losses[losses["up"] == up].groupby("kind"):
@@ -167,7 +168,7 @@ def _over_time(analyses: CaptureAnalyses, rows: pd.DataFrame) -> Figure:
     columns = picture.subplots(3, len(rows), sharex="col", squeeze=False).T
     for (rate, flight, rtt), (_, row) in zip(columns, rows.iterrows(), strict=True):
         up = int(row["direction"] == "up")
-        intervals = connection_rows(analyses.intervals, row, up)
+        intervals = with_silences(connection_rows(analyses.intervals, row, up))
         draw_intervals(rate, rtt, intervals)
         draw_series(flight, intervals["t_s"], intervals["in_flight_max"] / 1e3, color=NEW, lw=0.9)
         draw_series(flight, intervals["t_s"], intervals["window_min"] / 1e3, color=_WINDOW, lw=0.9)

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from celltcp.pcap import CaptureAnalyses
-from celltcp.pcap.analysis import REPAIRS, mean_mbps, waited_s
+from celltcp.pcap.analysis import REPAIRS, connection_rows, mean_mbps, waited_s
+from celltcp.pcap.diagnosis.evidence import path_rtts_ms
 from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, UNDECIDED
 from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.trains import link_rate
@@ -56,6 +57,22 @@ def _losses(row: Row) -> str:
     return " ".join(f"{count}{letter}" for letter, count in counts.items() if count)
 
 
+def _mean_and_p95(row: Row, least_ms: float) -> str:
+    """Returns mean and 95th percentile of the RTT of the path beyond a least one, ms; empty without."""
+    rtts_ms = [row[name] - least_ms for name in ("path_rtt_mean_ms", "path_rtt_p95_ms")]
+    return "" if any(map(math.isnan, rtts_ms)) else "/".join(f"{max(ms, 0):.0f}" for ms in rtts_ms)
+
+
+def _path_rtts(analyses: CaptureAnalyses, row: Row) -> Row:
+    """Returns mean and 95th percentile of the path's RTT, ms; those of intervals but at the sender."""
+    mean_ms, p95_ms = row["far_rtt_mean_ms"], row["far_rtt_p95_ms"]
+    if row["place"] != "sender":
+        intervals = connection_rows(analyses.intervals, row, int(row["direction"] == "up"))
+        rtts_ms = path_rtts_ms(intervals, row["place"])
+        mean_ms, p95_ms = rtts_ms.mean(), rtts_ms.quantile(0.95)
+    return {"path_rtt_mean_ms": float(mean_ms), "path_rtt_p95_ms": float(p95_ms)}
+
+
 #: Letters of losses, with their meanings.
 _LETTERS = {
     "c": "c congestion",
@@ -75,6 +92,8 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "Mbit/s": (True, lambda row: _number(mean_mbps(row), 2)),
     "link\nMbit/s": (True, lambda row: str(link_rate(row) or "")),
     "min RTT\nms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
+    "RTT ms\nmean/95 %": (True, lambda row: _mean_and_p95(row, 0.0)),
+    "queue ms\nmean/95 %": (True, lambda row: _mean_and_p95(row, row["rtt_min_ms"])),
     "sent\nagain %": (True, _retransmitted_percent),
     "losses": (True, _losses),
     "sent again\nin vain": (True, lambda row: str(row["spurious"] or "")),
@@ -105,7 +124,9 @@ _DROPPABLE = (
     "sent again\nin vain",
     "CCA",
     "s",
+    "queue ms\nmean/95 %",
     "sent\nagain %",
+    "RTT ms\nmean/95 %",
     "min RTT\nms",
 )
 
@@ -118,7 +139,7 @@ def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
     ]
     if not rows:
         return
-    shown = rows[:max_rows] if max_rows else rows
+    shown = [row | _path_rtts(analyses, row) for row in (rows[:max_rows] if max_rows else rows)]
     names_files = len(analyses.summaries) > 1
     Terminal(_PIPE_WIDTH).print_table(_connections_table(shown, names_files))
     if (limits := _limits_table(shown, names_files)) is not None:

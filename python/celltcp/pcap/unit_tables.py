@@ -124,8 +124,8 @@ def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
     if error_s >= _MIN_ERROR_S:
         count = int((units["error_s"] > 0).sum())
         click.echo(
-            f"{noun}: {count} came as one with others, cut at equal shares of their data: the standard "
-            f"error of their delays is up to {time_text(error_s)}"
+            f"{noun}: {count} came as one with others, cut by sizes and what was sent before the next: "
+            f"the standard error of their delays is up to {time_text(error_s)}"
         )
     if not causes:
         return

@@ -11,7 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import records
-from celltcp.pcap.diagnosis.messages import Messages, messages_of
+from celltcp.pcap.diagnosis.messages import NORMAL_DECILE, Messages, messages_of
+from celltcp.pcap.frame_ends import frame_ends
 from celltcp.pcap.outcome import UNIT_COLUMNS
 
 #: Names of units of work, as `celltcp.comparison.units_of_work` has them.
@@ -29,6 +30,13 @@ _MAX_AFTER_HANDSHAKE_S = 0.005
 _MIN_AFTER_START, _KEY_FRAME_SHARE = 10, 0.003
 #: Part of an interval by which frames may be due later than that: applications drift.
 _MAX_DRIFT = 0.05
+#: Minimum part of an outage whose data follow, beside those of the time in which they do: outages.
+_MIN_CAUGHT_UP, _MAX_CATCH_UP = 0.5, 4
+#: Maximum part of an interval by which frames may be early.
+_MAX_EARLY = 0.1
+#: Maximum number of messages after one that show when it was due, and standard deviations of the sum of
+#: their intervals.
+_MAX_LAG, _WALK_DEVIATIONS = 100, 2.0
 
 #: Columns of times that can delay a unit, with what each is.
 PARTS = {
@@ -141,7 +149,6 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     if own.empty:
         return own.assign(file=row["file"])
     rtt_s = 0.0 if np.isnan(row["rtt_min_ms"]) else row["rtt_min_ms"] / 1e3
-    interval_s = messages.interval_ms / 1e3
     is_at_receiver = row["place"] == "receiver"
     # A frame is delivered behind those before it.
     part_ends_s = own["last_s" if is_at_receiver else "acked_s"].cummax().to_numpy(float)
@@ -159,8 +166,18 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     usual = max(float(np.median(sizes)), 1.0)
     by_size = np.clip(np.rint(sizes / usual), 1, None).astype(int)
     starts_s = frames["start_s"].to_numpy(float)
-    frame_ends_s = frames["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).cummax()
-    counts, due_s = _slots(starts_s, frame_ends_s.to_numpy(float), by_size, interval_s)
+    ends_s = frames["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).cummax().to_numpy(float)
+    interval_s, jitter_s = _interval(starts_s, messages.interval_ms / 1e3)
+    have_paused = np.append(False, starts_s[1:] > ends_s[:-1] + interval_s)
+    if is_at_receiver:
+        have_paused &= ~_are_caught_up(starts_s, sizes / usual * interval_s)
+        # Segments wait in queues before it.
+        tails_s = np.zeros(len(starts_s))
+    else:
+        sent_s = own["last_s"].where(own["retransmissions"] == 0, own["start_s"])
+        tails_s = sent_s.groupby(groups).last().to_numpy(float)
+    counts, due_s = _slots(starts_s, tails_s, have_paused, by_size, interval_s)
+    due_s = _due_before_others(due_s, counts, interval_s, jitter_s)
     # Since the client has begun, which its SYN shows.
     began_s = rtt_s / 2 if is_at_receiver else -rtt_s / 2
     in_usual = sizes / messages.size
@@ -183,28 +200,77 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     repeated = frames.index.repeat(counts)
     number = pd.Series(repeated).groupby(repeated).cumcount().to_numpy()
     units, count = frames.loc[repeated].reset_index(drop=True), np.repeat(counts, counts)
-    share_ends = np.repeat(before, counts) + np.repeat(sizes, counts) * (number + 1) / count
+    # Frames that come as one end behind what was sent before the next one.
+    spread = float(np.std(single) / np.mean(single)) if len(single) else 0.0
+    due_of_all_s = units["start_s"].to_numpy() + number * interval_s
+    shift_s = rtt_s / 2 if is_at_receiver else 0.0
+    part_starts_s, part_begins = (
+        own["start_s"].to_numpy(float),
+        part_bytes - own["bytes"].to_numpy(float),
+    )
+    sent = np.interp(due_of_all_s + shift_s, part_starts_s, part_begins)
+    share_ends, errors = np.repeat(before, counts) + np.repeat(sizes, counts), np.zeros(len(units))
+    for index in np.flatnonzero(counts > 1):
+        begin, stop = (int(counts[:number].sum()) for number in (index, index + 1))
+        ends, errors[begin:stop] = frame_ends(
+            sizes[index],
+            counts[index],
+            spread * messages.size,
+            np.clip(sent[begin + 1 : stop] - before[index], 0, sizes[index]),
+        )
+        share_ends[begin:stop] = before[index] + ends
     parts = np.minimum(np.searchsorted(part_bytes, share_ends - 1), len(part_bytes) - 1)
     # Without losses, data of a part arrive as they are sent.
     rest = ((part_bytes[parts] - share_ends) / own["bytes"].to_numpy(float)[parts]).clip(0, 1)
     spans_s = (own["last_s"] - own["start_s"]).where(own["retransmissions"] == 0, 0.0)
     ends_s = part_ends_s[parts] - rest * spans_s.to_numpy(float)[parts]
-    # The sum of the sizes before an end is a random walk to the known one of all.
-    walk = np.sqrt((number + 1) * (count - number - 1) / count)
-    spread = float(np.std(single) / np.mean(single)) if len(single) else 0.0
     received_s = ends_s - (0 if is_at_receiver else rtt_s / 2)
     units = units.assign(
-        start_s=units["start_s"] + number * interval_s,
+        start_s=due_of_all_s,
         end_s=received_s,
-        error_s=spread * walk * interval_s,
+        error_s=errors / messages.size * interval_s,
         bytes=(units["bytes"] / count).round().astype(int),
     )
     return units.assign(duration_s=(units["end_s"] - units["start_s"]).clip(lower=0))
 
 
+def _interval(starts_s: NDArray[np.float64], median_s: float) -> tuple[float, float]:
+    """Returns the mean time from one frame to the next, and its standard deviation, s.
+
+    Args:
+        starts_s: times of messages; some have several frames.
+        median_s: median time from one to the next, s.
+    """
+    gaps_s = np.diff(starts_s)
+    single = gaps_s[np.abs(gaps_s - median_s) < median_s / 2]
+    if not len(single):
+        return median_s, 0.0
+    low, high = np.quantile(single, [0.1, 0.9])
+    return float(single.mean()), float(high - low) / (2 * NORMAL_DECILE)
+
+
+def _due_before_others(
+    due_s: NDArray[np.float64], counts: NDArray[np.int64], period_s: float, jitter_s: float
+) -> NDArray[np.float64]:
+    """Returns the times at which messages were due, no later than later ones show.
+
+    Messages that wait for the window come late, as those before them do: later ones catch up. Their
+    intervals add up as a random walk.
+    """
+    due_s, index = due_s.copy(), np.cumsum(counts) - counts
+    pauses = np.cumsum(np.diff(due_s, prepend=due_s[0]) > (np.append(0, counts[:-1]) + 0.5) * period_s)
+    for lag in range(1, min(_MAX_LAG, len(due_s))):
+        steps = index[lag:] - index[:-lag]
+        at_most_s = due_s[lag:] - steps * period_s + _WALK_DEVIATIONS * jitter_s * np.sqrt(steps)
+        is_one = pauses[lag:] == pauses[:-lag]
+        due_s[:-lag] = np.where(is_one, np.minimum(due_s[:-lag], at_most_s), due_s[:-lag])
+    return due_s
+
+
 def _slots(
     starts_s: NDArray[np.float64],
-    ends_s: NDArray[np.float64],
+    tails_s: NDArray[np.float64],
+    have_paused: NDArray[np.bool_],
     by_size: NDArray[np.int64],
     period_s: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -217,14 +283,35 @@ def _slots(
     for number in range(1, len(starts_s)):
         last_s = due_s[number - 1]
         steps = max(int(np.rint((starts_s[number] - last_s) / period_s)), 0)
-        has_paused = starts_s[number] > ends_s[number - 1] + period_s
-        count = by_size[number - 1] if has_paused else max(min(by_size[number - 1], steps), 1)
+        has_paused = have_paused[number]
+        # Behind the last segment, which is not full, no frame waits.
+        at_least = int((tails_s[number - 1] - last_s) / period_s + 1 + _MAX_EARLY)
+        count = max(by_size[number - 1], at_least)
+        if not has_paused:
+            count = max(min(count, steps), 1)
         counts[number - 1] = count
         # Messages of another size may come between those at regular times.
         step = steps if has_paused or steps < count else count
         due_s[number] = min(last_s + step * (1 + _MAX_DRIFT) * period_s, starts_s[number])
     counts[-1] = by_size[-1]
     return counts, due_s
+
+
+def _are_caught_up(starts_s: NDArray[np.float64], lengths_s: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Returns whether data of the time before each message, without any, follow: an outage, no pause.
+
+    Args:
+        starts_s: times of messages.
+        lengths_s: times in which a stream makes their data, s.
+    """
+    made_s = np.append(0.0, np.cumsum(lengths_s))
+    gaps_s = np.diff(starts_s, prepend=starts_s[0])
+    are_caught_up = np.zeros(len(starts_s), bool)
+    # A path that is slow at first takes longer; sizes differ more in a longer time.
+    for ratio, deviation_s in ((1, 0.0), (_MAX_CATCH_UP, 2 * float(np.median(lengths_s)))):
+        later = np.searchsorted(starts_s, starts_s + ratio * gaps_s, "right")
+        are_caught_up |= made_s[later] - made_s[:-1] >= (ratio + _MIN_CAUGHT_UP) * gaps_s + deviation_s
+    return are_caught_up
 
 
 def _first_count(

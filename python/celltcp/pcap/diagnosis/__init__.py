@@ -24,6 +24,7 @@ from celltcp.pcap.diagnosis.losses import (
     lost_in_outages,
     path_losses,
 )
+from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
@@ -31,7 +32,7 @@ from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import fill_link, queue_filler, share_text, sharing_transfers
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
-__all__ = ["ACKS_BEHIND", "DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
+__all__ = ["ACKS_BEHIND", "DIAGNOSIS", "INTERVAL_COLUMNS", "MIN_CCA_CONFIDENCE", "diagnoses"]
 
 #: Meaning of the column with the sentences.
 DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where nothing is to be said"
@@ -51,7 +52,8 @@ _MIN_QUEUED_RATIO = 2
 _MIN_WAIT_S = 0.1
 #: Minimum length of outages that are named whatever their share of the time, s.
 _MIN_OUTAGE_S = 0.5
-#: Confidence in a CCA by the growth of its window alone.
+#: Minimum confidence in a CCA that counts as known, and that by the growth of its window alone.
+MIN_CCA_CONFIDENCE = 0.5
 _GROWTH_CONFIDENCE = 0.6
 #: Maximum share of the time in waits at which losses matter in the rest of it.
 _MAX_WAITS_SHARE = 0.5
@@ -94,6 +96,9 @@ def diagnoses(
         cca, confidence = row["cca"], row["cca_confidence"]
         if cca == "unknown" and grows_as_reno(evidence):
             cca, confidence = "reno", _GROWTH_CONFIDENCE
+        # What is in flight is what such an application sends, not what a window allows.
+        if confidence < MIN_CCA_CONFIDENCE and messages_of(row) is not None:
+            cca, confidence = "unknown", 0.0
         text = _diagnosis(evidence)
         texts = (text, _sharing_text(connections, row, text), _ack_queue_text(evidence, text))
         results.append(Diagnosis("; ".join(filter(None, texts)), cca, confidence))

@@ -33,7 +33,7 @@ _MIN_LARGER_SHARE, _MIN_LARGE = 0.2, 5
 _MAX_REQUEST_SHARE = 0.5
 
 #: Decile of the normal distribution, standard deviations, and minimum spread of sizes that differ.
-_NORMAL_DECILE, _MIN_SPREAD = 1.2816, 0.05
+NORMAL_DECILE, _MIN_SPREAD = 1.2816, 0.05
 
 
 class Messages(NamedTuple):
@@ -126,7 +126,7 @@ def size_spread(frames: pd.DataFrame) -> float:
     if frames.empty:
         return 0.0
     low, median, high = np.log(frames["bytes"].clip(lower=1).quantile([0.1, 0.5, 0.9]))
-    spread = min(median - low, high - median) / _NORMAL_DECILE
+    spread = min(median - low, high - median) / NORMAL_DECILE
     return float(spread) if spread >= _MIN_SPREAD else 0.0
 
 

@@ -29,6 +29,8 @@ class Silence(NamedTuple):
     waited_s: float
     #: Whether packets stayed in the queue meanwhile, and arrived after it.
     is_kept: bool
+    #: Whether the sender sent nothing that could have an answer, as it waited for a time-out.
+    is_unsent: bool
 
 
 def silences_of(evidence: Evidence, waited_s: float) -> list[Silence]:
@@ -38,6 +40,7 @@ def silences_of(evidence: Evidence, waited_s: float) -> list[Silence]:
     acked = np.flatnonzero(own["acked_bytes"].to_numpy() > 0)
     times_s = own["t_s"].to_numpy(float)
     rtts_ms = own["rtt_mean_ms"].ffill().fillna(evidence.rtt_or_zero_ms).to_numpy(float)
+    sent = (own["bytes"] + own["retransmitted_bytes"]).to_numpy(float)
     lowest_ms, mean_ms = (own[name].to_numpy(float) for name in ("rtt_min_ms", "rtt_mean_ms"))
     silences = []
     for number, (last, following) in enumerate(itertools.pairwise(acked), 1):
@@ -49,7 +52,12 @@ def silences_of(evidence: Evidence, waited_s: float) -> list[Silence]:
         has_old = mean_ms[following] >= _MIN_OLD_SHARE * 1e3 * length_s
         are_old = lowest_ms[acked[number : number + 2]] >= 1e3 * (length_s - 2 * INTERVAL_S)
         is_kept = bool((has_old and mean_ms[following] > lowest_ms[following]) or are_old.all())
-        silences.append(Silence(float(times_s[last]), length_s, float(beyond_s), is_kept))
+        answered_s = times_s[following] - rtts_ms[last] / 1e3 - INTERVAL_S
+        is_unsent = (
+            evidence.is_at_sender
+            and not sent[last:following][times_s[last:following] < answered_s].any()
+        )
+        silences.append(Silence(float(times_s[last]), length_s, float(beyond_s), is_kept, is_unsent))
     error_s = abs(sum(each.waited_s for each in silences) - waited_s)
     is_known = error_s <= _MAX_ERROR_S * len(silences) + _MAX_ERROR_SHARE * waited_s
     return silences if is_known else []

@@ -307,12 +307,24 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             f"{', or for an outage of the path' if is_longer else ''}"
         )
     else:
-        silences = silences_of(evidence, answered_s)
+        silences, timeout_text = silences_of(evidence, answered_s), ""
+        unsent = [each for each in silences if each.is_unsent]
+        if 0 < len(unsent) < len(silences):
+            silences = [each for each in silences if not each.is_unsent]
+            timeout_s = min(sum(each.waited_s for each in unsent), answered_s)
+            outage_s = answered_s - timeout_s
+            timeout_text = (
+                f"; waited {time_text(timeout_s)} more for {plural(len(unsent), 'time-out')}"
+                f"{times_text([each.start_s for each in unsent])}: the {evidence.sender} sent nothing, "
+                "though ACKs had come again"
+            )
+        else:
+            outage_s = answered_s
         starts_s = [float(outage["t_s"].iloc[0]) for outage in outages_of(evidence.losses)]
         text = (
-            f"waited {time_text(answered_s)} for an outage of the path"
+            f"waited {time_text(outage_s)} for an outage of the path"
             f"{silences_text(silences) if silences else times_text(starts_s)}, "
-            f"{lost_in_silences(evidence, silences)}{_doubled_text(evidence)}"
+            f"{lost_in_silences(evidence, silences)}{_doubled_text(evidence)}{timeout_text}"
         )
         is_outage = bool(row["losses_outage"])
     yield Wait(answered_s, text, is_outage)

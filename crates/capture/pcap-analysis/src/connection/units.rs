@@ -13,10 +13,11 @@ use super::direction::SegmentKind;
 const MAX_OPEN: usize = 1 << 12;
 /// Size from which a frame goes on as another part: behind a loss, data of many frames come as one. Bytes.
 const MAX_PART: u64 = 1 << 14;
-/// Minimum number of frames before one has parts, beside those of slow start: bulk transfers have no others.
+/// Number of frames from which each has parts: bulk transfers have no frames.
 const MIN_FRAMES: u32 = 10;
-/// Maximum number of parts before that.
+/// Maximum number of parts before that: of the first one, and for each frame before.
 const MAX_FIRST_PARTS: u32 = 32;
+const MAX_PARTS_PER_FRAME: u32 = 256;
 /// Part of the RTT from which a time without data of a response is a round trip.
 const PER_ROUND_TRIP: u64 = 2;
 
@@ -68,6 +69,8 @@ pub(super) struct Units {
     end: u64,
     frames: u32,
     parts: u32,
+    /// Time of the last ACK.
+    acked_ns: u64,
     /// Frames without their ACK.
     open: VecDeque<Unit>,
     done: Vec<Unit>,
@@ -133,7 +136,8 @@ impl Units {
         frame.extend(data.at_ns, data.end);
         let is_part = data.is_full;
         if !is_part
-            || (self.frames >= MIN_FRAMES || self.parts < MAX_FIRST_PARTS)
+            || (self.frames >= MIN_FRAMES
+                || self.parts < MAX_FIRST_PARTS + MAX_PARTS_PER_FRAME * self.frames)
                 && frame.end.saturating_sub(frame.begin) >= MAX_PART
         {
             frame.is_part = is_part;
@@ -147,18 +151,22 @@ impl Units {
     }
 
     /// Processes an ACK of all data before `ack`; `at_ns` is its time without what the receiver may have delayed it.
-    pub(super) fn on_ack(&mut self, ack: u64, at_ns: impl Fn(u64, u64) -> u64) {
+    ///
+    /// What it acknowledges came behind the ACK before it.
+    pub(super) fn on_ack(&mut self, ack: u64, at_ns: u64, arrived_ns: impl Fn(u64, u64) -> u64) {
+        let previous_ns = core::mem::replace(&mut self.acked_ns, at_ns);
+        let acked_ns = |unit: &Unit| arrived_ns(unit.last_ns, unit.end).max(previous_ns);
         if let Some(response) = &mut self.response
             && response.acked_ns == 0
             && response.has_begun()
             && ack >= response.end
         {
-            response.acked_ns = at_ns(response.last_ns, response.end);
+            response.acked_ns = acked_ns(response);
         }
         while let Some(frame) = self.open.front_mut()
             && ack >= frame.end
         {
-            frame.acked_ns = at_ns(frame.last_ns, frame.end);
+            frame.acked_ns = acked_ns(frame);
             self.done.extend(self.open.pop_front());
         }
     }
@@ -243,7 +251,7 @@ mod tests {
         units.on_data(&segment(80, 0, SegmentKind::New));
         units.on_data(&segment(81, 2_896, SegmentKind::New));
         units.on_data(&segment(150, 1_448, SegmentKind::OutOfOrder));
-        units.on_ack(4_344, |last_ns, _| last_ns + MS);
+        units.on_ack(4_344, 160 * MS, |last_ns, _| last_ns + MS);
         units.on_request(200 * MS, 500, true);
         let rows: Vec<UnitRow> = units.rows(0, false, 0).collect();
         assert_eq!(rows.len(), 1);
@@ -297,9 +305,25 @@ mod tests {
                 ..segment(33 * number, 1_448 * number, SegmentKind::New)
             });
         }
-        units.on_ack(1_448, |last_ns, _| last_ns + 60 * MS);
+        units.on_ack(1_448, 60 * MS, |last_ns, _| last_ns + 60 * MS);
         let rows: Vec<UnitRow> = units.rows(0, false, 0).collect();
         assert_eq!((rows.len(), rows[0].acked_s), (1, 0.060));
+    }
+
+    #[test]
+    fn a_frame_is_acknowledged_behind_the_data_before_it() {
+        let mut units = Units::default();
+        for number in 0..2 {
+            units.on_data(&UnitData {
+                is_full: false,
+                ..segment(number, 1_448 * number, SegmentKind::New)
+            });
+        }
+        let dated = |last_ns: u64, _| last_ns + 60 * MS;
+        units.on_ack(1_448, 90 * MS, |_, _| 90 * MS);
+        units.on_ack(2_896, 130 * MS, dated);
+        let rows: Vec<UnitRow> = units.rows(0, false, 0).collect();
+        assert_eq!((rows[0].acked_s, rows[1].acked_s), (0.090, 0.090));
     }
 
     #[test]
@@ -318,6 +342,6 @@ mod tests {
                 .filter(|row| row.is_part == 1)
                 .count()
         };
-        assert_eq!((rows(0), rows(20)), (32, 48));
+        assert_eq!((rows(0), rows(1), rows(20)), (32, 49, 48));
     }
 }
