@@ -17,6 +17,7 @@ from celltcp.comparison.explanation.ramps import HEADERS_BYTES
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_owner
 from celltcp.comparison.explanation.shaper_remedies import shaper
+from celltcp.comparison.explanation.split_remedies import split_proxy
 from celltcp.comparison.explanation.window_remedies import (
     SMALL_WINDOW_BDPS,
     WINDOW_BDPS,
@@ -24,7 +25,6 @@ from celltcp.comparison.explanation.window_remedies import (
 )
 from celltcp.comparison.linux_lines import cca_line, host_text
 from celltcp.comparison.socket_options import BUFFER_OF_CAP
-from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import has_several_flows, parse_flow_cca, with_flow_cca
 from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
@@ -248,17 +248,12 @@ def _split_for(evidence: Evidence, owner: str) -> Iterator[Remedy]:
 
     Its data then wait in the proxy, and not in the queue that others share.
     """
-    node = dividing_node(evidence.scenario)
     is_loss_based = family_of(parse_flow_cca(evidence.cca).name) in ("loss", "hybrid")
-    if evidence.is_upload or node is None or "@" in evidence.cca or evidence.index_of(owner) != 0:
+    if evidence.is_upload or evidence.index_of(owner) != 0 or not is_loss_based:
         return
-    if is_loss_based and not evidence.has_middleboxes and not has_several_flows(evidence.cca):
-        at = "" if node == "gateway" else f"at={node},"
-        yield Remedy(
-            f"the queue that {owner} fills",
-            middlebox=f"split:{at}cca=bbr",
-            network=f"a split proxy at {node} with BBR towards the phone",
-        )
+    if not evidence.has_middleboxes and not has_several_flows(evidence.cca):
+        against = f"the queue that {owner} fills"
+        yield from split_proxy(evidence, against, " with BBR towards the phone", cca="bbr")
 
 
 def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:

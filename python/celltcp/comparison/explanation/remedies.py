@@ -26,6 +26,7 @@ from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
+from celltcp.comparison.explanation.split_remedies import split_proxy
 from celltcp.comparison.explanation.tail import interval_before_time_outs
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
@@ -52,7 +53,6 @@ from celltcp.comparison.explanation.window_remedies import (
 from celltcp.comparison.linux_lines import host_text, node_word
 from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.comparison.settings_lines import parameter_commands
-from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.initial_window import initial_window
@@ -246,13 +246,9 @@ def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy(against, cca="hybla")
     yield from parallel_connections(evidence, against)
     loss = evidence.scenario.get("path", {}).get("loss")
-    node = dividing_node(evidence.scenario)
-    if loss and not isinstance(loss, dict) and "@" not in evidence.cca and node is not None:
-        yield Remedy(
-            "repairs of random losses over the whole path",
-            middlebox="split" if node == "gateway" else f"split:at={node}",
-            network=f"a split proxy at {node}, where the losses are behind it",
-        )
+    if loss and not isinstance(loss, dict):
+        against = "repairs of random losses over the whole path"
+        yield from split_proxy(evidence, against, ", where the losses are behind it")
 
 
 def radio_loss(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:

@@ -3,6 +3,7 @@
 mod captures;
 mod connections;
 mod ends;
+mod gaps;
 mod made_up;
 mod order;
 mod tunnels;
