@@ -203,8 +203,13 @@ def test_game_commands_with_rare_losses_are_judged_by_their_tail() -> None:
     }  # fmt: skip
     conclusion = _explained(changes, ["cubic", "reno"], "300s").conclusion
     assert conclusion.alternatives is not None
-    (row,) = [each for each in conclusion.alternatives.to_json() if each["recommended"]]
+    before, *_ = rows = conclusion.alternatives.to_json()
+    (row,) = [each for each in rows if each["recommended"]]
     assert next(iter(row["metrics"])).startswith("response_p99_s:")
+    # Players ask for the worst and for the spread, too.
+    worst, spread = (f"{name}:flow-1" for name in ("response_max_s", "response_sd_s"))
+    assert row["metrics"][worst] < before["metrics"][worst]
+    assert row["metrics"][spread] < before["metrics"][spread]
     assert any("tcp.min_rto=20ms" in each for each in row["options"].split())
     assert conclusion.best is not None
     assert conclusion.best.metric == "response_p99_s"

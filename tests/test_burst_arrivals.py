@@ -56,6 +56,29 @@ def test_a_shallow_buffer_has_the_goodput_of_a_sender_without_bursts(seed: int) 
     assert float(found[3]) == pytest.approx(mean, abs=0.01)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_pacing_that_saves_no_segment_of_slow_start_is_said_to_save_none(seed: int) -> None:
+    """The window doubles in a round trip whether its packets are spread or not."""
+    draw = random.Random(seed)
+    changes = {
+        "path.rtt": "60ms",
+        "path.down": {"rate": f"{draw.randint(700, 900)}Mbit/s"},
+        "path.buffer": f"{draw.uniform(0.3, 0.35):.2f}bdp",
+        "path.wired": [{"name": "nic", "rate": "10Gbit/s"}],
+        "tcp.receive_buffer_max": "64MB",
+        "tcp.send_buffer_max": "64MB",
+    }
+    result = ct.compare("steady-20-68", "reno", 1, duration="20s", set=changes)
+    text = str(ct.explain(result).causes.set_index("cause").loc["shallow_buffer", "text"])
+    change = re.search(r"Without them, tried in 1 run with (\S+)=(\S+), it has", text)
+    assert change is not None, text
+    without = ct.compare(
+        "steady-20-68", "reno", 1, duration="20s", set={**changes, change[1]: change[2]}
+    )
+    sent_again = [estimate(each.values("reno", "retransmissions")).mean for each in (without, result)]
+    assert ("no fewer segments are sent again" in text) == (sent_again[0] >= sent_again[1])
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_drops_of_bbr_in_a_shallow_buffer_have_its_probes_as_their_reason(seed: int) -> None:
     """In a round trip of a probe a quarter of the BDP more is in flight."""

@@ -41,13 +41,13 @@ _FURTHER = {
     LATE_FRAMES: ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
     "qoe": ["stalled_s"],
     "response_p95_s": ["response_p50_s", "response_p99_s"],
-    "response_p99_s": ["response_p50_s"],
+    "response_p99_s": ["response_p50_s", "response_max_s", "response_sd_s"],
     "response_max_s": ["response_p50_s"],
     **{completion: [MEAN_RTT] for completion in (*COMPLETIONS, LAST_COMPLETION)},
 }
-_ALL_THAT_CHANGE_MORE = ("response_p95_s",)
-#: Percentile of which users of responses ask, too.
-_TAIL = "response_p99_s"
+_ALL_THAT_CHANGE_MORE = ("response_p95_s", "response_p99_s")
+#: Figures of which users of responses ask, too.
+_TAILS = ("response_p99_s", "response_max_s", "response_sd_s")
 #: Ends of the fields that cap each connection, and their text.
 _CAPS = ("receive_window_max", "max_pacing_rate")
 _EACH_CONNECTION = "windows and caps of the rate are of one connection: of n at a time, each has 1/n"
@@ -192,8 +192,9 @@ class AlternativesTable:
     def _further_metrics(self) -> Iterator[str]:
         """Yields metrics of the need beside its ranking metric: those of which the user asks, too.
 
-        Of frames that is the lowest percentile of the delay that changes, and of responses the
-        99th percentile, and the median if it changes more than the ranking metric.
+        Of frames that is the lowest percentile of the delay that changes. Of responses it is the
+        99th percentile, or beside that the maximum and the standard deviation, and the median if it
+        changes more than the ranking metric.
         """
         flow, ranking = self._need.flows[0], self._need.metric
         changes = {
@@ -205,7 +206,7 @@ class AlternativesTable:
         least = changes.pop(ranking) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
         changes.pop(ranking, None)
         changing = [
-            each for each, change in changes.items() if each == _TAIL or change >= least + MIN_HELP_LOG
+            each for each, change in changes.items() if each in _TAILS or change >= least + MIN_HELP_LOG
         ]
         yield from changing if ranking in _ALL_THAT_CHANGE_MORE else (changing or [*changes])[:1]
 

@@ -175,7 +175,7 @@ class ExplainedComparison:
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
         for each in self.ccas[: len(self.comparison.ccas)]:
-            each.causes[:] = with_rates_without_bursts(each, self._tried)
+            each.causes[:] = with_rates_without_bursts(self.comparison, each, self._tried)
         self._bursts_text = bursts_over_time_text(trials, self.comparison, self._scenario, self._tried)
         self._with_trials = with_new_leaders(self._needs, remedies)
         self.remedies = best_first(self._with_trials)
