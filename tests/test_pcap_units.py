@@ -198,6 +198,32 @@ def test_frames_are_late_only_above_a_given_deadline(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_calls_come_first_and_the_time_of_their_server_is_no_queue(seed: int, tmp_path: Path) -> None:
+    """A call that takes 4 ms of the link makes no queue: the time of its server is none of the path."""
+    draw = random.Random(f"calls {seed}")
+    workload = {
+        "kind": "request-response",
+        "request": "500B",
+        "response": "10kB",
+        "think": f"{draw.choice([8, 15, 30])}ms",
+        "gap": "300ms",
+        "count": 90,
+    }
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.choice([40, 60])}ms",
+        "path.down.rate": "20Mbit/s",
+        "path.loss": 0.02,
+        "flows.0.workload": workload,
+    }
+    analyses, _ = _captured(tmp_path, "phone", seed, 40, "response_s", **changes)
+    (row,) = analyses.connections.to_dict("records")
+    assert " at random, " in row["diagnosis"], row["diagnosis"]
+    assert "a buffer that overflowed" not in row["diagnosis"]
+    output = CliRunner().invoke(celltcp, ["pcap", "analyze", str(tmp_path / "x.pcap")]).output
+    assert output.lstrip().startswith("Times of units of work")
+
+
 def test_a_doubtful_cca_has_a_question_mark() -> None:
     """Frames seldom fill a window by which it shows: a guess is no fact."""
     _, text = _COLUMNS["CCA"]

@@ -80,7 +80,7 @@ def analyze(
     from celltcp.pcap.next_steps import next_steps
     from celltcp.pcap.tables import print_connections, print_summaries
     from celltcp.pcap.tags import read_tag_rules
-    from celltcp.pcap.unit_tables import print_units, write_units
+    from celltcp.pcap.unit_tables import paces_itself, print_units, write_units
 
     check_json(json_file)
     deadline_s = None if deadline is None else _seconds(deadline, "--deadline")
@@ -90,8 +90,13 @@ def analyze(
     analyses = analyse(files, out, segments=segments, notes=rules)
 
     def show() -> None:
+        # Of calls, their times come before the pauses between them.
+        has_calls = paces_itself(analyses)
+        if has_calls:
+            print_units(analyses, deadline_s)
         print_connections(analyses, rows)
-        print_units(analyses, deadline_s)
+        if not has_calls:
+            print_units(analyses, deadline_s)
         print_summaries(analyses)
         if steps := next_steps(analyses):
             click.echo("Try next:")

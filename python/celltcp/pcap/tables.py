@@ -11,7 +11,7 @@ import click
 
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS, connection_rows, mean_mbps, waited_s
-from celltcp.pcap.diagnosis.evidence import path_rtts_ms
+from celltcp.pcap.diagnosis.evidence import has_time_of_server, path_rtts_ms
 from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, UNDECIDED
 from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.trains import link_rate
@@ -66,6 +66,8 @@ def _mean_and_p95(row: Row, least_ms: float) -> str:
 def _path_rtts(analyses: CaptureAnalyses, row: Row) -> Row:
     """Returns mean and 95th percentile of the path's RTT, ms; those of intervals but at the sender."""
     mean_ms, p95_ms = row["far_rtt_mean_ms"], row["far_rtt_p95_ms"]
+    if has_time_of_server(row):
+        return dict.fromkeys(("path_rtt_mean_ms", "path_rtt_p95_ms"), math.nan)
     if row["place"] != "sender":
         intervals = connection_rows(analyses.intervals, row, int(row["direction"] == "up"))
         rtts_ms = path_rtts_ms(intervals, row["place"])

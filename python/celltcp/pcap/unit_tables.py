@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Width of a pipe, characters: all columns of a table fit.
 _PIPE_WIDTH = 1_000
+#: Minimum share of the time in pauses of a client that waits for nothing.
+_MIN_PAUSED_SHARE = 0.3
 #: Minimum number of units whose times are printed: fewer are those of a page or a transfer.
 _MIN_PRINTED = 3
 #: Minimum numbers of units for a 95th and a 99th percentile.
@@ -80,6 +82,14 @@ def _application(
         "late_share": late_share,
         "delayed_by": {str(cause): int(count) for cause, count in counts.items()},
     }
+
+
+def paces_itself(analyses: CaptureAnalyses) -> bool:
+    """Returns whether the main connection has calls, between which its client pauses for long."""
+    rows, units = analyses.main_first().head(1), analyses.units
+    are_calls = units.merge(rows[["file", "connection"]])["unit"] == RESPONSE
+    is_paused = rows["turns_up_s"] >= _MIN_PAUSED_SHARE * rows["duration_s"]
+    return bool(is_paused.any()) and int(are_calls.sum()) >= _MIN_PRINTED
 
 
 def print_units(analyses: CaptureAnalyses, deadline_s: float | None) -> None:

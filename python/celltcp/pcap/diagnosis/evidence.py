@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -32,6 +32,9 @@ _MIN_SAMPLES = 10
 _MAX_BESIDE_MS = 0.5
 #: Minimum losses for each reordered segment at which repairs of losses show RTTs.
 _MIN_LOSS_RATIO = 10
+#: Minimum share of the time in pauses of a client, maximum ratio of RTTs that are constant, and maximum
+#: length of answers: twice the initial window (RFC 6928).
+_MIN_PAUSED_SHARE, _MAX_CONSTANT_RATIO, _MAX_ANSWER_SEGMENTS = 0.3, 1.05, 20
 #: Length of a block of intervals over which rates and peaks are taken: RTTs, and minimum intervals.
 _BLOCK_RTTS = 2
 _MIN_BLOCK = 5
@@ -50,6 +53,23 @@ def path_rtts_ms(intervals: pd.DataFrame, place: str) -> pd.Series:
     names = columns.get(place, ["rtt_mean_ms", "near_rtt_mean_ms"])
     rtts_ms: pd.Series = intervals[names].sum(axis=1, skipna=False)
     return rtts_ms
+
+
+def has_time_of_server(row: Mapping[Any, Any]) -> bool:
+    """Returns whether RTTs to the sender have the time that it takes to answer requests.
+
+    Behind the pauses of a client, answers of an initial window or two make no queue that stands: RTTs
+    are as constant as that time.
+    """
+    requester = "up" if row["direction"] == "down" else "down"
+    has_paused = row[f"turns_{requester}_s"] >= _MIN_PAUSED_SHARE * row["duration_s"] > 0
+    answer_segments = row[f"segments_{row['direction']}"] / max(row[f"turns_{requester}"], 1)
+    median_ms, p95_ms = row["near_rtt_p50_ms"], row["near_rtt_p95_ms"]
+    is_constant = p95_ms <= _MAX_CONSTANT_RATIO * median_ms
+    is_beyond = median_ms > _MAX_CONSTANT_RATIO * row["near_rtt_min_ms"]
+    return bool(row["place"] == "receiver" and has_paused and is_constant and is_beyond) and (
+        answer_segments <= _MAX_ANSWER_SEGMENTS
+    )
 
 
 class Passage(NamedTuple):
@@ -229,7 +249,9 @@ class Evidence:
     @cached_property
     def episodes(self) -> list[Episode]:
         """Episodes of all losses but those of outages, in the order of time."""
-        lowest_ms = self.row["far_rtt_min_ms"], self.row["near_rtt_min_ms"]
+        has_server_time = has_time_of_server(self.row)
+        near_ms = self.row["near_rtt_p50_ms" if has_server_time else "near_rtt_min_ms"]
+        lowest_ms = self.row["far_rtt_min_ms"], near_ms
         is_beside_receiver = self.row["far_rtt_p50_ms"] < _MAX_BESIDE_MS
         is_ordered = _MIN_LOSS_RATIO * self.row["reordered"] <= self.row["losses"]
         return find_episodes(

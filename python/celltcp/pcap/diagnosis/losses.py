@@ -500,6 +500,8 @@ def _rtt_text(episodes: list[Episode]) -> str:
     """Returns the median RTT at losses and the lowest one as text."""
     median_ms = pd.Series([episode.rtt_ms for episode in episodes]).median()
     lowest_ms = min((episode.lowest_ms for episode in episodes), default=math.nan)
+    if median_ms <= lowest_ms:
+        return f"the RTT, with any time of the server, was {ms_text(median_ms)} then, as always"
     return f"the RTT was {ms_text(median_ms)} then, and {ms_text(lowest_ms)} at least"
 
 
