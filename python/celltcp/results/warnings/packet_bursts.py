@@ -50,8 +50,8 @@ def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     over_time = over_time_change(scenario)
     if over_time:
         over_time = (
-            f"; --set {shlex.quote(over_time)} has bursts that last for a time, as fades do, and that any "
-            "sender meets as often"
+            f"; --set {shlex.quote(over_time)} has bursts that last for a time, as fades do, and that "
+            "any sender meets as often"
         )
     return [
         f"bursts of {field} last for {length}, however long these take: under any congestion control "
@@ -91,7 +91,7 @@ def _stuck_text(results: Results) -> str:
 
 
 def _slow_text(results: Results, field: str, packets_per_s: float) -> str:
-    """Returns a clause on CCAs that send far below the rate of the link, with their shares; or empty."""
+    """Returns a clause on CCAs that send far below the rate of the link, with their shares."""
     shares: dict[str, list[float]] = {}
     columns = ("run", "ue", "segments", "duration_s")
     # Those of the uplink count ACKs, unless data are sent there.
