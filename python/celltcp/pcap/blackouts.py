@@ -38,6 +38,12 @@ class Blackout(NamedTuple):
         """Length up to the middle of the time in which it ended."""
         return (self.last_lost_s + self.passed_s) / 2 - self.start_s
 
+    def later(self, offset_s: float) -> Blackout:
+        """Returns it in times since an earlier origin."""
+        times_s = (self.start_s, self.last_lost_s, self.passed_s)
+        start_s, last_lost_s, passed_s = (time_s + offset_s for time_s in times_s)
+        return Blackout(start_s, last_lost_s, passed_s, self.lost)
+
 
 def outages_of(losses: pd.DataFrame) -> list[pd.DataFrame]:
     """Returns the losses by outages of each outage, in the order of time: they wait together."""

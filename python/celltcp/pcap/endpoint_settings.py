@@ -52,6 +52,20 @@ class Flight(NamedTuple):
     longest: float
 
 
+class Ends(NamedTuple):
+    """Place of a transfer in a scenario."""
+
+    #: Name of its flow where others share the path; empty for the only one.
+    name: str = ""
+    #: Nodes of its hosts.
+    server: str = "server"
+    client: str = "phone"
+    #: Its start, s.
+    start_s: float = 0.0
+    #: Whether it has the CCA that fits best even with little confidence.
+    has_guessed_cca: bool = False
+
+
 def endpoint_settings(
     row: Mapping[Hashable, Any],
     intervals: pd.DataFrame,
@@ -60,7 +74,7 @@ def endpoint_settings(
     flight: Flight,
     requests: Requests | None,
     frames: pd.DataFrame,
-    uploader: str = "phone",
+    ends: Ends,
 ) -> str:
     """Returns the parts of a scenario about the endpoints of a connection, as TOML.
 
@@ -74,17 +88,49 @@ def endpoint_settings(
         flight: data in flight of its sender.
         requests: requests of its receiver; None without any.
         frames: units of work of its sender.
-        uploader: node of the client if it sends.
+        ends: its place in the scenario.
     """
     tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms), flight)
-    flow = _flow(row, _workload(row, intervals, requests, frames), uploader)
+    flow = flow_text(row, intervals, requests, frames, ends)
     return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{flow}"
+
+
+def flow_text(
+    row: Mapping[Hashable, Any],
+    intervals: pd.DataFrame,
+    requests: Requests | None,
+    frames: pd.DataFrame,
+    ends: Ends,
+) -> str:
+    """Returns the flow of a connection as TOML, of the arguments of `endpoint_settings`.
+
+    It has ends, the sender's CCA and application, and is empty with defaults alone.
+    """
+    lines = [f'name = "{ends.name}"'] if ends.name else []
+    if row["direction"] == "up":
+        lines += [f'from = "{ends.client}"', f'to = "{ends.server}"', 'opens = "from" # an upload']
+    else:
+        lines += [f'from = "{ends.server}"'] if ends.server != "server" else []
+        lines += [f'to = "{ends.client}"'] if ends.client != "phone" else []
+    if ends.start_s >= INTERVAL_S:
+        lines.append(f'start = "{ends.start_s:.2f}s"')
+    if (cca := likely_cca(row)) is not None or (ends.has_guessed_cca and (cca := _guessed_cca(row))):
+        confidence_text = f"with confidence {row['cca_confidence']:.2f}"
+        lines.append(f'cca = "{cca}" # of the captured sender, {confidence_text}')
+    if workload := _workload(row, intervals, requests, frames):
+        lines.append(workload)
+    return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
 
 
 def likely_cca(row: Mapping[Any, Any]) -> str | None:
     """Returns the CCA that a capture shows; None if it shows none with enough confidence."""
     is_likely = row["cca"] != "unknown" and row["cca_confidence"] >= MIN_CCA_CONFIDENCE
     return str(row["cca"]) if is_likely else None
+
+
+def _guessed_cca(row: Mapping[Any, Any]) -> str | None:
+    """Returns the CCA that fits best, even with little confidence: others share a path with it."""
+    return None if row["cca"] == "unknown" else str(row["cca"])
 
 
 def cca_text(row: Mapping[Any, Any]) -> str:
@@ -155,19 +201,6 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
     size = max(ratio * most, _SEND_BUFFER)
     lines.append(f'send_buffer_max = "{size:.0f}B" # at least: {most} B were in flight')
     return "".join(f"{line}\n" for line in lines)
-
-
-def _flow(row: Mapping[Hashable, Any], workload: str, uploader: str) -> str:
-    """Returns the flow with ends, the sender's CCA and application; none of defaults alone."""
-    lines = []
-    if row["direction"] == "up":
-        lines += [f'from = "{uploader}"', 'to = "server"', 'opens = "from" # an upload']
-    if (cca := likely_cca(row)) is not None:
-        confidence_text = f"with confidence {row['cca_confidence']:.2f}"
-        lines.append(f'cca = "{cca}" # of the captured sender, {confidence_text}')
-    if workload:
-        lines.append(workload)
-    return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
 
 
 def _size_text(size: float, spread: float) -> str:

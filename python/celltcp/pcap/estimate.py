@@ -24,11 +24,22 @@ from celltcp.pcap.diagnosis.requests import cycle_mbps, one_request, waiting_req
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.diagnosis.thin_streams import is_thin
 from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
-from celltcp.pcap.endpoint_settings import Flight, endpoint_settings
+from celltcp.pcap.endpoint_settings import Ends, Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
 from celltcp.pcap.rerun import Rerun
-from celltcp.pcap.shared_queue import sharing_transfers
+from celltcp.pcap.shared_path import (
+    HEADERS_RATIO,
+    flows_beside,
+    joint_intervals,
+    joint_losses,
+    lowest_rtt_ms,
+    queue_shares_ms,
+    reverse_link,
+    server_of,
+    start_s,
+)
+from celltcp.pcap.shared_queue import sharing_transfers, transfers_beside
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, OF_CAPTURE, SENDER_LIMIT, UNSEEN_OVERFLOW
 from celltcp.scenarios.quantity_texts import digits_text
 
@@ -36,8 +47,6 @@ from celltcp.scenarios.quantity_texts import digits_text
 _HEADERS = 52
 #: MTU of Ethernet, bytes: no buffer is smaller.
 _MTU = 1_500
-#: Bytes on the path over payload, for segments of 1460 bytes with timestamps.
-HEADERS_RATIO = 1500 / 1448
 #: Node before the phone, of an upload with a policer on a link between both.
 POLICED_UPLOADER = "host"
 #: Minimum delay beyond the lowest RTT, in ms and as a share of it, at which the sender fills the path.
@@ -56,6 +65,10 @@ _MIN_PASSING_INTERVALS = 3
 
 #: Minimum ratio of a measured capacity to what passed about the same time.
 _MIN_CAPACITY_RATIO = 0.9
+
+#: Intervals over which a constant rate has a mean, and their number at least; maximum difference from
+#: the median, and minimum share of the means within it.
+_STEADY_INTERVALS, _MAX_STEADY_RANGE, _MIN_STEADY_SHARE = 10, 0.015, 0.9
 
 #: Minimum share of the segments that are overtaken at which reordering matters.
 _MIN_REORDERED_SHARE = 0.01
@@ -110,6 +123,13 @@ class PathEstimate:
     others_mbps: float = 0.0
     #: Connection that sends in the opposite direction, in whose queue the ACKs may wait; None without.
     opposite: int | None = None
+    #: Start of the transfer in the scenario, s: others that share the path may be before it.
+    start_s: float = 0.0
+    #: Flows beside it, and links of servers with a longer RTT, as TOML.
+    flows_beside: str = ""
+    server_links: str = ""
+    #: Link of the other direction as TOML if `opposite` fills it; empty without.
+    reverse_link: str = ""
     #: Simulation of the scenario, beside the capture; None before it.
     rerun: Rerun | None = None
 
@@ -233,13 +253,20 @@ def estimate_path(
     if np.isnan(row["rtt_min_ms"]) and np.isnan(row["far_rtt_min_ms"]):
         raise CelltcpError(f"{name}: has no RTT sample; allowed: captures with both directions")
 
-    rtt_ms = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
-    intervals = connection_rows(analyses.intervals, row, up)
-    losses = connection_rows(analyses.losses, row, up)
-    evidence = Evidence(row, losses, connection_rows(analyses.intervals, row))
-    episodes, bound = evidence.episodes, sender_bound(evidence)
+    own_intervals = connection_rows(analyses.intervals, row, up)
+    own_losses = connection_rows(analyses.losses, row, up)
+    evidence = Evidence(row, own_losses, connection_rows(analyses.intervals, row))
+    episodes, bound, policed = evidence.episodes, sender_bound(evidence), policing(evidence)
     # Delays may be those of ACKs in the queue of another transfer, even if the data fill a queue, too.
-    other = opposite_transfer(analyses.connections, row, intervals)
+    other = opposite_transfer(analyses.connections, row, own_intervals)
+    # The share of one transfer in what a policer passes is not the rate of that.
+    sharing = [] if policed else transfers_beside(analyses.connections, row)
+    rtt_ms = min(lowest_rtt_ms(each) for each in (row, *sharing))
+    origin_ns = min(int(each["start_ns"]) for each in (row, *sharing, *([other] if other else [])))
+    intervals, losses = own_intervals, own_losses
+    if sharing or other:
+        intervals = joint_intervals(analyses, [row, *sharing], origin_ns)
+        losses = joint_losses(analyses, [row, *sharing], origin_ns)
     times_s, capacity_mbps, is_measured = _capacity(
         intervals,
         losses,
@@ -249,12 +276,16 @@ def estimate_path(
         is_ack_queue=other is not None,
     )
     requests = one_request(row) or waiting_requests(evidence)
-    if requests is not None and requests.passing_ms < _MIN_PASSING_INTERVALS * INTERVAL_S * 1e3:
+    if (
+        not sharing
+        and requests is not None
+        and requests.passing_ms < _MIN_PASSING_INTERVALS * INTERVAL_S * 1e3
+    ):
         # The queue of an answer is gone within the interval.
         is_measured[:], capacity_mbps[:] = False, float(np.percentile(capacity_mbps, 90))
     # Gaps show the rate of a link that is not full. The queue of a message is gone before the next one.
     link = link_rate(row) if other is None else None
-    is_measured &= link is None or messages is None
+    is_measured &= link is None or messages is None or bool(sharing)
     link = None if is_measured.any() else link
     if link is not None:
         capacity_mbps[:] = HEADERS_RATIO * link.mbps
@@ -266,7 +297,7 @@ def estimate_path(
         if messages is not None:
             passed_mbps = passing_mbps(row, messages, _HEADERS)
         capacity_mbps = np.maximum(capacity_mbps, passed_mbps)
-    buffer_bytes, has_overflow, has_queue, policed = 0.0, False, True, policing(evidence)
+    buffer_bytes, has_overflow, has_queue = 0.0, False, True
     if other is None:
         # What a policer dropped did not fill the buffer.
         overflow = losses.iloc[:0] if policed else losses
@@ -281,24 +312,34 @@ def estimate_path(
         has_queue = buffer_bytes >= _MIN_QUEUE_BYTES or bool(is_measured.any())
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
+    else:
+        buffer_bytes = 125 * float(capacity_mbps.mean()) * queue_shares_ms(row)[0]
     if policed and link is None:
         # The link behind a policer carries the burst, too.
         peak_mbps = max(float(row["goodput_peak_mbps"]), 8e-6 * policed.rate)
         capacity_mbps = np.maximum(capacity_mbps, HEADERS_RATIO * peak_mbps)
-    others = sharing_transfers(analyses.connections, row)
-    blackouts, other_outages = blackouts_of(evidence, capacity_mbps)
+    others = sharing_transfers(analyses.connections, row) if policed else []
+    offset_s = start_s(row, origin_ns)
+    since_start = capacity_mbps[round(offset_s / INTERVAL_S) :]
+    blackouts, other_outages = blackouts_of(evidence, since_start)
     segments = int(row["segments_up"] if up else row["segments_down"])
     # Leftovers of full queues, and what a policer dropped, were not lost at random.
     kinds = ["random"] if has_queue else ["random", "congestion"]
     if is_thin(evidence):
         # Messages that are far apart are ends of flights, and fill no queue.
         kinds = ["random", "congestion", "tail"]
-    is_random = losses["kind"].isin(kinds)
+    is_random = own_losses["kind"].isin(kinds)
     known = [episode for episode in episodes if not np.isnan(episode.rtt_ms)]
     are_queued = has_queue and not is_thin(evidence)
     are_queued = are_queued and (are_leftovers(episodes) or is_full_queue(evidence, known))
-    random = losses[is_random & (policed is None) & (not are_queued)]
+    # Of transfers that overflow a queue together, each has some losses before its RTT shows that.
+    are_queued |= bool(sharing) and has_overflow and (losses["kind"] == "congestion").mean() > 1 / 2
+    random = own_losses[is_random & (policed is None) & (not are_queued)]
     bursts = _bursts(random, evidence.segment_bytes)
+    name = f"connection-{row['connection']}" if sharing or other else ""
+    node, server_link = server_of(row, lowest_rtt_ms(row), rtt_ms)
+    ends = Ends(name, node, POLICED_UPLOADER if policed else "phone", offset_s)
+    flows, links = flows_beside(analyses, row, [*sharing, *([other] if other else [])], origin_ns)
     return PathEstimate(
         str(row["file"]),
         int(row["connection"]),
@@ -319,20 +360,24 @@ def estimate_path(
         _burst_bytes(row, evidence, policed) if policed else 0.0,
         endpoint_settings(
             row,
-            intervals,
+            own_intervals,
             float(capacity_mbps.max()),
             rtt_ms,
             Flight(bound, longest_flight(evidence)),
             requests,
             connection_rows(analyses.units, row, up),
-            POLICED_UPLOADER if policed else "phone",
+            ends,
         ),
-        blackouts,
+        tuple(each.later(offset_s) for each in blackouts),
         tuple(_missing_properties(row, other_outages)),
         "" if requests is None else requests.rate_text(evidence.segment_bytes),
         len(others),
         sum(float(each["throughput_mbps"]) for each in others),
         None if other is None else int(other["connection"]),
+        offset_s,
+        flows,
+        server_link + links,
+        "" if other is None else reverse_link(analyses, row, other),
     )
 
 
@@ -475,12 +520,32 @@ def _capacity(
         # A sender that never fills the path for long shows a lower bound: the rate that it has carried.
         # Slow start reaches it before its losses; after them, ACKs of what had arrived come at once.
         first_loss_s = float(losses["t_s"].min()) if len(losses) else np.inf
+        if is_ack_queue:
+            # ACKs that waited come at once.
+            means = pd.Series(rate).rolling(_STEADY_INTERVALS, min_periods=1).mean()
+            p90 = float(np.percentile(rate[rate > 0], 90)) if (rate > 0).any() else 0.0
+            return times_s, np.full(count, max(float(means.max()), p90)), is_measured
         before = rate[:-1][times_s[1:] <= first_loss_s]
         p90 = np.percentile(rate[rate > 0], 90) if (rate > 0).any() else 0.0
         return times_s, np.full(count, max(before.max(initial=0.0), p90)), is_measured
     interpolated = np.interp(times_s, times_s[is_measured], rate[is_measured])
+    if (constant := _constant_mbps(rate, is_measured)) is not None:
+        return times_s, np.where(is_outage, 0.0, constant), is_measured
     lower_bounds = np.maximum(np.maximum(interpolated, passed), np.where(is_limited, rate, 0))
     return times_s, np.where(is_measured, rate, lower_bounds), is_measured
+
+
+def _constant_mbps(rate: NDArray[np.float64], is_measured: NDArray[np.bool_]) -> float | None:
+    """Returns the rate of a link that is constant but for whole packets in intervals; None otherwise.
+
+    Such differences would end lock-ins of several flows: means over a second have none.
+    """
+    means = pd.Series(np.where(is_measured, rate, np.nan)).rolling(_STEADY_INTERVALS).mean().dropna()
+    if len(means) < _STEADY_INTERVALS:
+        return None
+    is_steady = (means / means.median() - 1).abs() <= _MAX_STEADY_RANGE
+    # A queue that is empty within an interval makes it lower.
+    return float(means.quantile(0.9)) if is_steady.mean() >= _MIN_STEADY_SHARE else None
 
 
 def _arrived_mbps(intervals: pd.DataFrame, times_s: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from celltcp.pcap.blackouts import are_in_blackouts
 from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, records
-from celltcp.pcap.shared_queue import sharing_transfers
+from celltcp.pcap.shared_queue import transfers_beside
 
 #: Fewer episodes at a short queue than this are leftovers, if there are any at a full queue.
 _MIN_EPISODES = 3
@@ -94,7 +94,7 @@ def reclassify_overflows_of_both(tables: Mapping[str, pa.Table]) -> dict[str, pa
     is_lost = ~losses["kind"].isin(["spurious", "reordering"])
     is_overflow = np.zeros(len(losses), bool)
     for row in rows:
-        for other in sharing_transfers(connections, row):
+        for other in transfers_beside(connections, row):
             is_random, is_other = (
                 is_lost
                 & (losses["file"] == each["file"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import tempfile
 import tomllib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from celltcp.comparison.single_run import run
@@ -26,6 +29,10 @@ _MAX_S = 60.0
 _MAX_MBIT = 8_000.0
 #: Seeds of the simulations with random losses or sizes, whose draws decide the goodput of each.
 _SEEDS = range(1, 6)
+#: Minimum difference of a transfer beside another one, as a share of what both carry.
+_MIN_SHARE = 0.1
+#: Number of seeds with several flows, whose starts decide which of them yields.
+_SHARED_SEEDS = 3
 #: Maximum ratio of goodputs, mean RTTs and times of requests: the capture and the nearest simulation.
 _MAX_RATIO = 1.25
 #: Maximum ratio of the shares of lost segments, and share below which they are too few; at a policer,
@@ -43,11 +50,16 @@ class Passage(NamedTuple):
     lost: float
     #: Mean time of a request until its answer is there; NaN without requests.
     answer_ms: float = math.nan
+    #: Goodput of the largest transfer that shares the path; NaN without.
+    beside_mbps: float = math.nan
 
     def __str__(self) -> str:
         rtt = "" if pd.isna(self.rtt_ms) else f", mean RTT {ms_text(self.rtt_ms)}"
         answer = "" if pd.isna(self.answer_ms) else f", {ms_text(self.answer_ms)} a request"
-        return f"{three_digits(self.goodput_mbps)} Mbit/s{rtt}{answer}, {100 * self.lost:.2g} % lost"
+        passed = f"{three_digits(self.goodput_mbps)} Mbit/s"
+        if not pd.isna(self.beside_mbps):
+            passed += f" beside {three_digits(self.beside_mbps)}"
+        return f"{passed}{rtt}{answer}, {100 * self.lost:.2g} % lost"
 
 
 class Rerun(NamedTuple):
@@ -62,6 +74,8 @@ class Rerun(NamedTuple):
     first_s: float = 0.0
     #: Whether a policer drops the losses.
     is_policed: bool = False
+    #: CCAs of flows that share the path, by their names, where the capture shows none.
+    ccas_beside: Mapping[str, str] = MappingProxyType({})
 
     @property
     def span_text(self) -> str:
@@ -71,8 +85,10 @@ class Rerun(NamedTuple):
     @property
     def cca_text(self) -> str:
         """The CCA, and whether another one than the default fits a capture that shows none, as text."""
+        beside = "".join(f" beside {name}" for name in sorted(set(self.ccas_beside.values())))
         is_other = not self.is_cca_known and self.cca != _CCAS[0]
-        return f"{self.cca}, which fits, as {_CCAS[0]} does not" if is_other else self.cca
+        fits = "" if self.differs else f", which fits, as {_CCAS[0]} does not"
+        return f"{self.cca}{beside}{fits}" if is_other else f"{self.cca}{beside}"
 
     @property
     def simulated(self) -> Passage:
@@ -97,12 +113,22 @@ class Rerun(NamedTuple):
     @property
     def differs(self) -> bool:
         """Whether goodput, RTT, time of requests or losses are beyond those of all simulations."""
-        rates, rtts, losses, answers = (sorted(values) for values in zip(*self.runs, strict=True))
+        rates, rtts, losses, answers, beside = (
+            sorted(values) for values in zip(*self.runs, strict=True)
+        )
         captured = self.captured
         return (
             _is_beyond(captured.goodput_mbps, rates, _MAX_RATIO)
             or _is_beyond(captured.rtt_ms, rtts, _MAX_RATIO)
             or _is_beyond(captured.answer_ms, answers, _MAX_RATIO)
+            or (
+                _is_beyond(captured.beside_mbps, beside, _MAX_RATIO)
+                and not math.isclose(
+                    captured.beside_mbps,
+                    sum(beside) / len(beside),
+                    abs_tol=_MIN_SHARE * (captured.goodput_mbps + captured.beside_mbps),
+                )
+            )
             or (
                 _is_beyond(captured.lost, losses, _MAX_LOSS_RATIO)
                 and max(captured.lost, losses[-1]) > (_MIN_POLICED if self.is_policed else _MIN_LOST)
@@ -135,37 +161,98 @@ def rerun(
         CelltcpError: if the scenario cannot run.
     """
     tables = tomllib.loads(scenario.read_text("utf-8"))
-    path, flow = tables["path"], {"from": "server", "to": "phone"} | tables.get("flows", [{}])[0]
+    flows = tables.get("flows", [{}])
+    path, flow = tables["path"], {"from": "server", "to": "phone"} | flows[0]
     are_sizes_drawn = isinstance(flow.get("workload", {}).get("size"), dict)
     has_draws = path.get("loss") or path.get("uplink_loss") or are_sizes_drawn
-    seeds = _SEEDS if has_draws else _SEEDS[:1]
+    seeds = _SEEDS if has_draws else _SEEDS[: _SHARED_SEEDS if flows[1:] else 1]
     until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps / len(seeds))
     is_policed = "policer" in path or "links" in tables
     place = flow["to" if row["place"] == "receiver" else "from"]
     captured = _passage(analyses, row, until_s)
+    start_s = float(flow.get("start", "0s").removesuffix("s"))
+    shares = [_beside_mbps(analyses, each, row, until_s) for each in map(_number, flows[1:])]
+    largest = int(np.nanargmax(shares)) + 1 if shares else 0
+    captured = captured._replace(beside_mbps=shares[largest - 1] if largest else math.nan)
     first_s = until_s if until_s < row["duration_s"] - INTERVAL_S else 0.0
     cca, results = likely_cca(row), []
-    for name in _CCAS if cca is None else (cca,):
-        runs = tuple(_simulated(scenario, name, seed, place, until_s, captured) for seed in seeds)
-        results.append(Rerun(name, cca is not None, captured, runs, first_s, is_policed))
+    unknown = [each["name"] for each in flows[1:] if "cca" not in each]
+    choices = _CCAS if cca is None else (cca,)
+    for name, beside in itertools.product(choices, _CCAS[: 2 if unknown else 1]):
+        ccas = dict.fromkeys(unknown, beside)
+        case = _Case(scenario, name, ccas, place, until_s, start_s, largest)
+        runs = tuple(_simulated(case, seed, captured) for seed in seeds)
+        results.append(Rerun(name, cca is not None, captured, runs, first_s, is_policed, ccas))
         if not results[-1].differs:
             return results[-1]
-    return results[0]
+    return min(results, key=_distance) if unknown else results[0]
 
 
-def _simulated(
-    scenario: Path, cca: str, seed: int, place: str, until_s: float, captured: Passage
-) -> Passage:
-    """Returns what passes in a simulation until a time, in a capture at a place."""
-    options: dict[str, Any] = {"duration": f"{until_s:.1f}s", "samples": "off", "pcap_at": place}
+def _distance(result: Rerun) -> float:
+    """Returns the difference of the goodputs of the transfer and the one beside it, Mbit/s."""
+    pairs = zip(result.simulated, result.captured, strict=True)
+    differences = [abs(simulated - captured) for simulated, captured in pairs]
+    return float(np.nansum([differences[0], differences[-1]]))
+
+
+class _Case(NamedTuple):
+    """A simulation until a time after the start of a transfer, captured at a place."""
+
+    scenario: Path
+    cca: str
+    #: CCAs of other flows, by name.
+    ccas_beside: Mapping[str, str]
+    place: str
+    until_s: float
+    start_s: float
+    #: Number of the largest flow beside the first; 0 without.
+    largest: int
+
+
+def _simulated(case: _Case, seed: int, captured: Passage) -> Passage:
+    """Returns what passes in a simulation."""
+    end_s = case.until_s + case.start_s
+    options: dict[str, Any] = {"duration": f"{end_s:.1f}s", "samples": "off", "pcap_at": case.place}
+    names = [
+        flow.get("name") for flow in tomllib.loads(case.scenario.read_text("utf-8")).get("flows", [])
+    ]
+    options["set"] = {f"flows.{names.index(name)}.cca": cca for name, cca in case.ccas_beside.items()}
     with tempfile.TemporaryDirectory(prefix="celltcp-rerun-") as folder:
         file = Path(folder) / "run.pcap"
-        run(scenario, cca, seed=seed, pcap=file, **options)
+        run(case.scenario, case.cca, seed=seed, pcap=file, **options)
         again = analyse(file)
-    (own,) = again.connections.to_dict("records")
-    passage = _passage(again, own, until_s)
+    # Ports of servers are in the order of flows.
+    ports = {
+        int(str(each["server"]).rpartition(":")[2]): each
+        for each in again.connections.to_dict("records")
+    }
+    first = min(ports)
+    own = ports[first]
+    passage = _passage(again, own, case.until_s)
+    if case.largest and (other := ports.get(first + case.largest)) is not None:
+        passage = passage._replace(
+            beside_mbps=_beside_mbps(again, other["connection"], own, case.until_s)
+        )
     # The scenario asks for pieces where an application pauses.
     return passage if captured.answer_ms > 0 else passage._replace(answer_ms=math.nan)
+
+
+def _number(flow: dict[str, Any]) -> int:
+    """Returns the number of the connection of a flow."""
+    return int(flow["name"].rpartition("-")[2])
+
+
+def _beside_mbps(
+    analyses: CaptureAnalyses, number: int, row: dict[Hashable, Any], until_s: float
+) -> float:
+    """Returns the goodput of another connection in the time of a transfer, Mbit/s."""
+    rows = analyses.connections
+    is_other = (rows["file"] == row["file"]) & (rows["connection"] == number)
+    (other,) = rows[is_other].to_dict("records")
+    passed = connection_rows(analyses.intervals, other, int(other["direction"] == "up"))
+    times_s = passed["t_s"] + (other["start_ns"] - row["start_ns"]) / 1e9
+    end_s = min(until_s, max(float(row["duration_s"]), INTERVAL_S))
+    return 8e-6 * float(passed.loc[times_s.between(0, end_s), "acked_bytes"].sum()) / end_s
 
 
 def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float) -> Passage:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
-from celltcp.pcap.estimate import HEADERS_RATIO, MIN_LOSS_BURST, POLICED_UPLOADER, PathEstimate
+from celltcp.pcap.estimate import MIN_LOSS_BURST, POLICED_UPLOADER, PathEstimate
+from celltcp.pcap.shared_path import HEADERS_RATIO
 from celltcp.scenarios.lower_bounds import UNSEEN_OVERFLOW
 
 #: Minimum burst of a policer: two packets, bytes.
@@ -50,11 +51,24 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f"{'' if uplink else _policer_line(path)}"
         f"{_blackouts_line(path)}"
         f'{link}.trace = "{trace.name}" # {path.capacity_note}\n'
+        f"{path.reverse_link}"
         f"{left_out}"
-        f"{path.endpoints}"
+        f"{path.endpoints}{path.flows_beside}{path.server_links}"
         f"{_uplink_policer(path) if uplink else ''}"
     )
-    return write_text(file, text), trace
+    return write_text(file, _with_fitting_ccas(text, path)), trace
+
+
+def _with_fitting_ccas(text: str, path: PathEstimate) -> str:
+    """Returns a scenario with the CCAs of the nearest simulation, of flows whose sender shows none."""
+    again = path.rerun
+    if again is None or not path.flows_beside:
+        return text
+    own = {} if again.is_cca_known else {f"connection-{path.connection}": again.cca}
+    for name, cca in {**own, **again.ccas_beside}.items():
+        line = f'name = "{name}"\n'
+        text = text.replace(line, f'{line}cca = "{cca}" # nearest, as simulated\n')
+    return text
 
 
 def _buffer_note(path: PathEstimate) -> str:
@@ -102,9 +116,11 @@ def _uplink_policer(path: PathEstimate) -> str:
 
 def _offset_line(path: PathEstimate) -> str:
     """Returns the line that keeps outages at their times in each run; empty without any."""
-    if not path.blackouts and (path.capacity_mbps > 0).all():
-        return ""
-    return "variation.trace_offset = false # outages are at their times in each run\n"
+    if path.blackouts or (path.capacity_mbps <= 0).any():
+        return "variation.trace_offset = false # outages are at their times in each run\n"
+    if path.flows_beside:
+        return "variation.trace_offset = false # flows start at their times in each run\n"
+    return ""
 
 
 def _blackouts_line(path: PathEstimate) -> str:

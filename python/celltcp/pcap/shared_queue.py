@@ -45,14 +45,30 @@ def sharing_transfers(
     connections: pd.DataFrame, row: Mapping[Hashable, Any]
 ) -> list[dict[Hashable, Any]]:
     """Returns the transfers that share the path of another one: same hosts, direction and time."""
+    beside = transfers_beside(connections, row)
+    return [other for other in beside if hosts_of(other) == hosts_of(row)]
+
+
+def transfers_beside(
+    connections: pd.DataFrame, row: Mapping[Hashable, Any]
+) -> list[dict[Hashable, Any]]:
+    """Returns the transfers of the client of another one in the same direction, meanwhile.
+
+    The access link of a client carries what all servers send.
+    """
     min_payload = max(MIN_TRANSFER_BYTES, _MIN_SHARING_PAYLOAD * payload_of(row))
     return [
         other
         for other in connections.to_dict("records")
         if other["file"] == row["file"] and other["connection"] != row["connection"]
-        if hosts_of(other) == hosts_of(row) and payload_of(other) >= min_payload
-        if overlaps(other, row)
+        if client_of(other) == client_of(row) and other["direction"] == row["direction"]
+        if payload_of(other) >= min_payload and overlaps(other, row)
     ]
+
+
+def client_of(row: Mapping[Hashable, Any]) -> str:
+    """Returns the address of the host that opened a connection."""
+    return str(row["client"]).rpartition(":")[0]
 
 
 def fill_link(rows: Sequence[Mapping[Hashable, Any]]) -> bool:

@@ -1,0 +1,152 @@
+"""Captured transfers that share a path: joint intervals and losses, their flows and servers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from celltcp.pcap.analysis import connection_rows
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
+from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
+from celltcp.pcap.endpoint_settings import Ends, flow_text
+from celltcp.pcap.shared_queue import client_of, longest_rtt_ms
+
+if TYPE_CHECKING:
+    from celltcp.pcap.analysis import CaptureAnalyses
+
+#: Bytes on the path over payload, for segments of 1460 bytes with timestamps.
+HEADERS_RATIO = 1500 / 1448
+#: Minimum difference of the lowest RTTs of two hosts that have one, ms and as a share of the lower one.
+_MIN_RTT_DIFFERENCE_MS, _MIN_RTT_DIFFERENCE = 5.0, 0.1
+#: Columns of intervals that add up over transfers, and those of delays, ms.
+_SUMS = ("bytes", "retransmitted_bytes", "acked_bytes", "in_flight_max")
+_DELAYS = ("rtt_mean_ms", "rtt_min_ms", "rtt_max_ms", "near_rtt_mean_ms")
+#: Rate of the link of a server with a longer RTT, which is no bottleneck, Mbit/s.
+_SERVER_MBPS = 10_000
+
+
+def start_s(row: Mapping[Hashable, Any], origin_ns: int) -> float:
+    """Returns the start of a connection after a time of its capture, s."""
+    return (int(row["start_ns"]) - origin_ns) / 1e9
+
+
+def joint_intervals(
+    analyses: CaptureAnalyses, rows: Sequence[Mapping[Hashable, Any]], origin_ns: int
+) -> pd.DataFrame:
+    """Returns the intervals of the data of connections, as if one had sent all, at times of the origin.
+
+    Delays are those of the transfer that has most in an interval, above the lowest RTT of the first.
+    """
+    row, parts = rows[0], []
+    for each in rows:
+        up = int(each["direction"] == "up")
+        part = connection_rows(analyses.intervals, each, up).copy()
+        shift = round(start_s(each, origin_ns) / INTERVAL_S)
+        part["t_s"] = (part["t_s"] / INTERVAL_S).round().add(shift) * INTERVAL_S
+        for side, names in (("far", _DELAYS[:3]), ("near", _DELAYS[3:])):
+            part[list(names)] += float(row[f"{side}_rtt_min_ms"]) - float(each[f"{side}_rtt_min_ms"])
+        # Without a delay, a transfer shows no queue.
+        part["_weight"] = (part["bytes"] + part["acked_bytes"]).where(part["rtt_mean_ms"].notna(), -1)
+        parts.append(part)
+    joint = pd.concat(parts).sort_values("_weight", kind="stable")
+    groups = joint.groupby(joint["t_s"].round(1), sort=True)
+    is_last = ~joint["t_s"].round(1).duplicated(keep="last")
+    result = joint[is_last].set_index(joint["t_s"][is_last].round(1))[list(_DELAYS)].sort_index()
+    result[list(_SUMS)] = groups[list(_SUMS)].sum()
+    result["is_limited"] = groups["is_limited"].min()
+    return result.reset_index()
+
+
+def joint_losses(
+    analyses: CaptureAnalyses, rows: Sequence[Mapping[Hashable, Any]], origin_ns: int
+) -> pd.DataFrame:
+    """Returns the losses of connections, with RTTs of the path of the first, at times of the origin."""
+    row, parts = rows[0], []
+    for each in rows:
+        part = connection_rows(analyses.losses, each, int(each["direction"] == "up")).copy()
+        part["t_s"] += start_s(each, origin_ns)
+        is_before = (part["is_upstream"] == 1) | (each["place"] == "receiver")
+        far, near = (
+            float(row[name]) - float(each[name]) for name in ("far_rtt_min_ms", "near_rtt_min_ms")
+        )
+        part["rtt_ms"] += is_before * near + ~is_before * far
+        parts.append(part)
+    return pd.concat(parts)
+
+
+def server_of(row: Mapping[Hashable, Any], rtt_ms: float, lowest_ms: float) -> tuple[str, str]:
+    """Returns the node of a server and its link as TOML, which is empty at the lowest RTT."""
+    if rtt_ms - lowest_ms < max(_MIN_RTT_DIFFERENCE_MS, _MIN_RTT_DIFFERENCE * lowest_ms):
+        return "server", ""
+    node = f"server-{row['connection']}"
+    return node, (
+        f'\n[[links]]\nname = "{node}"\nfrom = "{node}"\nto = "server"\n'
+        f'rate = "{_SERVER_MBPS}Mbit/s"\ndelay = "{(rtt_ms - lowest_ms) / 2:.3f}ms"\n'
+    )
+
+
+def lowest_rtt_ms(row: Mapping[Hashable, Any]) -> float:
+    """Returns the lowest RTT of a connection over both sides of its capture, ms."""
+    return float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
+
+
+def queue_shares_ms(row: Mapping[Hashable, Any]) -> tuple[float, float]:
+    """Returns the waits in the long queue of a transfer, and in that of its ACKs, ms.
+
+    Timestamps show the part of each in the median.
+    """
+    down, up = (max(float(row[f"late_{side}_p50_ms"]), 1.0) for side in ("down", "up"))
+    data, acks = (down, up) if row["direction"] == "down" else (up, down)
+    waited_ms = max(longest_rtt_ms(row) - lowest_rtt_ms(row), 0.0)
+    shares = (waited_ms * part / (data + acks) for part in (data, acks))
+    own_ms, acks_ms = (0.0 if math.isnan(share) else share for share in shares)
+    return own_ms, acks_ms
+
+
+def flows_beside(
+    analyses: CaptureAnalyses,
+    row: Mapping[Hashable, Any],
+    others: Sequence[dict[Hashable, Any]],
+    origin_ns: int,
+) -> tuple[str, str]:
+    """Returns the flows of transfers beside another one, and the links of their servers, as TOML."""
+    same = [each for each in (row, *others) if each["direction"] == row["direction"]]
+    rtt_ms = min(lowest_rtt_ms(each) for each in same)
+    flows, links = "", ""
+    for other in others:
+        up = int(other["direction"] == "up")
+        both = connection_rows(analyses.intervals, other)
+        evidence = Evidence(other, connection_rows(analyses.losses, other, up), both)
+        node, link = server_of(other, lowest_rtt_ms(other), rtt_ms)
+        name = f"connection-{other['connection']}"
+        # The server of a transfer the other way may have opened it.
+        has_same_client = client_of(other) == client_of(row)
+        server, client = (node, "phone") if has_same_client else ("phone", node)
+        ends = Ends(name, server, client, start_s(other, origin_ns), has_guessed_cca=True)
+        flows += flow_text(
+            other,
+            connection_rows(analyses.intervals, other, up),
+            one_request(other) or waiting_requests(evidence),
+            connection_rows(analyses.units, other, up),
+            ends,
+        )
+        links += link
+    return flows, links
+
+
+def reverse_link(
+    analyses: CaptureAnalyses, row: Mapping[Hashable, Any], other: Mapping[Hashable, Any]
+) -> str:
+    """Returns rate and buffer of the direction of the ACKs as TOML: what a transfer there shows."""
+    carried = connection_rows(analyses.intervals, other, int(other["direction"] == "up"))["acked_bytes"]
+    mbps = HEADERS_RATIO * 8e-6 * float(np.percentile(carried, 90)) / INTERVAL_S
+    link, buffer = ("up", "uplink_buffer") if row["direction"] == "down" else ("down", "buffer")
+    size = round(max(125 * mbps * max(queue_shares_ms(row)[1], lowest_rtt_ms(row)), 3_000))
+    return (
+        f'{buffer} = "{size}B" # at least: ACKs waited\n'
+        f'{link}.rate = "{mbps:.3f}Mbit/s" # at least: by connection {other["connection"]}\n'
+    )
