@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -16,7 +17,7 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.next_steps import _which_limit_step, next_steps
+from celltcp.pcap.next_steps import _which_limit_step, next_steps, paced_times_ms
 from celltcp.pcap.scenario_files import write_scenario
 
 _PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
@@ -201,3 +202,31 @@ def test_requests_one_after_the_other_are_the_limit_and_no_buffer(
     again = ct.compare(str(scenario), "cubic", 1, set={"tcp.initial_window": 100})
     counts = [each.applications[0].metrics["cubic"]["responses"][0] for each in (again, run)]
     assert counts[0] == pytest.approx(counts[1], rel=0.1)
+
+
+@pytest.mark.parametrize(("burst", "mbps", "helps"), [("30kB", 10, True), ("100kB", 6, False)])
+def test_frames_are_paced_only_where_losses_delay_them_more(
+    tmp_path: Path, burst: str, mbps: int, helps: bool
+) -> None:
+    """A policer passes a burst at once, for which a paced sender takes its time."""
+    size = {"kind": "lognormal", "median": f"{mbps * 0.8 * 33 / 8:.1f}kB", "sigma": 0.4}
+    changes = {
+        "path.policer": {"rate": f"{mbps}Mbit/s", "burst": burst},
+        "flows.0.workload": {"kind": "frames", "size": size, "interval": "33ms"},
+    }
+    steps = " ".join(_steps(tmp_path, **changes))
+    assert ("SO_MAX_PACING_RATE" in steps) == helps
+    run: dict[str, Any] = {"duration": "10s"}
+    paced = {**changes, "flows.0.max_pacing_rate": f"{0.95 * mbps}Mbit/s"}
+    delays_ms = [
+        ct.compare("steady-20-68", ["cubic"], 2, set={**_PATH, **each}, **run).applications[0].metrics
+        for each in (changes, paced)
+    ]
+    now, then = (sum(each["cubic"]["frame_delay_p95_ms"]) for each in delays_ms)
+    assert (then < now) == helps
+
+
+def test_a_paced_frame_waits_for_those_before_it() -> None:
+    """At 8 Mbit/s, 10 kB take 10 ms: those of the second frame come after 5 ms of the first."""
+    frames = pd.DataFrame({"start_s": [0.0, 0.005, 0.1], "bytes": [10_000, 10_000, 20_000]})
+    assert paced_times_ms(frames, 8.0, 40.0) == pytest.approx([30, 35, 40])

@@ -8,9 +8,11 @@ import shlex
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
-from celltcp.pcap.analysis import STDIN
+from celltcp.pcap.analysis import STDIN, connection_rows
 from celltcp.pcap.diagnosis import ACKS_BEHIND
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
@@ -27,12 +29,18 @@ from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
     from celltcp.pcap.analysis import CaptureAnalyses
 
 #: Minimum share of the time under a limit that is worth acting on.
 _MIN_LIMITED_SHARE = 0.5
 #: Buffer of a receiver for each byte of its window, and the maximum buffer of Linux by default, bytes.
 _BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
+
+#: Rate of a paced sender over that of a policer, and percentile of late frames.
+_PACED_SHARE, _LATE = 0.95, 95
 
 #: Words of diagnoses of a policer, or of bursts that one may have dropped.
 _BURSTS = (POLICER, "lost in bursts")
@@ -69,7 +77,8 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return [_which_limit_step(row)]
     if WINDOW_LIMIT in str(row["diagnosis"]):
         return _pacing_steps(row)
-    return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row)}")
+    frames = connection_rows(analyses.units, row, int(row["direction"] == "up"))
+    return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row, frames)}")
 
 
 def _waits_for_applications(row: Mapping[Hashable, Any]) -> bool:
@@ -102,8 +111,8 @@ def _acks_behind(diagnosis: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _purpose(row: Mapping[Hashable, Any]) -> str:
-    """Returns the purpose of a comparison on the path of a transfer, as text."""
+def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
+    """Returns the purpose of a comparison on the path of a transfer and its frames, as text."""
     # What a policer drops looks like random losses, but comes in bursts. Segments that are overtaken
     # leave no RTT by which losses differ.
     is_unclear = any(words in str(row["diagnosis"]) for words in _BURSTS)
@@ -121,24 +130,49 @@ def _purpose(row: Mapping[Hashable, Any]) -> str:
     if str(row["diagnosis"]).startswith((FULL_QUEUE, QUEUE)):
         return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
     if POLICER in str(row["diagnosis"]):
-        return (
-            "whether another CCA loses less; one paced below its rate (SO_MAX_PACING_RATE) loses none"
-            f"{_burst_delay_text(row)}"
-        )
+        return f"whether another CCA loses less{_pacing_text(row, frames)}"
     if str(row["diagnosis"]).startswith(SHALLOW_BUFFER):
         field = "path.buffer" if row["direction"] == "down" else "path.uplink_buffer"
         return f"whether another CCA, or a buffer of a BDP (--set {field}=1bdp), has a higher goodput"
     return "whether another CCA would be better there"
 
 
-def _burst_delay_text(row: Mapping[Hashable, Any]) -> str:
-    """Returns the delay of the messages of a policed application under pacing; empty without any."""
+def _pacing_text(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
+    """Returns what pacing below the rate of a policer does, as text; empty if frames wait longer then.
+
+    A policer passes its burst at once, and a paced sender does not: only losses can cost more time.
+    """
+    pacing = "; one paced below its rate (SO_MAX_PACING_RATE) loses none"
     found = re.search(f"{POLICER} limits the rate to ([\\d.]+) Mbit/s", str(row["diagnosis"]))
-    if messages_of(row) is None or found is None:
+    if messages_of(row) is None:
+        rate = found and three_digits(_PACED_SHARE * float(found[1]))
+        return f"{pacing}, with at most {rate} Mbit/s" if rate else pacing
+    times_ms = 1e3 * frames["duration_s"].dropna().to_numpy(float)
+    if found is None or not len(times_ms):
         return ""
-    burst = float(row["in_flight_max"])
-    delay_ms = 8e-3 * burst / float(found[1])
-    return f", but a burst of {size_text(burst)}, the most in flight, then takes {ms_text(delay_ms)}"
+    paced_ms = paced_times_ms(frames, _PACED_SHARE * float(found[1]), float(row["rtt_min_ms"]))
+    now, paced = np.percentile(times_ms, _LATE), np.percentile(paced_ms, _LATE)
+    if paced > now or paced_ms.mean() > times_ms.mean():
+        return ""
+    return f"{pacing}, and the slowest 5 % of frames take {ms_text(paced)}, rather than {ms_text(now)}"
+
+
+def paced_times_ms(frames: pd.DataFrame, mbps: float, rtt_ms: float) -> NDArray[np.float64]:
+    """Returns the times of frames that pass one after another at a rate, with half of the RTT, ms.
+
+    Args:
+        frames: units of work with `start_s` and `bytes`.
+        mbps: rate of their payload.
+        rtt_ms: lowest RTT.
+    """
+    ordered = frames.sort_values("start_s")
+    passed_ms = 8e-3 * ordered["bytes"].to_numpy(float).cumsum() / mbps
+    starts_ms = 1e3 * ordered["start_s"].to_numpy(float)
+    before_ms = np.append(0.0, passed_ms[:-1])
+    # A frame begins at its start, or after the end of the one before it (Lindley, 1952).
+    begins_ms = np.maximum.accumulate(starts_ms - before_ms) + before_ms
+    result: NDArray[np.float64] = begins_ms + np.diff(passed_ms, prepend=0.0) - starts_ms + rtt_ms / 2
+    return result
 
 
 def _buffer_step(row: Mapping[Hashable, Any]) -> str:
