@@ -147,3 +147,33 @@ def test_the_largest_frames_overrun_a_policer_as_in_the_capture(tmp_path: Path, 
 def test_few_losses_of_a_policer_are_those_of_bursts(is_policed: bool, differs: bool) -> None:
     passages = Passage(5.0, 60.0, 0.0051), (Passage(5.0, 60.0, 0.0008),)
     assert Rerun("cubic", True, *passages, is_policed=is_policed).differs == differs
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("uploads", [False, True])
+def test_a_piece_now_and_then_is_no_bulk_transfer(tmp_path: Path, place: str, uploads: bool) -> None:
+    """1 MB takes 0.8 s at 10 Mbit/s, which leaves 3.2 s of 4 s."""
+    changes: dict[str, Any] = {
+        "path.down.rate": "10Mbit/s",
+        "path.up.rate": "10Mbit/s",
+        "flows.0.workload": {"kind": "chunked", "piece": "1MB", "period": "4s"},
+    }
+    if uploads:
+        changes |= {"flows.0.from": "phone", "flows.0.to": "server", "flows.0.opens": "from"}
+    _, workload, _ = _to_scenario(tmp_path, place, 40, **changes)
+    size = workload.get("response") or workload["piece"]
+    assert int(size.removesuffix("B")) == pytest.approx(1e6, rel=0.05)
+    wait_s = float(workload["gap"].removesuffix("s")) if "gap" in workload else 3.2
+    assert wait_s == pytest.approx(3.2, rel=0.2)
+    assert float(workload.get("period", "4s").removesuffix("s")) == pytest.approx(4, rel=0.05)
+
+
+def test_pieces_at_regular_times_keep_their_period_where_the_link_varies(tmp_path: Path) -> None:
+    """A sender that is slower leaves shorter waits, not later pieces."""
+    steps = [{"at": f"{8 * step}s", "rate": f"{[20, 5][step % 2]}Mbit/s"} for step in range(6)]
+    pieces = {"kind": "chunked", "piece": "1500kB", "period": "4s", "jitter": 0}
+    changes: dict[str, Any] = {"path.down": {"steps": steps}, "flows.0.workload": pieces}
+    _, workload, _ = _to_scenario(tmp_path, "server", 48, **changes)
+    assert workload["kind"] == "chunked"
+    assert float(workload["period"].removesuffix("s")) == pytest.approx(4, rel=0.02)
+    assert int(workload["piece"].removesuffix("B")) == pytest.approx(1_500_000, rel=0.09)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from celltcp.pcap.diagnosis import MIN_CCA_CONFIDENCE
@@ -34,6 +35,9 @@ _MIN_PAUSED_SHARE = 0.1
 _MIN_PAUSES = 3
 #: Minimum number of requests, and minimum share of them with a wait of an application.
 _MIN_REQUESTS, _MIN_TURNS_SHARE = 20, 0.5
+#: Minimum number of requests at regular times, minimum share of them after a pause, and maximum
+#: correlation of answers with the waits after them.
+_MIN_REGULAR, _MIN_SHOWN_SHARE, _MAX_CORRELATION = 5, 0.8, -0.5
 #: Range of intervals from the 10th to the 90th percentile, over the share of their jitter.
 _RANGE_OF_JITTER = 1.6
 #: Minimum time between intervals with data for a pause, intervals.
@@ -224,8 +228,12 @@ def _workload(
 ) -> str:
     """Returns the application: one that answers or pauses for 30 % of the time, or one that ended."""
     min_pauses_s = _MIN_PAUSED_SHARE * row["download_s"]
-    asked_s, answered_s = row["turns_up_s"], row["turns_down_s"]
+    direction = str(row["direction"])
+    receiver = "up" if direction == "down" else "down"
+    asked_s, answered_s = row[f"turns_{receiver}_s"], row[f"turns_{direction}_s"]
     if requests is not None:
+        if (period_s := _regular_s(intervals, frames, requests.number)) is not None:
+            return _chunked(requests.request_bytes, requests.answer_bytes, period_s, requests.number)
         return (
             f'workload = {{ kind = "request-response", request = "{round(requests.request_bytes)}B", '
             f'response = "{round(requests.answer_bytes)}B", think = "{requests.think_ms:.3f}ms", '
@@ -243,24 +251,28 @@ def _workload(
             f'interval = "{messages.interval_ms:.3f}ms", jitter = {jitter:.2f}{beside} }} '
             f"# {messages.number} messages; the capture shows no deadline"
         )
-    turns, count = max(row["turns_up"], row["turns_down"]), row["segments_up"]
-    # Where a segment of the client is a request, some waits are too short to show.
+    turns, count = max(row["turns_up"], row["turns_down"]), row[f"segments_{receiver}"]
+    # Where a segment of the receiver is a request, some waits are too short to show.
     are_all = count >= _MIN_REQUESTS and turns >= _MIN_TURNS_SHARE * count
     is_waiting = asked_s + answered_s >= min_pauses_s and turns >= _MIN_PAUSES
-    if row["direction"] == "down" and (are_all or is_waiting):
+    if are_all or is_waiting:
         number = count if are_all else turns
         if row["place"] == "sender":
             # The time since its last data has that in which an answer passes.
             asked_s = max(row["limit_idle"] * row["download_s"] - answered_s, 0.0)
-        request, response = (int(row[name]) // number or 1 for name in ("bytes_up", "bytes_down"))
+        requested = number if are_all else number + 1  # The first one follows no turn.
+        request, response = (
+            int(row[f"bytes_{each}"]) // requested or 1 for each in (receiver, direction)
+        )
+        if (period_s := _regular_s(intervals, frames, number)) is not None:
+            return _chunked(request, response, period_s, number)
         return (
             f'workload = {{ kind = "request-response", request = "{request}B", '
             f'response = "{response}B", think = "{answered_s / number:.3f}s", '
             f'gap = "{asked_s / number:.3f}s" }} # {number} turns'
         )
     if row[f"pauses_{row['direction']}_s"] >= min_pauses_s:
-        times = intervals.loc[intervals["bytes"] > 0, "t_s"].sort_values()
-        starts = times[times.diff().fillna(math.inf) > _MIN_PAUSE_INTERVALS * INTERVAL_S]
+        _, starts = _starts(intervals)
         if 1 < len(starts) <= _MIN_PAUSES:
             off_s = float(row[f"pauses_{row['direction']}_s"]) / (len(starts) - 1)
             on_s = (float(row["download_s"]) - off_s * (len(starts) - 1)) / len(starts)
@@ -281,3 +293,38 @@ def _workload(
         size = row[f"bytes_{row['direction']}"]
         return f'workload = {{ kind = "bulk", bytes = "{size}B" }} # all of the connection'
     return ""
+
+
+def _chunked(request: float, piece: float, period_s: float, number: int) -> str:
+    """Returns the application that asks for pieces at regular times, of sizes in bytes."""
+    return (
+        f'workload = {{ kind = "chunked", request = "{round(request)}B", piece = "{round(piece)}B", '
+        f'period = "{period_s:.3f}s" }} # {number} times'
+    )
+
+
+def _starts(intervals: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Returns the times of intervals with data, and those of them that follow a pause, s."""
+    times = intervals.loc[intervals["bytes"] > 0, "t_s"].sort_values()
+    return times, times[times.diff().fillna(math.inf) > _MIN_PAUSE_INTERVALS * INTERVAL_S]
+
+
+def _regular_s(intervals: pd.DataFrame, responses: pd.DataFrame, number: int) -> float | None:
+    """Returns the period of requests at regular times, s; None where each follows the answer before.
+
+    Long answers leave short waits then, and the times between requests differ less than the waits do.
+    """
+    whole = responses[responses["requested_s"].notna() & responses["end_s"].notna()]
+    if len(whole) >= _MIN_SHOWN_SHARE * number:
+        starts, before = whole["requested_s"], whole["end_s"].shift()
+    else:
+        times, starts = _starts(intervals)
+        before = times.shift()[starts.index]
+    if len(starts) < max(_MIN_REGULAR, _MIN_SHOWN_SHARE * number):
+        return None
+    periods, waits = ((starts - each).iloc[1:].to_numpy(float) for each in (starts.shift(), before))
+    answers = periods - waits
+    if answers.std() < INTERVAL_S or periods.std() > waits.std():
+        return None
+    is_regular = np.corrcoef(answers, waits)[0, 1] < _MAX_CORRELATION
+    return float(periods.mean()) if is_regular else None

@@ -69,6 +69,9 @@ _MIN_CAPACITY_RATIO = 0.9
 #: Intervals over which a constant rate has a mean, and their number at least; maximum difference from
 #: the median, and minimum share of the means within it.
 _STEADY_INTERVALS, _MAX_STEADY_RANGE, _MIN_STEADY_SHARE = 10, 0.015, 0.9
+#: Maximum difference of a single interval: ACKs of two segments at its start and end, packets; maximum
+#: share of intervals that are faster, as ACKs after a repair.
+_MAX_PACKETS, _MAX_FASTER_SHARE = 4, 0.02
 
 #: Minimum share of the segments that are overtaken at which reordering matters.
 _MIN_REORDERED_SHARE = 0.01
@@ -338,7 +341,7 @@ def estimate_path(
     bursts = _bursts(random, evidence.segment_bytes)
     name = f"connection-{row['connection']}" if sharing or other else ""
     node, server_link = server_of(row, lowest_rtt_ms(row), rtt_ms)
-    ends = Ends(name, node, POLICED_UPLOADER if policed else "phone", offset_s)
+    ends = Ends(name, node, POLICED_UPLOADER if policed and up else "phone", offset_s)
     flows, links = flows_beside(analyses, row, [*sharing, *([other] if other else [])], origin_ns)
     return PathEstimate(
         str(row["file"]),
@@ -545,7 +548,14 @@ def _constant_mbps(rate: NDArray[np.float64], is_measured: NDArray[np.bool_]) ->
         return None
     is_steady = (means / means.median() - 1).abs() <= _MAX_STEADY_RANGE
     # A queue that is empty within an interval makes it lower.
-    return float(means.quantile(0.9)) if is_steady.mean() >= _MIN_STEADY_SHARE else None
+    constant = float(means.quantile(0.9))
+    max_difference = max(_MAX_PACKETS * 8e-6 * _MTU / INTERVAL_S, 0.05 * constant)
+    differences = rate[is_measured] - constant
+    is_near = np.abs(differences) <= max_difference
+    is_steady_link = min(is_steady.mean(), is_near.mean()) >= _MIN_STEADY_SHARE
+    # A second is too long for short times at a higher rate.
+    has_faster = (differences > max_difference).mean() > _MAX_FASTER_SHARE
+    return constant if is_steady_link and not has_faster else None
 
 
 def _arrived_mbps(intervals: pd.DataFrame, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
