@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 
@@ -21,9 +22,11 @@ CHANGES = {"path.buffer": "20packets", "path.down": "20Mbit/s", "path.rtt": "60m
 HELD = 20e6 * 0.06 / 8 / 1500 + 20
 
 
-def _ran(folder: Path, cca: str = "reno") -> str:
-    words = ["run", "steady-20-68", "--cca", cca, "--duration", "20s", "--out", str(folder)]
-    words += [word for each in CHANGES.items() for word in ("--set", "=".join(each))]
+def _ran(
+    folder: Path, cca: str = "reno", changes: dict[str, str] = CHANGES, duration: str = "20s"
+) -> str:
+    words = ["run", "steady-20-68", "--cca", cca, "--duration", duration, "--out", str(folder)]
+    words += [word for each in changes.items() for word in ("--set", "=".join(each))]
     done = CliRunner().invoke(commands, words)
     assert done.exit_code == 0, done.output
     return done.stdout
@@ -128,7 +131,7 @@ def test_the_period_of_a_sawtooth_is_the_time_in_which_the_window_grows_back() -
     # The recovery takes an RTT for the repair, and another one until the window grows again.
     period_s = (explained.cwnd_max / 2 + 2) * 0.0205
     assert explained.sawtooth.interval_s == pytest.approx(period_s, rel=0.15)
-    assert f", every {explained.sawtooth.interval_s:.3g} s on average" in explained.sawtooth_text
+    assert f", every {explained.sawtooth.interval_s:.3g} s; each lowers" in explained.sawtooth_text
 
 
 def _sawtooth(cca: str, rtt: str, rate: str, duration: str, **more: object) -> tuple[str, list[float]]:
@@ -141,30 +144,55 @@ def _sawtooth(cca: str, rtt: str, rate: str, duration: str, **more: object) -> t
 
 
 def test_a_window_under_cubic_is_back_after_k_or_twice_a_smaller_k_by_fast_convergence() -> None:
-    """RFC 9438: K = cbrt(W_max (1 - beta) / C), with 0.85 W_max after a smaller window than before.
+    """RFC 9438: K = cbrt(W_max (1 - beta) / C), and 0.85 of the window as W_max after a smaller one.
 
-    The window is back at the former one after twice that smaller K.
+    Fast convergence lowers K, but the window is back at the former one after twice that K.
     """
-    text, intervals_s = _sawtooth("cubic", "40ms", "100Mbit/s", "60s")
+    text, intervals_s = _sawtooth("cubic", "50ms", "100Mbit/s", "60s")
     mean, low, high = (f"{value:.3g}" for value in (np.mean(intervals_s), *_bounds(intervals_s)))
     assert f": {len(intervals_s) + 1}, every {mean} s on average (between {low} and {high} s)" in text
-    numbers = re.search(r"K of RFC 9438 is (\S+) s for a window of (\d+) .* up to (\S+) s\.", text)
-    assert numbers is not None, text
-    k_s, window, fast_s = map(float, numbers.groups())
+    depth = re.search(r"lowers the window by 30 %, from (\d+) to (\d+) segments", text)
+    assert depth is not None, text
+    window, trough = map(int, depth.groups())
+    assert trough == pytest.approx(0.7 * window, abs=1)
+    # The path holds twice its bandwidth-delay product.
+    assert window == pytest.approx(2 * 100e6 / 8 * 0.05 / 1500, rel=0.05)
+    (k_s,) = map(float, re.findall(r"regains W_max, is (\S+) s\.", text))
     assert k_s == pytest.approx((window * 0.3 / 0.4) ** (1 / 3), rel=0.01)
-    assert fast_s == pytest.approx(2 * (window * 0.15 / 0.4) ** (1 / 3), rel=0.01)
-    # The path holds twice its bandwidth-delay product, and a period of the run has fast convergence.
-    assert window == pytest.approx(2 * 100e6 / 8 * 0.04 / 1500, rel=0.05)
-    assert fast_s == pytest.approx(max(intervals_s), rel=0.05)
+    numbers = re.search(
+        r"W_max to (\d+) segments and K to (\S+) s, and (\d+) segments .* (\S+) s\. N", text
+    )
+    assert numbers is not None, text
+    w_max, lower_k_s, back, back_s = map(float, numbers.groups())
+    assert w_max == pytest.approx(0.85 * back, abs=1)
+    assert lower_k_s == pytest.approx((back * 0.15 / 0.4) ** (1 / 3), rel=0.01)
+    assert back_s == pytest.approx(2 * lower_k_s, rel=0.01)
+    assert back_s == pytest.approx(max(intervals_s), rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("cca", ["cubic", "cubic:fast_convergence=off", "cubic:beta=0.8", "reno"])
+def test_windows_at_losses_give_the_times_between_them_by_the_rfc(
+    tmp_path: Path, cca: str, seed: int
+) -> None:
+    draw = random.Random(f"{cca} {seed}")
+    rtt_ms, mbps, bdps = draw.randint(20, 80), draw.randint(20, 90), round(draw.uniform(0.3, 1.5), 2)
+    path = {"buffer": f"{bdps}bdp", "rtt": f"{rtt_ms}ms", "down.rate": f"{mbps}Mbit/s"}
+    _ran(tmp_path / "out", cca, {f"path.{name}": value for name, value in path.items()}, "80s")
+    explained = ct.explain(ct.load(tmp_path / "out")).comparisons[""]
+    (text,) = re.findall("(Loss recoveries after.*)", "\n".join(explained.blocks[0]))
+    (expected_s,) = map(float, re.findall(r"losses give (\S+) s", text))
+    rows = frame(explained.results.tables["recoveries"])
+    intervals_s = np.diff(rows.loc[rows["slow_start"] == 0, "t_s"])
+    assert expected_s == pytest.approx(np.mean(intervals_s), rel=0.1), text
 
 
 def test_the_reno_friendly_region_of_cubic_has_the_period_of_a_short_path() -> None:
     """RFC 9438, section 4.3: 3 (1 - beta) / (1 + beta) segments per round trip give 0.3 W back."""
     text, intervals_s = _sawtooth("cubic", "15ms", "60Mbit/s", "30s")
-    numbers = re.search(
-        r"a window of (\d+) .* Reno-friendly region needs only (\S+) s beside the", text
-    )
+    numbers = re.search(r"from (\d+) to .* is ahead, and gives \d+ back in (\S+) s\.", text)
     assert numbers is not None, text
+    assert "fast convergence" not in text
     window, period_s = map(float, numbers.groups())
     # The mean RTT lies between that of the path and that with a full buffer.
     assert window * 1.7 / 3 * 0.015 < period_s < window * 1.7 / 3 * 0.03
@@ -173,11 +201,22 @@ def test_the_reno_friendly_region_of_cubic_has_the_period_of_a_short_path() -> N
 
 def test_reno_adds_the_lost_half_in_half_as_many_round_trips() -> None:
     text, intervals_s = _sawtooth("reno", "40ms", "60Mbit/s", "60s")
-    numbers = re.search(r"a window of (\d+) .* half in (\d+) round trips, (\S+) s beside the", text)
+    numbers = re.search(r"from (\d+) to (\d+) .* gives (\d+) back in (\S+) s\.", text)
     assert numbers is not None, text
-    window, round_trips, period_s = map(float, numbers.groups())
+    window, trough, round_trips, period_s = map(float, numbers.groups())
+    assert trough == pytest.approx(window / 2, abs=1)
     assert round_trips == pytest.approx(window / 2, abs=1)
     assert period_s == pytest.approx(np.median(intervals_s), rel=0.05)
+
+
+@pytest.mark.parametrize("buffer", ["0.5bdp", "1bdp"])
+def test_a_sawtooth_that_fills_the_link_is_in_the_answer(buffer: str) -> None:
+    path = {"path.down.rate": "50Mbit/s", "path.buffer": buffer}
+    compared = ct.compare("steady-20-68", ["cubic", "reno"], 2, duration="60s", set=path)
+    blocks = ExplainedComparison(compared).blocks
+    assert len(blocks) == 2
+    for block in blocks:
+        assert any("Loss recoveries after the start-up" in line for line in block), block
 
 
 @pytest.mark.parametrize("cca", ["cubic", "reno"])

@@ -179,6 +179,15 @@ def _owners_of_parameter(error: str) -> list[str]:
     ]
 
 
+def default_parameters(name: str) -> dict[str, str]:
+    """Returns the defaults of the parameters of a congestion control; none if the user wrote it."""
+    try:
+        parameters = describe_cca(name)["parameters"]
+    except CelltcpError:
+        return {}
+    return {str(parameter["name"]): str(parameter["default"]).lower() for parameter in parameters}
+
+
 def family_of(name: str) -> str:
     """Returns the family of a congestion control, such as `delay`; empty if the user wrote it."""
     try:

@@ -415,9 +415,9 @@ class ExplainedComparison:
     def blocks(self) -> list[list[str]]:
         """Explanations of the flows in sentences, one for each group of congestion controls alike.
 
-        Windows and events are those of the congestion control in use, and of mixes,
-        which do not rank; none where the path is full. Of others that do not lead, causes have their
-        figures alone if there are several, but for the reason of unequal shares.
+        Windows and events are those of the congestion control in use, and of mixes, which do not rank;
+        of a full path, and of two congestion controls, each has its sawtooth. Of others that do not
+        lead, causes have their figures alone if there are several, but the reason of unequal shares.
         """
         return [self._block(group) for group in alike_groups(self.distinct_ccas)]
 
@@ -430,7 +430,7 @@ class ExplainedComparison:
         is_brief = not (is_whole or is_one_of_two or any(each.standing.leads for each in group))
         lines = [self._heading(group, is_ranked=True), *self._cause_lines(group, is_brief=is_brief)]
         if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
-            return lines
+            return lines if is_brief else [*lines, *self._window_lines(group, "sawtooth_text")]
         # Events of other flows are those of their units of work, which causes count.
         events = self._event_lines(group) if group[0].flow == self.ccas[0].flow else []
         return [*lines, *self._window_lines(group), *events]
@@ -462,9 +462,9 @@ class ExplainedComparison:
         return lines or ["  The tables show nothing that held it back."]
 
     @staticmethod
-    def _window_lines(group: Sequence[ExplainedCca]) -> list[str]:
+    def _window_lines(group: Sequence[ExplainedCca], *names: str) -> list[str]:
         lines = []
-        for text_of in (attrgetter("window_text"), attrgetter("sawtooth_text")):
+        for text_of in map(attrgetter, names or ("window_text", "sawtooth_text")):
             if text := text_of(group[0]):
                 lines.append(f"  {with_ranges([*map(text_of, group)]) or text}")
         return lines

@@ -43,7 +43,9 @@ class FlowWindows:
         self._slots = slots
         samples = results.tables.get("samples")
         rows, times_s = slots, slots["t_s"] + float(results.about["slot_s"])
-        if samples is not None and len(samples):
+        #: Whether the windows are those at each ACK.
+        self.is_of_acks = samples is not None and len(samples) > 0
+        if samples is not None and self.is_of_acks:
             rows = frame(samples)
             times_s = rows["t_ns"] / 1e9
         windows = pd.DataFrame({"t_s": times_s, "cwnd": rows["cwnd"]}).astype(float)
@@ -77,6 +79,18 @@ class FlowWindows:
         during = windows[has_begun & ~has_ended]
         reduced = min(*during, after[0]) if is_timeout and len(during) else after[0]
         return WindowChange(float(before[-1]), float(reduced))
+
+    def at_overflow(self, run: int, connection: int, sent_s: float, start_s: float) -> float:
+        """Returns the window at the start of a recovery from an overflow, segments; NaN if unknown.
+
+        It is one more than at the end of a slot before the lost segment was sent, as growth of the
+        window caused the overflow.
+        """
+        times, windows = self.series(run, connection)
+        index = int(np.searchsorted(times, start_s - _TIME_RESOLUTION_S)) - 1
+        if index < 0:
+            return math.nan
+        return float(windows[index]) + (not self.is_of_acks and times[index] < sent_s)
 
     def idle_restarts(self, max_share: float) -> IdleRestarts:
         """Returns the pauses that shrank the window to less than `max_share` of it."""

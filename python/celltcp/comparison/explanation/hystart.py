@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp._core import CelltcpError, describe_cca, in_unit
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bytes
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.evidence import MIN_LATER_RTT
 from celltcp.scenarios.cca_mix import parse_flow_cca
+from celltcp.scenarios.ccas import default_parameters
 from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.quantity_texts import ms_text
 
@@ -116,11 +117,7 @@ def _train_text(evidence: Evidence, parameters: Mapping[str, str]) -> str:
 def _parameters(evidence: Evidence) -> dict[str, str]:
     """Returns the parameters of the congestion control of a flow; none if the user wrote it."""
     cca = parse_flow_cca(evidence.own_cca)
-    try:
-        parameters = describe_cca(cca.name)["parameters"]
-    except CelltcpError:
-        return {}
-    values = {str(each["name"]): str(each["default"]) for each in parameters} | cca.parameters
+    values = default_parameters(cca.name) | cca.parameters
     if "slow_start" in cca.parameters:
         values["hystart"] = "on" if values["slow_start"] == "hystart" else "off"
     return values

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp._core import CelltcpError, describe_cca, in_unit
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.application_remedies import (
     CONNECTIONS_FILL_BUFFER,
     following_encoder,
@@ -54,6 +54,7 @@ from celltcp.comparison.linux_lines import host_text, node_word
 from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.comparison.settings_lines import parameter_commands
 from celltcp.scenarios.cca_mix import with_flow_cca
+from celltcp.scenarios.ccas import default_parameters
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.packets import PACKET_BYTES
@@ -129,7 +130,7 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     cca, name = evidence.own_cca, evidence.own_cca.partition(":")[0]
     if "hystart=off" in cca:
         yield Remedy(against, cca=cca.replace("hystart=off", "hystart=on"))
-    elif name != "cubic" and "slow_start" in _parameters(name) and "slow_start=" not in cca:
+    elif name != "cubic" and "slow_start" in default_parameters(name) and "slow_start=" not in cca:
         yield Remedy(against, parameter="slow_start=hystart++")
     elif name == "cubic":
         yield _pacing(against)
@@ -277,7 +278,7 @@ def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """HyStart is turned off, if it is on."""
     cca = evidence.own_cca
     name = cca.partition(":")[0]
-    if ":" in cca or _parameters(name).get("hystart") not in ("on", "true"):
+    if ":" in cca or default_parameters(name).get("hystart") not in ("on", "true"):
         return
     against, changed = "an early end of slow start", f"{cca}:hystart=off"
     mix = with_flow_cca(evidence.cca, evidence.flow_index, changed)
@@ -512,12 +513,3 @@ def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:
     packets = math.ceil(bdps * evidence.bdp / PACKET_BYTES)
     if packets * PACKET_BYTES > buffer_bytes(evidence):
         yield Remedy(against, (f"{buffer_field(evidence)}={packets}packets",))
-
-
-def _parameters(name: str) -> dict[str, str]:
-    """Returns the defaults of the parameters of a congestion control; none if the user wrote it."""
-    try:
-        parameters = describe_cca(name)["parameters"]
-    except CelltcpError:
-        return {}
-    return {str(parameter["name"]): str(parameter["default"]).lower() for parameter in parameters}

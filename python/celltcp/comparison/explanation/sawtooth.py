@@ -1,37 +1,67 @@
-"""Sawtooth of the congestion window: time between loss recoveries, and that by RFC 9438 and 5681."""
+"""Sawtooth of the congestion window: losses by its own size, and growth between by RFC 9438 or 5681."""
 
 from __future__ import annotations
 
 import functools
-import math
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.comparison.explanation.cause import number_text
-from celltcp.results.steady_state import SteadyState, steady_state_of
-from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.comparison.explanation.cause import number_text, percent_text
+from celltcp.comparison.explanation.window_growth import WindowGrowth, window_growth_of
+from celltcp.scenarios.cca_mix import count_text
+from celltcp.scenarios.quantity_texts import delay_text, three_digits
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
     import pandas as pd
 
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Minimum number of recoveries of a connection for a mean interval between them.
-_MIN_RECOVERIES = 3
+#: Minimum number of recoveries of a connection for an interval between them.
+_MIN_RECOVERIES = 2
 #: Reasons of drops that the window of the flow itself brings about.
 _OWN_DROPS = ("overflow", "aqm")
 
 
+class Loss(NamedTuple):
+    """Loss recovery of a connection, with the window before it and W_max after it, segments."""
+
+    start_s: float
+    length_s: float
+    #: Whether it is of slow start or has time-outs, so that no growth by the law follows or precedes.
+    is_other: bool
+    before: float
+    w_max: float
+    #: Whether fast convergence lowered W_max.
+    is_lowered: bool
+
+
+class CongestionEpoch(NamedTuple):
+    """Time from a loss to the following one, in which the window falls and grows."""
+
+    loss: Loss
+    #: Window before the following loss, segments.
+    window: float
+    #: Time between the losses, and that by the RFC, s.
+    interval_s: float
+    expected_s: float
+    #: Whether growth by segments per round trip, that of Reno, reaches the window first.
+    is_linear: bool
+
+
 class Sawtooth:
-    """Loss recoveries of a flow after the start-up, of connections with at least three of them."""
+    """Loss recoveries of a flow after the start-up, of connections with at least two of them."""
 
     def __init__(self, evidence: Evidence) -> None:
         """Takes the metrics of a flow under a congestion control."""
         self._evidence = evidence
         rows = evidence.recoveries
-        rows = rows[(rows["slow_start"] == 0) & ~(rows["undone"] > 0)].sort_values("t_s")
-        rows = rows[(rows["drops"] > 0) | (rows["timeouts"] > 0)]
+        rows = rows[~(rows["undone"] > 0)].sort_values("t_s")
+        self._reductions: pd.DataFrame = rows[(rows["drops"] > 0) | (rows["timeouts"] > 0)]
+        rows = self._reductions[self._reductions["slow_start"] == 0]
         sizes = rows.groupby(["run", "flow"], observed=True)["t_s"].transform("size")
         self._rows: pd.DataFrame = rows[sizes >= _MIN_RECOVERIES]
 
@@ -47,74 +77,157 @@ class Sawtooth:
         return float(self._intervals_s.mean())
 
     @property
+    def is_of_own_window(self) -> bool:
+        """Whether there are recoveries, all of which are from losses that the flow's window causes."""
+        rows = self._rows
+        is_own = (rows["drops"] == rows[[*_OWN_DROPS]].sum(axis=1)) & ~(rows["timeouts"] > 0)
+        return bool(len(rows) and is_own.all())
+
+    @functools.cached_property
+    def growth(self) -> WindowGrowth | None:
+        """Growth of the window between losses; None unless under CUBIC or Reno."""
+        return window_growth_of(self._evidence.own_cca)
+
+    @property
+    def rtt_s(self) -> float:
+        """Mean RTT, s."""
+        return self._evidence.mean("rtt_mean_ms") / 1e3
+
+    @functools.cached_property
+    def epochs(self) -> list[CongestionEpoch]:
+        """Times between losses after the start-up; none under other CCAs."""
+        growth = self.growth
+        if growth is None:
+            return []
+        keys = self._rows[["run", "flow"]].drop_duplicates()
+        return [
+            _epoch(growth, self.rtt_s, *losses)
+            for key in keys.itertuples(index=False, name=None)
+            for losses in itertools.pairwise(self._losses(growth, *map(int, key)))
+            if not any(loss.is_other for loss in losses)
+        ]
+
+    def _losses(self, growth: WindowGrowth, run: int, flow: int) -> Iterator[Loss]:
+        """Yields the losses of a connection, with those of slow start, of which W_max comes."""
+        rows, windows, w_max = self._reductions, self._evidence.windows, 0.0
+        rows = rows[(rows["run"] == run) & (rows["flow"] == flow)]
+        columns = ["t_s", "length_s", "slow_start", "timeouts", "dropped_s"]
+        for start_s, length_s, slow_start, timeouts, dropped_s in rows[columns].to_numpy(float):
+            sent_s = dropped_s - self._evidence.min_rtt_s / 2
+            before = windows.at_overflow(run, flow, sent_s, start_s)
+            is_lowered = growth.lowers_w_max(before, w_max)
+            # Linux forgets W_max at a time-out.
+            w_max = 0.0 if timeouts else growth.w_max(before, is_lowered=is_lowered)
+            yield Loss(start_s, length_s, bool(slow_start or timeouts), before, w_max, is_lowered)
+
+    @property
     def text(self) -> str:
-        """The intervals, and what RFC 9438 or 5681 has for the windows before the recoveries.
+        """The intervals and windows, and what RFC 9438 or 5681 has for these windows.
 
         Empty unless a bulk flow under CUBIC or Reno has losses by its own window alone.
         """
-        evidence, rows = self._evidence, self._rows
-        law = steady_state_of(evidence.own_cca)
-        is_own = (rows["drops"] == rows[[*_OWN_DROPS]].sum(axis=1)) & ~(rows["timeouts"] > 0)
-        if law is None or not evidence.is_bulk or rows.empty or not is_own.all():
+        growth, epochs = self.growth, self.epochs
+        if growth is None or not epochs or not self._evidence.is_bulk or not self.is_of_own_window:
             return ""
-        windows = self._windows_before()
-        mean = float(np.nanmean([window for each in windows for window in each]))
-        if not mean > 0:
+        before = _mean(epoch.loss.before for epoch in epochs)
+        if not before > 0:
             return ""
-        count_text = number_text(len(rows) / len(windows)) + (" per connection" if windows[1:] else "")
-        low, high = map(three_digits, (self._intervals_s.min(), self._intervals_s.max()))
+        connections = len(self._rows[["run", "flow"]].drop_duplicates())
+        recoveries_text = number_text(len(self._rows) / connections)
+        recoveries_text += " per connection" if connections > 1 else ""
+        # A segment decides up to 2.7 s where the cubic function is flat.
+        precision_text = "" if self._evidence.windows.is_of_acks else ", known within a segment,"
+        windows_text = " to ".join(map(number_text, (before, growth.beta * before)))
+        law_text = _law_text(growth, epochs, self.rtt_s)
         return (
-            f"Loss recoveries after the start-up: {count_text}, every "
-            f"{three_digits(self.interval_s)} s on average (between {low} and {high} s). "
-            f"{_law_text(law, mean, evidence.mean('rtt_mean_ms') / 1e3, windows)}"
+            f"Loss recoveries after the start-up: {recoveries_text}, every "
+            f"{_range_text(self._intervals_s)}; each lowers the window by "
+            f"{percent_text(1 - growth.beta)}, from {windows_text} segments. "
+            f"{law_text} By this, the windows at these losses{precision_text} give "
+            f"{_range_text([epoch.expected_s for epoch in epochs])}, recoveries included."
         )
 
-    def _windows_before(self) -> list[list[float]]:
-        """Returns the windows before the recoveries of each connection, segments."""
-        change = self._evidence.windows.change
-        return [
-            [
-                change(int(run), int(flow), start_s, start_s + length_s, is_timeout=False).before
-                for run, flow, start_s, length_s in rows.to_numpy(float)
-            ]
-            for _, rows in self._rows[["run", "flow", "t_s", "length_s"]].groupby(["run", "flow"])
-        ]
 
-
-def _law_text(law: SteadyState, window: float, rtt_s: float, windows: list[list[float]]) -> str:
-    """Returns a sentence on the time in which a window grows back to what it was.
-
-    Reno adds a segment per round trip, the Reno-friendly region of CUBIC 3 (1 - beta) / (1 + beta),
-    also with delayed ACKs, as Linux counts the segments that an ACK reports.
-    """
-    before = f"a window of {number_text(window)} segments before them"
-    lost = window * (1 - law.beta)
-    if not law.cubic_constant:
-        return (
-            f"After {before}, RFC 5681 adds the lost half in {number_text(lost)} round trips, "
-            f"{three_digits(lost * rtt_s)} s beside the recovery."
-        )
-    k_s = math.cbrt(lost / law.cubic_constant)
-    friendly_s = lost * (1 + law.beta) / (3 * (1 - law.beta)) * rtt_s
-    text = f"K of RFC 9438 is {three_digits(k_s)} s for {before}"
-    if friendly_s < k_s:
-        friendly_text = f"needs only {three_digits(friendly_s)} s beside the recovery"
-        return f"{text}, but its Reno-friendly region {friendly_text}."
-    if not any(map(_shrinks, windows)):
-        return f"{text}."
-    # W_max is then the middle of both windows, and is passed at K.
-    fast_s = 2 * math.cbrt(lost / 2 / law.cubic_constant)
-    return (
-        f"{text}; where that is smaller than the one before, fast convergence makes it up to "
-        f"{three_digits(min(fast_s, friendly_s))} s."
+def _epoch(growth: WindowGrowth, rtt_s: float, loss: Loss, following: Loss) -> CongestionEpoch:
+    """Returns the time between two losses, with the growth in it by the law."""
+    trough, window = growth.beta * loss.before, following.before
+    cubic_s = growth.cubic_s(trough, loss.w_max, window)
+    # The last segment is sent for a round trip until its loss shows; the cubic function goes on.
+    linear_s = growth.linear_s(trough, window, rtt_s) + rtt_s
+    return CongestionEpoch(
+        loss,
+        window,
+        following.start_s - loss.start_s,
+        loss.length_s + min(cubic_s, linear_s),
+        linear_s < cubic_s,
     )
 
 
-def _shrinks(windows: list[float]) -> bool:
-    """Returns whether a window before a recovery is below W_max: fast convergence lowers that."""
-    w_max = 0.0
-    for window in windows:
-        if window < w_max:
-            return True
-        w_max = window
-    return False
+def _range_text(values_s: Collection[float]) -> str:
+    """Returns the mean of times, and the least and largest one; the mean alone if they are one."""
+    mean, low, high = map(three_digits, (_mean(values_s), min(values_s), max(values_s)))
+    return f"{mean} s" if low == high else f"{mean} s on average (between {low} and {high} s)"
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean([*values]))
+
+
+def _law_text(growth: WindowGrowth, epochs: list[CongestionEpoch], rtt_s: float) -> str:
+    """Returns sentences on the growth of a window back to what it was before a loss."""
+    before = _mean(epoch.loss.before for epoch in epochs)
+    trough = growth.beta * before
+    linear_s = growth.linear_s(trough, before, rtt_s)
+    back_text = f"{number_text(before - trough)} back in {three_digits(linear_s)} s"
+    rtt_text = f"per round trip of {delay_text(1e3 * rtt_s)}"
+    if not growth.cubic_constant:
+        return f"RFC 5681 adds a segment {rtt_text}, and gives {back_text}."
+    parts = [
+        f"K of RFC 9438, in which the cubic function regains W_max, is "
+        f"{three_digits(growth.k_s(before, trough))} s.",
+        _fast_convergence_text(growth, epochs, rtt_s),
+        _plateau_text(growth, epochs),
+    ]
+    linear = sum(epoch.is_linear for epoch in epochs)
+    friendly_text = f"Reno-friendly region ({growth.per_rtt:.2f} segments {rtt_text})"
+    if linear:
+        is_part = linear < len(epochs)
+        after_text = f"After {linear} of {len(epochs)} losses, the" if is_part else "The"
+        parts.append(f"{after_text} {friendly_text} is ahead, and gives {back_text}.")
+    elif growth.per_rtt:
+        parts.append(f"The {friendly_text} would take {three_digits(linear_s)} s.")
+    return " ".join(filter(None, parts))
+
+
+def _fast_convergence_text(growth: WindowGrowth, epochs: list[CongestionEpoch], rtt_s: float) -> str:
+    """Returns a sentence on W_max and K after losses below the W_max before; empty without any."""
+    lowered = [epoch.loss for epoch in epochs if epoch.loss.is_lowered]
+    if not lowered or all(epoch.is_linear for epoch in epochs):
+        return ""
+    window, w_max = (_mean(getattr(loss, name) for loss in lowered) for name in ("before", "w_max"))
+    trough = growth.beta * window
+    back_s = growth.growth_s(trough, w_max, window, rtt_s)
+    return (
+        f"{len(lowered)} of {len(epochs)} losses came below the W_max before: fast convergence lowers "
+        f"W_max to {number_text(w_max)} segments and K to {three_digits(growth.k_s(w_max, trough))} s, "
+        f"and {number_text(window)} segments are back after {three_digits(back_s)} s."
+    )
+
+
+def _plateau_text(growth: WindowGrowth, epochs: list[CongestionEpoch]) -> str:
+    """Returns a sentence on losses up to W_max, near which the cubic function hardly grows."""
+    early = [
+        (epoch.loss.w_max - epoch.window, growth.k_s(epoch.loss.w_max, trough) - growth_s)
+        for epoch in epochs
+        if not epoch.loss.is_lowered and not epoch.is_linear and epoch.window <= epoch.loss.w_max
+        for trough in [growth.beta * epoch.loss.before]
+        for growth_s in [growth.cubic_s(trough, epoch.loss.w_max, epoch.window)]
+    ]
+    if not early:
+        return ""
+    missing, early_s = map(_mean, zip(*early, strict=True))
+    below_text = f"{count_text(round(missing), 'segment')} below it" if round(missing) else "at it"
+    return (
+        "Near W_max the window hardly grows, and Linux counts whole segments: a loss "
+        f"{below_text} comes {three_digits(early_s)} s before K."
+    )
