@@ -105,7 +105,9 @@ impl Observer for Recorder {
             if segment.len > 0 {
                 let is_hidden = self.bottlenecks.is_hidden(connection.bottleneck);
                 let sent_at = (!is_hidden).then_some(packet.sent_at);
-                meter.on_data_arrived(at, sent_at, packet.size);
+                let seq = connection.stream.acknowledgement(segment.seq);
+                let end = seq.unwrap_or_default() + u64::from(segment.len);
+                meter.on_data_arrived(at, sent_at, end, packet.size);
                 if let Some(outcomes) = &mut self.outcomes {
                     outcomes.on_received(at, packet);
                 }

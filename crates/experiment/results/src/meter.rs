@@ -203,10 +203,12 @@ impl Meter {
         self.sent_before_exit
     }
 
-    /// Processes a data packet of `size` bytes at the IP layer that reaches the phone's tap. `sent_at` is `None` where it
-    /// has a queue before it that the tap does not see.
-    pub fn on_data_arrived(&mut self, now: Instant, sent_at: Option<Instant>, size: u32) {
-        if let Some(sent_at) = sent_at {
+    /// Processes a data packet of `size` bytes at the IP layer, with payload to before `end`, that reaches the phone's tap.
+    /// `sent_at` is `None` where it has a queue before it that the tap does not see. A packet whose payload was delivered
+    /// before gives no delay.
+    pub fn on_data_arrived(&mut self, now: Instant, sent_at: Option<Instant>, end: u64, size: u32) {
+        let is_new = end > self.first_byte + self.delivered;
+        if let Some(sent_at) = sent_at.filter(|_| is_new) {
             let delay = now.saturating_since(sent_at);
             self.one_way.push(delay);
             self.slot.one_way.add(delay);

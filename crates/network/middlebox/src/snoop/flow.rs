@@ -10,6 +10,10 @@ use units::{Duration, Instant};
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(300);
 const MIN_TIMEOUT: Duration = Duration::from_millis(40);
 const MAX_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest time-out that results from doubling: the persist timer of the paper.
+const MAX_BACKED_OFF_TIMEOUT: Duration = Duration::from_millis(200);
+/// Retransmissions that may be outstanding at the start of a recovery (RFC 6928).
+const INITIAL_WINDOW: usize = 10;
 /// The queue behind the cache counts as full if the local RTT exceeds twice its minimum by this margin.
 const CONGESTION_MARGIN: Duration = Duration::from_millis(5);
 
@@ -42,6 +46,39 @@ struct CachedPacket {
     resent_by_sender: bool,
 }
 
+/// Transmission time and start of a copy. Transmissions of the same time are in the order of their data.
+type Transmission = (Instant, u64);
+
+impl CachedPacket {
+    fn transmission(&self) -> Transmission {
+        (self.sent_at, self.seq)
+    }
+}
+
+/// Copies that an ACK reports for the first time.
+#[derive(Default)]
+struct Delivered {
+    /// The last sent of those that were sent once.
+    sent_once: Option<Transmission>,
+    /// The last sent of those that were sent more than once; the ACK may be for any of their transmissions.
+    resent: Option<Transmission>,
+    /// Number of those that were retransmitted from the cache.
+    repairs: usize,
+}
+
+impl Delivered {
+    fn add(&mut self, copy: &CachedPacket) {
+        let is_resent = copy.repairs > 0 || copy.resent_by_sender;
+        let last = if is_resent {
+            &mut self.resent
+        } else {
+            &mut self.sent_once
+        };
+        *last = (*last).max(Some(copy.transmission()));
+        self.repairs += usize::from(copy.repairs > 0);
+    }
+}
+
 /// Cache and recovery of one connection.
 #[derive(Default)]
 pub(super) struct SnoopFlow {
@@ -63,6 +100,12 @@ pub(super) struct SnoopFlow {
     rttvar: Duration,
     /// Consecutive time-outs.
     backoff: u32,
+    /// Time from which the time-out counts at the earliest.
+    timer_start: Instant,
+    /// Transmission time and start of the last sent of the delivered copies (RACK, RFC 8985).
+    last_delivered: Transmission,
+    /// Number of retransmissions that may be outstanding beyond the initial window; it grows as in slow start.
+    window_growth: usize,
 }
 
 impl SnoopFlow {
@@ -140,15 +183,17 @@ impl SnoopFlow {
             return AckVerdict::Forward;
         };
         let is_progress = number > self.acknowledged;
+        let mut delivered = Delivered::default();
         if is_progress {
-            self.remove_acknowledged(now, number);
+            self.remove_acknowledged(number, &mut delivered);
         }
-        self.on_sack_blocks(now, segment);
+        self.on_sack_blocks(segment, &mut delivered);
+        self.on_delivered(now, &delivered);
         if self.is_congested() {
             // A queue behind the cache has overflowed: the sender has to react to that.
             return AckVerdict::Forward;
         }
-        let has_losses = self.mark_losses(now);
+        let has_losses = self.mark_losses();
         if !is_pure_ack {
             return AckVerdict::Forward;
         }
@@ -174,20 +219,17 @@ impl SnoopFlow {
         }
     }
 
-    /// Removes acknowledged copies. The newest of them that was sent once gives an RTT sample.
-    fn remove_acknowledged(&mut self, now: Instant, number: u64) {
+    /// Removes acknowledged copies.
+    fn remove_acknowledged(&mut self, number: u64, delivered: &mut Delivered) {
         self.acknowledged = number;
         self.backoff = 0;
-        let mut sample = None;
-        while let Some(copy) = self.cache.front().filter(|copy| copy.end <= number) {
-            if copy.repairs == 0 && !copy.sacked {
-                sample = Some(now.saturating_since(copy.sent_at));
-            }
+        let count = self.cache.partition_point(|copy| copy.end <= number);
+        let removed: Vec<_> = self.cache.drain(..count).collect();
+        for copy in removed {
             self.cached_bytes -= copy.end - copy.seq;
-            self.cache.pop_front();
-        }
-        if let Some(sample) = sample {
-            self.add_rtt_sample(sample);
+            if !copy.sacked {
+                delivered.add(&copy);
+            }
         }
     }
 
@@ -212,9 +254,8 @@ impl SnoopFlow {
         self.srtt = Some(srtt.saturating_sub(srtt / 8) + sample / 8);
     }
 
-    /// Marks copies that SACK blocks cover. The last of them that was sent once gives an RTT sample.
-    fn on_sack_blocks(&mut self, now: Instant, segment: &Segment) {
-        let mut sample = None;
+    /// Marks copies that SACK blocks cover.
+    fn on_sack_blocks(&mut self, segment: &Segment, delivered: &mut Delivered) {
         for &(left, right) in segment.sack.as_slice() {
             let edges = (
                 self.stream.acknowledgement(left),
@@ -224,42 +265,65 @@ impl SnoopFlow {
                 continue;
             };
             for copy in &mut self.cache {
-                let newly_sacked = !copy.sacked && left <= copy.seq && copy.end <= right;
-                if newly_sacked && copy.repairs == 0 {
-                    sample = Some(now.saturating_since(copy.sent_at));
+                if !copy.sacked && left <= copy.seq && copy.end <= right {
+                    copy.sacked = true;
+                    copy.is_due = false;
+                    delivered.add(copy);
                 }
-                copy.sacked |= newly_sacked;
             }
-        }
-        if let Some(sample) = sample {
-            self.add_rtt_sample(sample);
         }
     }
 
-    /// Marks lost copies as due: a later one has overtaken them, and they were not retransmitted within the RTT, which
-    /// doubles with each retransmission. Returns whether there are any.
-    fn mark_losses(&mut self, now: Instant) -> bool {
-        let Some(last) = self.cache.iter().rposition(|copy| copy.sacked) else {
-            return false;
+    /// Handles the delivery of copies: an RTT sample, and what it says of those that were sent before.
+    fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+        let is_first_try = |&(sent_at, _): &Transmission| {
+            self.min_rtt
+                .is_some_and(|min_rtt| now.saturating_since(sent_at) < min_rtt)
         };
-        let last_sent_at = self.cache[last].sent_at;
-        let rtt = self.srtt.unwrap_or(INITIAL_TIMEOUT);
+        if let Some(sent_once) = delivered.sent_once {
+            self.timer_start = now;
+            self.add_rtt_sample(now.saturating_since(sent_once.0));
+            if sent_once < self.last_delivered {
+                // What counted as lost was late.
+                self.cache.iter_mut().for_each(|copy| copy.is_due = false);
+            }
+            self.last_delivered = sent_once;
+        } else if let Some(resent) = delivered.resent {
+            self.timer_start = now;
+            if !is_first_try(&resent) {
+                self.last_delivered = self.last_delivered.max(resent);
+                self.window_growth += delivered.repairs;
+            }
+        }
+    }
+
+    /// Marks lost copies as due: one that was sent later has been delivered. Returns whether there are any.
+    fn mark_losses(&mut self) -> bool {
         let mut has_losses = false;
-        let holes = self.cache.range_mut(..last);
-        for copy in holes.filter(|copy| !copy.sacked && !copy.resent_by_sender) {
-            let overtaken = copy.repairs == 0 && copy.sent_at <= last_sent_at;
-            let patience = (rtt + rtt / 4) * (1 << copy.repairs.saturating_sub(1).min(6));
-            let lost_again =
-                copy.repairs > 0 && now.saturating_since(copy.sent_at) > patience.min(MAX_TIMEOUT);
-            copy.is_due |= overtaken || lost_again;
+        for copy in self.cache.iter_mut().filter(|copy| !copy.sacked) {
+            let is_overtaken = copy.transmission() < self.last_delivered;
+            copy.is_due |= is_overtaken && !copy.resent_by_sender;
             has_losses |= copy.is_due;
+        }
+        if !has_losses {
+            self.window_growth = 0;
         }
         has_losses
     }
 
-    /// Returns the packets that have to be retransmitted now, and counts them as sent.
-    pub(super) fn repairs(&mut self, now: Instant) -> Vec<(Packet, Option<Vec<u8>>)> {
-        let due = self.cache.iter_mut().filter(|copy| copy.is_due);
+    /// Returns the packets that have to be retransmitted now, and counts them as sent. The window of the recovery and the
+    /// `room` in the queue behind the cache limit their number.
+    pub(super) fn repairs(
+        &mut self,
+        now: Instant,
+        room: Option<u64>,
+    ) -> Vec<(Packet, Option<Vec<u8>>)> {
+        let is_outstanding =
+            |copy: &&CachedPacket| copy.repairs > 0 && !copy.sacked && !copy.is_due;
+        let outstanding = self.cache.iter().filter(is_outstanding).count();
+        let max = (INITIAL_WINDOW + self.window_growth).saturating_sub(outstanding);
+        let max = room.map_or(max, |room| max.min(room as usize));
+        let due = self.cache.iter_mut().filter(|copy| copy.is_due).take(max);
         due.map(|copy| {
             copy.is_due = false;
             copy.repairs += 1;
@@ -269,31 +333,44 @@ impl SnoopFlow {
         .collect()
     }
 
+    /// Returns the size of the first packet that has to be retransmitted, bytes.
+    pub(super) fn due_size(&self) -> Option<u32> {
+        let mut due = self.cache.iter().filter(|copy| copy.is_due);
+        due.next().map(|copy| copy.packet.size)
+    }
+
     /// Returns the time at which the oldest copy that was not SACKed counts as lost.
     pub(super) fn deadline(&self) -> Instant {
         let oldest = self.cache.iter().find(|copy| !copy.sacked);
-        oldest.map_or(Instant::NEVER, |copy| copy.sent_at + self.timeout())
+        oldest.map_or(Instant::NEVER, |copy| {
+            copy.sent_at.max(self.timer_start) + self.timeout()
+        })
     }
 
     fn timeout(&self) -> Duration {
         let rtt = self
             .srtt
-            .map_or(INITIAL_TIMEOUT, |srtt| srtt + self.rttvar * 4);
-        let backed_off = rtt.max(MIN_TIMEOUT) * (1 << self.backoff.min(6));
-        backed_off.min(MAX_TIMEOUT)
+            .map_or(INITIAL_TIMEOUT, |srtt| srtt + self.rttvar * 4)
+            .clamp(MIN_TIMEOUT, MAX_TIMEOUT);
+        let backed_off = rtt * (1 << self.backoff.min(6));
+        backed_off.min(MAX_BACKED_OFF_TIMEOUT).max(rtt)
     }
 
-    /// Handles the deadline: the oldest copy that was not SACKed is retransmitted, unless it is likely to wait in a queue.
-    /// `has_queue` says whether there are packets in a visible queue behind the cache.
+    /// Handles the deadline: the oldest copy that was not SACKed is retransmitted, unless it waits in a queue. `has_queue`
+    /// says whether there are packets in a visible queue behind the cache.
     pub(super) fn on_deadline(&mut self, now: Instant, has_queue: bool) {
         if self.deadline() > now {
             return;
         }
         self.backoff += 1;
-        let congested = self.is_congested() || self.sees_queue && has_queue;
+        self.timer_start = now;
+        if self.sees_queue && has_queue {
+            return;
+        }
+        // Of a full queue there would be ACKs.
+        self.latest_rtt = Duration::ZERO;
         if let Some(copy) = self.cache.iter_mut().find(|copy| !copy.sacked) {
-            copy.is_due = !congested;
-            copy.sent_at = now;
+            copy.is_due = true;
         }
     }
 }

@@ -38,6 +38,19 @@ impl Snoop {
             timers: ConnectionTimers::new(),
         }
     }
+
+    /// Retransmits what is due of a connection, and sets its timer.
+    fn repair(&mut self, number: u32, actions: &mut Actions<'_>) {
+        let flow = &mut self.flows[number as usize];
+        if let Some(size) = flow.due_size() {
+            let queue = EgressQueue::towards(&self.queues, flow.mobile).filter(|_| flow.sees_queue);
+            let room = queue.and_then(|queue| queue.room(size, actions));
+            for (copy, payload) in flow.repairs(actions.now(), room) {
+                actions.create(copy, payload);
+            }
+        }
+        self.timers.set(number, flow.deadline());
+    }
 }
 
 impl Node for Snoop {
@@ -76,10 +89,7 @@ impl Node for Snoop {
                 }
             }
         }
-        for (copy, payload) in flow.repairs(now) {
-            actions.create(copy, payload);
-        }
-        self.timers.set(packet.flow, flow.deadline());
+        self.repair(packet.flow, actions);
         actions.call_at(self.timers.earliest());
     }
 
@@ -88,10 +98,7 @@ impl Node for Snoop {
             let flow = &mut self.flows[number as usize];
             let queued = actions.queued_towards(flow.mobile).packets > 0;
             flow.on_deadline(actions.now(), queued);
-            for (copy, payload) in flow.repairs(actions.now()) {
-                actions.create(copy, payload);
-            }
-            self.timers.set(number, flow.deadline());
+            self.repair(number, actions);
         }
         actions.call_at(self.timers.earliest());
     }
