@@ -262,6 +262,19 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
+    /// Two segments on a path of 20 ms; a middlebox sends a copy of the first one, which comes 480 ms later.
+    #[test]
+    fn a_late_duplicate_is_no_sample_of_the_one_way_delay() {
+        let mut meter = Meter::default();
+        meter.on_data_sent(at(0), 1, 1_000);
+        meter.on_data_sent(at(10), 1_001, 1_000);
+        for (now, sent, end) in [(20, 0, 1_001), (30, 10, 2_001), (500, 0, 1_001)] {
+            meter.on_data_arrived(at(now), Some(at(sent)), end, 1_052);
+            meter.on_delivery(at(now), if now < 500 { 1_000 } else { 0 });
+        }
+        assert_eq!(meter.one_way.mean_ms(), 20.0);
+    }
+
     fn ack(number: u64) -> Ack {
         Ack {
             number,
