@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.condition_texts import condition_texts
+from celltcp.comparison.json_outcome import best_outcome
 from celltcp.comparison.metrics import estimate_of, metric_gap
 from celltcp.comparison.reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text, rank_word
@@ -198,7 +199,10 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     others = [name for name in stake.values if name != leader]
     others.sort(key=lambda name: sign * estimate(stake.values[name]).mean)
     alike = as_good_values(stake)
-    candidates = [name for name in others if name in verdict.ranked and name not in alike]
+    dearer = {each.name: each.short for each in verdict.dearer}
+    candidates = [
+        name for name in others if name in verdict.ranked and name not in alike and name not in dearer
+    ]
     worse = [name for name in others if name not in verdict.ranked]
     far = [name for name in candidates if _is_far(stake, name, worse)]
     near = [name for name in candidates if name not in far]
@@ -213,6 +217,8 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
         need = "needs" if len(far) == 1 else "need"
         count = f" ({runs})" if verdict.runs_needed else ""
         texts.append(f"{join_names(far, _MAX_LISTED_VALUES)} {need} more runs{count}")
+    if dearer:
+        texts.append(join_names([f"{name}: {dearer[name]}" for name in dearer], _MAX_LISTED_VALUES))
     next_worse = "-"
     if worse:
         pairs = zip(stake.values[worse[0]], stake.values[leader], strict=True)
@@ -311,10 +317,7 @@ def _outcome(ranking: FieldRanking, stake: Stake) -> FieldOutcome:
         "cca": ranking.cca,
         "flow": stake.flow,
         "metric": stake.metric,
-        "best": verdict.best,
-        "leader": verdict.leader,
-        "tied": list(verdict.tied),
-        "undecided": list(verdict.undecided),
+        **best_outcome(verdict),
         "runs_needed": verdict.runs_needed,
         "values": [_row(ranking, stake, name) for name in ranking.choices],
     }

@@ -23,7 +23,8 @@ from celltcp.comparison.metrics import (
     words_of,
 )
 from celltcp.comparison.parameter_sweep import SCENARIO
-from celltcp.comparison.retransmitted import retransmitted_text
+from celltcp.comparison.prices import has_prices, hides_delay, with_least_price
+from celltcp.comparison.retransmitted import retransmitted_share, retransmitted_text
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -334,9 +335,12 @@ class FieldRanking:
         return Stake(flow, metric.metric, metric.title, values, best, metric.note)
 
     def _network_stake(self, metric: RankingMetric) -> Stake:
-        stake = self._stake(self._points.tested, metric, self.network_values(metric.metric))
+        tested = self._points.tested
+        stake = self._stake(tested, metric, self.network_values(metric.metric))
         if not self.decides:
             return stake
+        (flow,) = (each for each in self._points.flows if each.name == tested)
+        stake = self._priced(stake, flow)
         # Choices are shown by their own names.
         names = {name: name for name in self.choices}
         goodput = self.network_values(GOODPUT)
@@ -352,7 +356,23 @@ class FieldRanking:
             for name, choice in self.choices.items()
         }
         metric, flow = next(iter(bests.values())).chosen
-        return self._stake(flow, RankingMetric(metric, words_of(metric).name), values)
+        stake = self._stake(flow, RankingMetric(metric, words_of(metric).name), values)
+        (under_test,) = (each for each in self._points.flows if each.name == flow)
+        return self._priced(stake, under_test)
+
+    def _priced(self, stake: Stake, flow: FlowUnderTest) -> Stake:
+        """Returns a stake of a flow with the prices of the choices that are as good as the best."""
+        if not has_prices(stake.metric):
+            return stake
+        comparisons = self._points.comparisons
+        resent, delays = {}, {}
+        for name, choice in self.choices.items():
+            comparison = comparisons[choice.value]
+            resent[name] = retransmitted_share(comparison, flow, choice.cca)
+            values = comparison.values_of(flow, choice.cca, self.delay_metric)
+            delays[name] = self._paired(choice, values)
+        asked = delays if hides_delay(stake.metric) else {}
+        return stake._replace(verdict=with_least_price(stake.verdict, resent, asked, self.delay_metric))
 
     def _goodput_stake(self, flow: str) -> Stake:
         """Returns the stake of a flow in its goodput."""
@@ -389,7 +409,7 @@ class FieldRanking:
         metric = self._ranking_metrics.get(flow.name, merged.ranking)
         if metric.metric not in names:
             metric = merged.ranking
-        stake = self._stake(flow.name, metric, merged.values(metric.metric))
+        stake = self._priced(self._stake(flow.name, metric, merged.values(metric.metric)), flow)
         stake = stake._replace(bounds=merged.bounds(metric.metric))
         return self._in_tail(stake, merged) or stake
 

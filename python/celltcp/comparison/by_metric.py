@@ -13,6 +13,7 @@ from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metric_names import RANKING_NAMES, ranking_metric
 from celltcp.comparison.metrics import GOODPUT, JAIN, METRICS, RANKED, SHARE, best_of, workload_metrics
+from celltcp.comparison.prices import priced
 from celltcp.results.captured_limits import is_other_path
 from celltcp.results.tested import FlowUnderTest
 
@@ -112,6 +113,10 @@ def best_by(comparison: Comparison, text: str) -> ChosenBest:
     if chosen.metric in METRICS and comparison.is_competing and comparison.decides:
         goodput = _network_values(comparison, chosen._replace(metric=GOODPUT))
         best = with_cost(best, chosen.metric, goodput, {})
+    if ranked:
+        flows = FlowUnderTest.each(comparison.results.about)
+        flows = [each for each in flows if each.name == chosen.flow]
+        best = priced(best, chosen.metric, values, comparison, flows)
     return ChosenBest(chosen, values, _without_bounds(best, ranked, bounds), bounds, maxima)
 
 

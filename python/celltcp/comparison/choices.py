@@ -167,7 +167,7 @@ def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
     if chosen is None:
         return TieBreak(None)
     others = [stake for stake in comparison.stakes if stake.flow not in choice.flows]
-    for other in verdict.tied:
+    for other in (*verdict.tied, *(each.name for each in verdict.dearer)):
         if _gains(others, other, chosen) and not _gains(others, chosen, other):
             chosen = other
     # Of those that others gain by, the one with the best mean.
@@ -335,6 +335,8 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
         if tied and not note:
             reason = tie_break(comparison, choice).reason if chosen == cca else ""
             note = f"{names} as good{f'; {reason}' if reason else ''}"
+        if chosen in candidates:
+            note = "; ".join(filter(None, (note, *verdict.dearer_texts(labels(comparison.ccas)))))
         if verdict.cost is not None and not note and chosen == verdict.leader:
             note = f"it costs {verdict.cost.text}"
         harms = harms_of(comparison, chosen, choice.flows) if choice.flows else []

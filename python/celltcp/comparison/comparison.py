@@ -279,7 +279,7 @@ class Comparison(RunTables):
         application's metrics contradict. Mixes of several flows are left out, as their CCAs compete.
         """
         return {
-            need: list(verdict.ranked) if self.decides and not verdict.contradicted_by else []
+            need: [*verdict.without_dearer] if self.decides and not verdict.contradicted_by else []
             for need, verdict in self._verdicts_of_needs.items()
         }
 
@@ -294,20 +294,18 @@ class Comparison(RunTables):
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """Verdict for each requirement: the best CCA, those tied with it, and the undecided ones.
-
-        `contradicted_by` says how the metrics of the application contradict the leader.
-        """
+        """Verdict for each requirement: the best CCA, those as good, and its contradiction."""
         return dict(self._verdicts)
 
     @functools.cached_property
     def _verdicts(self) -> dict[str, Verdict]:
         from celltcp.comparison.application import values_by_criterion, verdicts_by_metric
         from celltcp.comparison.applications import completion_times
+        from celltcp.comparison.prices import with_prices_of_goodput
 
         series = {cca: each for cca, each in self.series().items() if cca in self.ranked_ccas}
         indices = {cca: self._indices.get(cca, []) for cca in series}
-        return verdicts_by_metric(
+        verdicts = verdicts_by_metric(
             self.requirements,
             series,
             values_by_criterion(self._columns, indices),
@@ -315,6 +313,7 @@ class Comparison(RunTables):
             random=not self.decides,
             competes=self.is_competing,
         )
+        return with_prices_of_goodput(verdicts, self)
 
     @functools.cached_property
     def applications(self) -> list[Application]:

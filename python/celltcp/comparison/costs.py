@@ -113,7 +113,7 @@ def with_delay_cost(
     if leader is None or verdict.cost is not None:
         return verdict
     shortest_s, longest_ms = (estimate(values[leader]).mean for values in (times, delays))
-    with_less_delay = [cca for cca in times if _has_less_delay(delays[leader], delays[cca])]
+    with_less_delay = [cca for cca in times if has_less_delay(delays[leader], delays[cca])]
     gaps = {cca: paired_gap(times[cca], times[leader]) for cca in with_less_delay}
     shares = {cca: (gap.mean + (gap.ci95 or 0.0)) / shortest_s for cca, gap in gaps.items()}
     near = {cca: share for cca, share in shares.items() if share <= _MIN_COST}
@@ -146,6 +146,7 @@ def with_resent_cost(
     """Returns a verdict on completion times with the cost of its leader in data that are sent again.
 
     The cost is that against the CCA which sends least again of those that need at most 20 % more time.
+    A CCA within the margin of a tie is the one to choose in place of the leader.
 
     Args:
         verdict: verdict by the completion time.
@@ -156,10 +157,16 @@ def with_resent_cost(
     if leader is None or verdict.cost is not None:
         return verdict
     means = {cca: estimate(values).mean for cca, values in times.items()}
-    near = [cca for cca in times if means[cca] <= (1 + _MIN_COST) * means[leader]]
-    other = min(near, key=resent.__getitem__, default=leader)
-    if resent[leader] - resent[other] < MIN_RESENT:
+    shares = {}
+    for cca in times:
+        gap = paired_gap(times[cca], times[leader])
+        shares[cca] = (gap.mean + (gap.ci95 or 0.0)) / means[leader]
+    less = [cca for cca in times if resent[leader] - resent[cca] >= MIN_RESENT]
+    near = [cca for cca in less if means[cca] <= (1 + _MIN_COST) * means[leader]]
+    as_good = [cca for cca in near if shares[cca] <= MARGIN]
+    if not near:
         return verdict
+    other = min(as_good or near, key=resent.__getitem__)
     names, share = labels(times), percent_text(resent[leader])
     longer = 100 * (means[other] / means[leader] - 1)
     time_text = "as long" if longer < _MIN_LONGER else f"{longer:.1f} % longer"
@@ -167,10 +174,17 @@ def with_resent_cost(
         f"{share} of the segments sent again, instead of {percent_text(resent[other])} with "
         f"{names[other]}, which takes {time_text}"
     )
-    return replace(verdict, cost=Cost(f"{share} sent again", text, _RESENT_AMOUNT))
+    cost = Cost(f"{share} sent again", text, _RESENT_AMOUNT)
+    if as_good:
+        pace = "as fast" if longer < _MIN_LONGER else f"{longer:.1f} % faster"
+        instead_text = f"{names[leader]} is {pace}, with {share} of the segments sent again"
+        cost = cost._replace(
+            instead=other, instead_text=instead_text, better_for="few segments sent again"
+        )
+    return replace(verdict, cost=cost)
 
 
-def _has_less_delay(delays: Sequence[float], others: Sequence[float]) -> bool:
+def has_less_delay(delays: Sequence[float], others: Sequence[float]) -> bool:
     """Returns whether other delays are far shorter than some delays, in ms, run by run."""
     gap = paired_gap(delays, others)
     mean, other = estimate(delays).mean, estimate(others).mean

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.metrics import best_of
+from celltcp.comparison.prices import priced
+from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.stakes import Stake
+    from celltcp.comparison.prices import priced
+from celltcp.comparison.stakes import Stake
 
 #: Maximum number of flows whose names are listed.
 _MAX_LISTED = 3
@@ -70,4 +73,6 @@ def _joined(group: list[Stake], comparison: Comparison) -> Stake:
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     flow = listed if len(names) <= _MAX_LISTED else f"{names[0]} to {names[-1]}"
     verdict = best_of(group[0].metric, values, random=not comparison.decides)
+    flows = [flow for flow in FlowUnderTest.each(comparison.results.about) if flow.name in names]
+    verdict = priced(verdict, group[0].metric, values, comparison, flows)
     return group[0]._replace(flow=flow, values=values, verdict=verdict)

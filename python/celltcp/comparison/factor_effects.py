@@ -126,6 +126,8 @@ class FactorEffects:
         start = self._names[self._start]
         # What needs no change comes first.
         others = [name for name in dict.fromkeys((start, *self._ranking.choices)) if name != best]
+        dearer = [each.name for each in stake.verdict.dearer]
+        others = [name for name in others if name not in dearer]
         alike = [name for name in others if stake.is_tied(best, name)]
         open_ones = [name for name in others if name not in alike and not stake.is_gain(best, name)]
         text = f"; as good: {self._names_text(alike)}" if alike else ""
@@ -149,6 +151,10 @@ class FactorEffects:
         return stake.signed_mean(effect.best) - stake.signed_mean(effect.worse)
 
     def _best(self, stake: Stake, among: Sequence[str]) -> str:
+        """Returns the best of some choices: the leader, of the least price, or the best mean."""
+        leader = stake.verdict.leader
+        if leader is not None and leader in among:
+            return leader
         return max(among, key=lambda name: stake.signed_mean(name))
 
     def _number(self, stake: Stake, name: str) -> str:

@@ -82,6 +82,8 @@ def best_outcome(verdict: Verdict) -> BestOutcome:
         "leader": verdict.leader,
         "tied": list(verdict.tied),
         "undecided": list(verdict.undecided),
+        "to_set": list(verdict.to_set),
+        "dearer": {each.name: each.text for each in verdict.dearer},
     }
 
 
@@ -98,10 +100,12 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
         result["trade_offs"] = trade_offs
     if comparison.applications:
         random = not comparison.decides
+        is_other = is_other_path(comparison.results)
+        verdicts = {} if is_other else {stake.flow: stake.verdict for stake in comparison.stakes}
         result["applications"] = [
             _application(
                 each,
-                Verdict(None) if is_other_path(comparison.results) else each.verdict(random=random),
+                verdicts.get(each.flow, Verdict(None) if is_other else each.verdict(random=random)),
             )
             for each in comparison.applications
         ]
@@ -194,6 +198,8 @@ def _application(application: Application, verdict: Verdict) -> ApplicationOutco
         "leader": best["leader"],
         "tied": best["tied"],
         "undecided": best["undecided"],
+        "to_set": best["to_set"],
+        "dearer": best["dearer"],
         "figures": [
             {"cca": cca, **_intervals(without_few(metrics))}
             for cca, metrics in application.metrics.items()

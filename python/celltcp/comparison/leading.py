@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Leading(NamedTuple):
     """Congestion controls that are best, or tied with the best, for a need."""
 
-    #: By congestion control, the scenarios on which it is best or tied.
+    #: By congestion control, the scenarios on which it is best or tied, and is to be set.
     scenarios: dict[str, list[str]]
     #: All scenarios that have the need.
     all_scenarios: list[str]
@@ -63,12 +63,11 @@ def leading_by_need(
         by_scenario = {name: by_need[need] for name, by_need in verdicts.items() if need in by_need}
         decided = {name: verdict for name, verdict in by_scenario.items() if verdict.best is not None}
         scenarios = {
-            cca: [name for name, verdict in decided.items() if cca in (verdict.best, *verdict.tied)]
-            for cca in ccas
+            cca: [name for name, verdict in decided.items() if cca in verdict.to_set] for cca in ccas
         }
         costs: dict[str, dict[str, list[str]]] = {}
         for name, verdict in decided.items():
-            if verdict.cost and verdict.best is not None:
+            if verdict.cost and verdict.best in verdict.to_set:
                 costs.setdefault(verdict.cost.amount, {}).setdefault(verdict.best, []).append(name)
         result[need] = Leading(scenarios, list(by_scenario), costs)
     return result

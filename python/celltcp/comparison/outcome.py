@@ -51,6 +51,10 @@ class BestOutcome(TypedDict):
     leader: str | None
     tied: list[str]
     undecided: list[str]
+    to_set: Annotated[
+        list[str], "The best ones, or what is nearly as good without the cost of the best one."
+    ]
+    dearer: Annotated[dict[str, str], "By name, the price of those as good as the leader at a price."]
 
 
 class VerdictOutcome(BestOutcome):

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.costs import with_delay_cost, with_resent_cost
 from celltcp.comparison.metrics import (
     APP_METRICS,
     COMPLETED_SHARE,
@@ -18,7 +17,7 @@ from celltcp.comparison.metrics import (
     words_of,
 )
 from celltcp.comparison.min_differences import min_difference
-from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.prices import priced
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie
 from celltcp.results.tested import FlowUnderTest
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.metrics import MetricText
-
-
-#: Beginning of the names of metrics of completion times.
-_COMPLETION = "completion"
 
 
 class Stake(NamedTuple):
@@ -172,11 +167,6 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
         best = best_of(metric, values, random=not comparison.decides)
         if metric == COMPLETED_SHARE and application and best.tied:
             best = _by_completion(application, best, random=not comparison.decides)
-        if metric.startswith(_COMPLETION):
-            delay = comparison.delay_metric
-            delays = {cca: comparison.values_of(flow, cca, delay) for cca in ccas}
-            best = with_delay_cost(best, values, delays, delay)
-            resent = {cca: retransmitted_share(comparison, flow, cca) for cca in ccas}
-            best = with_resent_cost(best, values, resent)
+        best = priced(best, metric, values, comparison, [flow])
         stakes.append(Stake(flow.name, metric, title, values, best, note, bounds))
     return stakes

@@ -38,12 +38,21 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
         return f"no difference that matters ({names[verdict.leader]}, {tied})"
     if not verdict.undecided:
         text = f"{names[verdict.leader]}{f' (tied with it: {tied})' if tied else ''}"
-        return f"{text}; it costs {verdict.cost.text}" if verdict.cost else text
+        text = "; ".join([text, *verdict.dearer_texts(names)])
+        return (
+            f"{text}; it costs {verdict.cost.text}{_instead(verdict, names)}" if verdict.cost else text
+        )
     ranked = [names[cca] for cca in verdict.ranked]
     # A single further CCA is listed, too.
     are_few = len(ranked) <= _MAX_UNDECIDED + 1
     among = ", ".join(ranked) if are_few else join_names(ranked, _MAX_UNDECIDED)
     return f"undecided among {among}{ahead_text(verdict, names)}; {hint_text(verdict)}"
+
+
+def _instead(verdict: Verdict, names: Mapping[str, str]) -> str:
+    """Returns text on what is set in place of a leader at a cost; empty without it."""
+    instead = None if verdict.cost is None else verdict.cost.instead
+    return f": set {names[instead]}" if instead else ""
 
 
 def ahead_text(verdict: Verdict, names: Mapping[str, str]) -> str:
@@ -79,6 +88,8 @@ def rank_word(name: str, verdict: Verdict) -> str:
         return "best" if verdict.best is not None else "leads"
     if name in verdict.tied:
         return "tied"
+    if name in (each.name for each in verdict.dearer):
+        return "dearer"
     return "undecided" if name in verdict.undecided else "worse"
 
 
@@ -161,8 +172,10 @@ def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     if verdict.are_all_tied and not verdict.cost:
         return f"no difference ({names[verdict.leader]}, {tied})"
     if not verdict.undecided:
-        text = f"{names[verdict.leader]}{f' (tied: {tied})' if tied else ''}"
-        return f"{text}, {verdict.cost.short}" if verdict.cost else text
+        dearer = "".join(f"; {names[each.name]}: {each.short}" for each in verdict.dearer)
+        note = f"tied: {tied}{dearer}" if tied else f"as good, {dearer[2:]}" if dearer else ""
+        text = f"{names[verdict.leader]}{f' ({note})' if note else ''}"
+        return f"{text}, {verdict.cost.short}{_instead(verdict, names)}" if verdict.cost else text
     among = ", ".join(names[cca] for cca in verdict.ranked[:_MAX_UNDECIDED])
     count = len(verdict.ranked) - _MAX_UNDECIDED
     more = f" and {count} others" if count > 0 else ""

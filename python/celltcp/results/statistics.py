@@ -161,6 +161,15 @@ class Cost(NamedTuple):
     better_for: str = "delay"
 
 
+class Dearer(NamedTuple):
+    """Name that is as good as the best one, at a price that it does not have."""
+
+    name: str
+    #: The price, as a short text for cells of tables and as a longer text.
+    short: str
+    text: str
+
+
 class RunsAhead(NamedTuple):
     """Numbers of runs in which a leader is ahead of all others, and in which it is behind one."""
 
@@ -184,7 +193,8 @@ class RunsAhead(NamedTuple):
 class Verdict:
     """Verdict on the best name, by paired differences to the name with the highest mean."""
 
-    #: Name with the highest mean; None where nothing was delivered.
+    #: Name with the highest mean, or one as good as it without its price; None where nothing was
+    #: delivered.
     leader: str | None
     #: Names that are as good as the leader, see `is_tie`.
     tied: tuple[str, ...] = ()
@@ -197,6 +207,8 @@ class Verdict:
     contradicted_by: str | None = None
     #: Cost of the leader in another important metric; None if it is small.
     cost: Cost | None = None
+    #: Names that are as good as the leader at a price; they are not in `tied`.
+    dearer: tuple[Dearer, ...] = ()
     #: Whether there are several names, all with the same values.
     is_same: bool = False
     #: Whether there are several names, and all others are tied with the leader.
@@ -212,9 +224,26 @@ class Verdict:
         return None if self.undecided or self.contradicted_by else self.leader
 
     @property
+    def to_set(self) -> tuple[str, ...]:
+        """The best names, of which any will do, or one nearly as good without the cost of the best."""
+        if self.best is None:
+            return ()
+        instead = None if self.cost is None else self.cost.instead
+        return (instead,) if instead else (self.best, *self.tied)
+
+    @property
     def ranked(self) -> tuple[str, ...]:
-        """The name with the highest mean, and those that are or may be as good."""
+        """The name with the highest mean, and those that are or may be as good; dearer ones last."""
+        return (*self.without_dearer, *(each.name for each in self.dearer))
+
+    @property
+    def without_dearer(self) -> tuple[str, ...]:
+        """The name with the highest mean, and those that are or may be as good without a price."""
         return () if self.leader is None else (self.leader, *self.tied, *self.undecided)
+
+    def dearer_texts(self, names: Mapping[str, str]) -> list[str]:
+        """Returns text on each name that is as good at a price; `names` are labels."""
+        return [f"{names[each.name]} is as good, but with {each.text}" for each in self.dearer]
 
 
 def is_tie(gap: Estimate, best_mean: float, min_difference: float = 0.0) -> bool:

@@ -22,7 +22,7 @@ from celltcp.comparison.metrics import (
 )
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.reversals import ApplicationStatistics, best_reversal_text
-from celltcp.comparison.verdict_tables import ahead_text, hint_text
+from celltcp.comparison.verdict_tables import ahead_text, hint_text, rank_word
 from celltcp.present.palette import colours
 from celltcp.present.section import (
     Column,
@@ -177,6 +177,7 @@ def _finding(
             else ""
         )
         certainty = f"tied with {tied}: within 5 %{bound}, by {basis}" if tied else f"by {basis}"
+        certainty = "; ".join([*verdict.dearer_texts(names), certainty])
         state = "tied" if tied else "decided"
         cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
         effect = f"{text}{gap}{cost}{reversal}"
@@ -254,7 +255,6 @@ def differences_table(comparison: Comparison) -> Table | None:
                 continue
             gap = metric_gap(ranking.metric, ranking.values[cca], ranking.values[verdict.leader])
             share = gap.mean / base
-            state = "tied" if cca in verdict.tied else "undecided"
             rows.append(
                 (
                     ranking.need,
@@ -264,7 +264,7 @@ def differences_table(comparison: Comparison) -> Table | None:
                         replace(gap.scaled(words.factor), is_bound=cca in ranking.bounds), words.digits
                     ),
                     "-" if math.isnan(share) else f"{100 * share:+.1f}",
-                    state if cca in verdict.ranked else "worse",
+                    rank_word(cca, verdict),
                 )
             )
         ends.add(len(rows) - 1)

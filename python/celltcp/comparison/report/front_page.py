@@ -80,7 +80,9 @@ def answer_of(comparison: Comparison, window_limit_text: str = "") -> str:
         return f"For {need} it is undecided among {among}. {against}.{losses}"
     tied = ", ".join(names[each] for each in as_good(verdict, cca))
     reason = tie_break(comparison, choice).reason
-    note = f" (tied with {tied}{f'; {reason}' if reason else ''})" if tied else ""
+    tied_text = f"tied with {tied}{f'; {reason}' if reason else ''}" if tied else ""
+    notes = [*filter(None, (tied_text, *verdict.dearer_texts(names)))]
+    note = f" ({'; '.join(notes)})" if notes else ""
     if instead := instead_text(verdict, cca):
         note = f" ({instead})"
     text = (
@@ -144,7 +146,8 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
             texts.append(f"For {need}: {state} among {among}.")
         else:
             tied = [names[each] for each in as_good(verdict, cca)]
-            also = f" ({', '.join(tied)} as good)" if tied else ""
+            notes = [*([f"{', '.join(tied)} as good"] if tied else []), *verdict.dearer_texts(names)]
+            also = f" ({'; '.join(notes)})" if notes else ""
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
             price = f" ({instead})" if (instead := instead_text(verdict, cca)) else price
@@ -252,9 +255,7 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     needs = list(dict.fromkeys(first.need for first in firsts))
     counts: collections.Counter[str] = collections.Counter()
     for verdict in (first.verdict for first in firsts):
-        if verdict.best is not None:
-            instead = None if verdict.cost is None else verdict.cost.instead
-            counts.update((instead,) if instead else (verdict.best, *verdict.tied))
+        counts.update(verdict.to_set)
     total = len(firsts)
     need = needs[0] if len(needs) == 1 else f"the application of each {noun}"
     ranked = sorted(counts, key=lambda cca: -counts[cca])

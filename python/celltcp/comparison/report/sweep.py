@@ -33,7 +33,7 @@ from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Figure, Finding, Part, Section
 from celltcp.present.style import dashes
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels, single_flow_mixes
 
 
 def sweep_part(sweep: Sweep) -> Part:
@@ -122,7 +122,9 @@ def _field_finding(ranking: FieldRanking, stake: Stake, *, has_ccas: bool) -> Fi
     if verdict.leader is None or verdict.best is None:
         return Finding(question, "undecided", text, state="undecided")
     others = [name for name in verdict.tied if name not in as_good_values(stake)]
-    tied = f"tied with it: {', '.join(others)}" if others else ""
+    tied_text = f"tied with it: {', '.join(others)}" if others else ""
+    dearer = join_names([f"{each.name} ({each.short})" for each in verdict.dearer], 4)
+    tied = "; ".join(filter(None, (tied_text, f"as good at a price: {dearer}" if dearer else "")))
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
     failures = failures_of(ranking, ranking.stakes)
     fails = "".join(

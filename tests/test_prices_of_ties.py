@@ -1,0 +1,115 @@
+"""Ties by a metric are decided by their prices: data that are sent again, and delay."""
+
+import random
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.choices import needs_of_any
+from celltcp.comparison.prices import with_least_price
+from celltcp.comparison.report.front_page import answer_of, several_answer
+from celltcp.comparison.verdict_tables import short_text, stake_texts
+from celltcp.results.statistics import Verdict
+
+NAMES = {name: name for name in ("reno", "cubic", "bbr")}
+_TIE = Verdict("reno", ("cubic", "bbr"), is_same=True, are_all_tied=True)
+_NO_DELAYS: dict[str, list[float]] = {}
+
+
+def test_of_transfers_as_fast_the_one_that_sends_least_again_leads_and_others_have_their_price() -> (
+    None
+):
+    verdict = with_least_price(
+        _TIE, {"reno": 0.16, "cubic": 0.0, "bbr": 0.10}, _NO_DELAYS, "rtt_mean_ms"
+    )
+    assert verdict.to_set == ("cubic",)
+    assert [each.name for each in verdict.dearer] == ["reno", "bbr"]
+    assert not verdict.are_all_tied
+    assert short_text(verdict, NAMES) == "cubic (as good, reno: 16 % sent again; bbr: 10 % sent again)"
+
+
+def test_a_queue_of_twice_the_delay_is_a_price_and_the_shorter_one_leads() -> None:
+    delays = {"reno": [87.0, 87.2], "cubic": [36.3, 36.4], "bbr": [62.2, 62.4]}
+    verdict = with_least_price(_TIE, dict.fromkeys(NAMES, 0.0), delays, "rtt_mean_ms")
+    assert verdict.to_set == ("cubic", "bbr")
+    assert [each.short for each in verdict.dearer] == ["2.4 x the delay"]
+
+
+@pytest.mark.parametrize("bbr", [0.0, 0.005, 0.019])
+def test_less_than_two_hundredths_more_sent_again_is_no_price(bbr: float) -> None:
+    shares = {"reno": 0.0, "cubic": 0.0, "bbr": bbr}
+    assert with_least_price(_TIE, shares, _NO_DELAYS, "rtt_mean_ms") == _TIE
+
+
+def test_of_less_delay_and_less_sent_again_neither_is_the_price_of_the_other() -> None:
+    delays = {"reno": [100.0, 101.0], "cubic": [30.0, 31.0]}
+    tie = Verdict("reno", ("cubic",), are_all_tied=True)
+    verdict = with_least_price(tie, {"reno": 0.0, "cubic": 0.1}, delays, "rtt_mean_ms")
+    assert not verdict.dearer
+    assert set(verdict.to_set) == {"reno", "cubic"}
+
+
+def test_what_the_runs_leave_undecided_no_price_decides() -> None:
+    undecided = Verdict("reno", ("cubic",), ("bbr",))
+    shares = {"reno": 0.2, "cubic": 0.0, "bbr": 0.0}
+    assert with_least_price(undecided, shares, _NO_DELAYS, "rtt_mean_ms") is undecided
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_viewers_see_no_difference_behind_a_policer_but_bbr_sends_much_more_again(number: int) -> None:
+    draw = random.Random(f"policed video {number}")
+    rate = draw.choice([10, 12, 16])
+    scenario = {
+        "name": "policed",
+        "duration": "60s",
+        "path": {
+            "rtt": f"{draw.choice([30, 40, 60])}ms",
+            "down": {"rate": "100Mbit/s"},
+            "policer": {"rate": f"{rate}Mbit/s", "burst": "200kB"},
+        },
+        "flows": [{"name": "video", "workload": {"kind": "video", "length": "300s"}}],
+    }
+    result = ct.compare(scenario, ["cubic", "bbr", "reno"], 2)
+    (stake,) = result.ranked_stakes
+    flows = result.results.tables["flows"].to_pandas()
+    sums = flows.groupby("cca")[["retransmissions", "segments"]].sum()
+    shares = sums["retransmissions"] / sums["segments"]
+    least = min(shares)
+    # Those within 2 % of the least are as good at no price.
+    assert {each.name for each in stake.verdict.dearer} == {
+        cca for cca in shares.index if shares[cca] >= least + 0.02
+    }
+    assert "bbr" in [each.name for each in stake.verdict.dearer]
+    assert needs_of_any(result) == []
+    price = "bbr is as good, but with "
+    assert price in stake_texts(result)[0]
+    assert price in answer_of(result)
+    document = result.to_json()
+    assert "of the segments sent again" in document["flow_verdicts"][0]["dearer"]["bbr"]
+    assert "bbr" not in document["flow_verdicts"][0]["to_set"]
+    assert document["applications"][0]["tied"] == document["flow_verdicts"][0]["tied"]
+
+
+def test_a_sweep_of_files_sets_what_loses_little_and_sends_little_again() -> None:
+    """At a full buffer Reno sends much again; CUBIC leaves slow start before it is full."""
+    gap = {"kind": "exponential", "mean": "1s"}
+    scenario = {
+        "name": "files",
+        "duration": "20s",
+        "path": {
+            "rtt": "25ms",
+            "down": {"rate": "50Mbit/s"},
+            "up": {"rate": "10Mbit/s"},
+            "buffer": "150packets",
+            "wired": [{"name": "wan", "rate": "1Gbit/s"}],
+        },
+        "flows": [{"name": "files", "workload": {"kind": "sequence", "size": "2MB", "gap": gap}}],
+    }
+    comparisons = [
+        ct.compare(scenario, ["cubic", "reno"], 3, set={"path.buffer": buffer})
+        for buffer in ("70packets", "150packets")
+    ]
+    for comparison in comparisons:
+        assert comparison.ranked_stakes[0].verdict.to_set == ("cubic",)
+    answer, _ = several_answer(comparisons, "point")
+    assert answer.endswith("set cubic; best or tied of 2 points: cubic on 2.")
