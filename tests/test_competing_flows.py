@@ -27,6 +27,7 @@ from celltcp.comparison.tables import means_table, shares_table, subject_text
 from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
 from celltcp.present.style import styled
 from celltcp.results.statistics import estimate
+from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
@@ -487,23 +488,73 @@ def test_a_mix_with_unequal_shares_has_an_aqm_with_queues_of_flows_as_advice() -
     assert re.search(r"bbr\+cubic a goodput .* \(-\d+ %\), .*b goodput .* \(\+\d+ %\)", aqm.trial)
 
 
-@pytest.mark.parametrize("cca", ["cubic", "bbr"])
-def test_unequal_rtts_are_the_reason_of_unequal_shares_of_one_cca(cca: str) -> None:
-    """CUBIC has its data in flight over the RTT; BBR with the longer RTT holds more of the queue."""
+def _of_unequal_rtts(cca: str, seed: int, rtts: tuple[int, int]) -> tuple[ct.Comparison, str]:
+    """Returns runs of a near and a far flow, and why the slower one has less."""
+    draw = random.Random(seed)
     changes = {
-        "path.rtt": "20ms",
-        "path.down": "50Mbit/s",
-        "path.buffer": "80ms",
-        "links": [{"from": "far", "to": "gateway", "delay": "40ms"}],
+        "path.rtt": f"{draw.randint(*rtts)}ms",
+        "path.down": f"{draw.randint(20, 60)}Mbit/s",
+        "path.buffer": f"{draw.randint(40, 90)}ms",
+        "links": [{"from": "far", "to": "gateway", "delay": f"{draw.randint(2, 3) * rtts[1] // 2}ms"}],
         "flows": [{"name": "near"}, {"name": "far", "from": "far"}],
     }
-    result = ct.compare("steady-20-68", f"{cca}+{cca}", 2, duration="40s", set=changes)
+    result = ct.compare("steady-20-68", f"{cca}+{cca}", 2, duration="80s", set=changes)
     explained = ExplainedComparison(result).ccas
     slower = min(explained, key=lambda each: each.goodput_mbps)
-    assert slower.flow == ("far" if cca == "cubic" else "near")
-    text = slower.cause_text("competition")
-    assert "The RTTs differ: " in text
-    assert ("holds more of the queue" in text) == (cca == "bbr")
+    assert slower.flow == ("near" if cca == "bbr" else "far")
+    return result, slower.cause_text("competition")
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("cca", ["cubic", "reno"])
+def test_the_longer_rtt_has_a_smaller_window_by_its_losses_and_its_slower_growth(
+    cca: str, seed: int
+) -> None:
+    result, text = _of_unequal_rtts(cca, seed, (15, 25))
+    ratios = re.search(r"has (\S+) times the rate, by (\S+) times .* (\S+) times as short", text)
+    assert ratios is not None, text
+    rate, window, rtt = map(float, ratios.groups())
+    assert rate == pytest.approx(window * rtt, rel=0.1)
+    losses = re.search(
+        r"Of (\d+) overflows [^,]*, (\d+) cost both [^,]*, and (\d+) \(far\) and (\d+) \(near\)", text
+    )
+    assert losses is not None, text
+    overflows, both, far, near = map(int, losses.groups())
+    assert overflows == both + far + near
+    rows = frame(result.results.tables["recoveries"]).merge(
+        result.flows[["run", "flow", "name"]], on=["run", "flow"]
+    )
+    counts = rows[rows["slow_start"] == 0].groupby("name")["t_s"].count()
+    # A flow may lose twice within an RTT of the longer path, which is one overflow.
+    assert both + far == pytest.approx(counts["far"], abs=2)
+    assert both + near == pytest.approx(counts["near"], abs=2)
+    per_rtt = 1.0 if cca == "reno" else 3 * 0.3 / 1.7
+    growth = re.search(r"round trip, (\S+) \(far\) and (\S+) \(near\) a second", text)
+    rtts = re.search(r"differ, (\S+) ms \(far\) and (\S+) ms \(near\)", text)
+    assert growth is not None, text
+    assert rtts is not None, text
+    for per_s, rtt_ms in zip(growth.groups(), rtts.groups(), strict=True):
+        assert float(per_s) == pytest.approx(1e3 * per_rtt / float(rtt_ms), rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_bbr_with_the_longer_rtt_holds_more_of_the_queue(seed: int) -> None:
+    """Its cwnd is twice its bandwidth filter times its lowest RTT, and segments for bursts beside."""
+    result, text = _of_unequal_rtts("bbr", seed, (15, 25))
+    assert "holds more of the queue" in text
+    figures = re.search(
+        r"10 s, (\S+) ms \(near\) and (\S+) ms \(far\), .*: (\S+) kB \(near\) and (\S+) kB \(far\) "
+        r"are in flight, (\S+) \(near\) and (\S+) \(far\) times",
+        text,
+    )
+    assert figures is not None, text
+    values = list(map(float, figures.groups()))
+    goodputs = result.slots.merge(result.flows[["run", "flow", "name"]], on=["run", "flow"])
+    for name, rtt_ms, size_kb, ratio in zip(
+        ("near", "far"), values[:2], values[2:4], values[4:], strict=True
+    ):
+        goodput_mbps = goodputs.loc[goodputs["name"] == name, "goodput_mbps"].mean()
+        assert ratio == pytest.approx(size_kb * 8 / (goodput_mbps * rtt_ms), rel=0.03)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -9,10 +9,11 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LATER_RTT, MIN_LIMITED_SHARE, Evidence
+from celltcp.comparison.explanation.rtt_shares import MIN_RTT_FILTER_S, filtered_rtt_ms, rtt_text
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
-from celltcp.scenarios.quantity_texts import rate_text, size_text
+from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +36,6 @@ _MIN_WAIT_RTTS = 0.3
 #: Minimum difference of the starts, as a share of the run, and gain of the later flow in the last
 #: quarter of its time, at which shares still converge.
 _MIN_LATER_START, _MIN_CONVERGENCE = 0.05, 1.15
-#: Minimum ratio of the lowest RTTs of two flows whose RTTs differ.
-_MIN_OTHER_RTT = 1.3
 #: Families of CCAs that reduce the window at losses.
 _LOSS_BASED = ("loss", "hybrid")
 #: What bounds the window of a flow in a queue, by the family of its CCA.
@@ -52,8 +51,6 @@ _FILLS["model"] = "keeps up to two bandwidth-delay products in flight"
 _MIN_WITHOUT_LOSS, _MAX_STEADY = 0.5, 1.1
 #: Minimum ratio of the lowest RTT that BBR has in its filter, and of that of the path, for a text.
 _MIN_FILTERED_RTT = 1.25
-#: Time over which BBR takes the lowest RTT, s.
-_MIN_RTT_FILTER_S = 10.0
 
 
 def competition(evidence: Evidence) -> Cause | None:
@@ -109,7 +106,7 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
         )
         return
     names = [_cca_of(each) for each in (own, other)]
-    if names[0] == names[1] and (text := _rtt_text(own, other)):
+    if names[0] == names[1] and (text := rtt_text(own, other)):
         yield text
         return
     reasons = [
@@ -121,37 +118,6 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
     if not reasons:
         reasons = [f"The shares follow the data in flight: {_in_flight_text(own, other, names)}."]
     yield from reasons
-
-
-def _rtt_text(own: Evidence, other: Evidence) -> str:
-    """Returns how RTTs decide the shares of two flows of one CCA; empty for much the same RTTs.
-
-    Loss-based flows that share a queue have rates as their data in flight over the RTT. A model keeps
-    data in flight by the lowest RTT, so that the flow with the longer one holds more of the queue.
-    """
-    flows = (own, other)
-    lowest = [each.min_rtt_ms for each in flows]
-    if not max(lowest) >= _MIN_OTHER_RTT * min(lowest):
-        return ""
-    in_flight = [float(each.slots["inflight"].mean()) * each.mss for each in flows]
-    rtts = [each.mean("rtt_mean_ms") for each in flows]
-    sizes_text, rtts_text = (
-        " and ".join(f"{text} ({each.flow_name})" for text, each in zip(texts, flows, strict=True))
-        for texts in (map(size_text, in_flight), [f"{rtt:.0f} ms" for rtt in rtts])
-    )
-    text = (
-        f"The RTTs differ: on average {sizes_text} are in flight over RTTs of {rtts_text}, and the "
-        "rate is the one over the other"
-    )
-    if family_of(_cca_of(own)) == "model":
-        lowest_text = " and ".join(
-            f"{rtt:.0f} ms ({each.flow_name})" for rtt, each in zip(lowest, flows, strict=True)
-        )
-        text += (
-            ". Each keeps about two BDPs of its own rate and lowest RTT in flight, of "
-            f"{lowest_text}: the one with the longer RTT holds more of the queue"
-        )
-    return f"{text}."
 
 
 def _reasons_of_room(other: Evidence, own: Evidence) -> Iterator[str]:
@@ -244,10 +210,7 @@ def _falls(own: Evidence) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 
 
 def _filtered_rtt(own: Evidence) -> Iterator[str]:
-    """Yields the lowest RTT in the filter of BBR, where a loss-based flow keeps a queue in it.
-
-    It is that of the means of slots, of which PROBE_RTT lasts longer than one.
-    """
+    """Yields the lowest RTT in the filter of BBR, where a loss-based flow keeps a queue in it."""
     rivals = [
         name
         for name in own.competing_mbps
@@ -255,15 +218,11 @@ def _filtered_rtt(own: Evidence) -> Iterator[str]:
     ]
     if not own.is_bbr or not rivals or not own.is_bulk:
         return
-    count = max(round(_MIN_RTT_FILTER_S / own.slot_s), 1)
-    by_run = own.slots.sort_values("t_s").groupby("run")["rtt_mean_ms"]
-    lowest_ms = float(
-        by_run.transform(lambda rtts: rtts.rolling(count, min_periods=count // 2).min()).mean()
-    )
+    lowest_ms = filtered_rtt_ms(own)
     if not lowest_ms >= _MIN_FILTERED_RTT * own.min_rtt_ms:
         return
     yield (
-        f"Over {_MIN_RTT_FILTER_S:.0f} s, in which BBR measures it, the lowest RTT is "
+        f"Over {MIN_RTT_FILTER_S:.0f} s, in which BBR measures it, the lowest RTT is "
         f"{lowest_ms:.0f} ms on average instead of {own.min_rtt_ms:.0f} ms: the queue of "
         f"{' and '.join(rivals)} does not empty meanwhile, and BBR's cap in flight is "
         f"{lowest_ms / own.min_rtt_ms:.1f} times as large."
