@@ -56,10 +56,15 @@ class Choice(NamedTuple):
         return f"{self.need} and {cost.better_for}" if cost is not None and is_other else self.need
 
 
-def choices_of(comparison: Comparison) -> list[Choice]:
-    """Returns the verdict for each need: first those of flows, then those by network metrics."""
+def choices_of(comparison: Comparison, by: Sequence[str] = ()) -> list[Choice]:
+    """Returns the verdict for each need: first those of flows, then those by network metrics.
+
+    Metrics that were asked for are all needs, as in `choices_by`, unless none has a value.
+    """
     if len(comparison.ranked_ccas) < 2:
         return []
+    if asked := choices_by(comparison, by):
+        return asked
     choices = [
         Choice(joined.stake.question, joined.stake.metric, joined.stake.verdict, joined.flows)
         for joined in joined_stakes(comparison)
@@ -271,9 +276,9 @@ def on_flow(comparison: Comparison) -> str:
     return f" on {comparison.tested.name}" if len(flows) > 1 else ""
 
 
-def needs_of_any(comparison: Comparison) -> list[str]:
+def needs_of_any(comparison: Comparison, by: Sequence[str] = ()) -> list[str]:
     """Returns the needs of flows, or else the first need, for which any congestion control will do."""
-    choices = choices_of(comparison)
+    choices = choices_of(comparison, by)
     return [
         choice.need
         for choice in choices[: max(_count_of_flows(choices), 1)]
@@ -302,17 +307,18 @@ def _differs_otherwise(comparison: Comparison, choice: Choice) -> bool:
     return is_far and not paired_gap(rates[highest], rates[lowest]).includes_zero
 
 
-def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
+def ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, list[str]]:
     """Returns the congestion controls to set, each with the needs that it is best for.
 
-    They are those for the needs of all flows with a ranking metric, or else for the first need. None is
-    for a need that gains less by it than others lose.
+    They are those for the needs of all flows with a ranking metric, or else for the first need; or for
+    metrics that were asked for, as in `choices_of`. None is for a need that gains less by it than
+    others lose.
     """
     needs_of: dict[str, list[tuple[str, str]]] = {}
-    choices = choices_of(comparison)
+    choices = choices_of(comparison, by)
     # The CCA of an undecided flow needs more runs; the needs of the network are others.
     is_undecided = any(choice.flows and choice.verdict.undecided for choice in choices)
-    is_enough = is_undecided or bool(needs_of_any(comparison))
+    is_enough = is_undecided or bool(needs_of_any(comparison, by))
     for index, choice in enumerate(choices):
         if (needs_of or is_enough) and index >= _count_of_flows(choices):
             break
@@ -353,17 +359,17 @@ def _with_notes(needs: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{' and '.join(names)}{f' ({note})' if note else ''}" for note, names in by_note.items()]
 
 
-def linux_ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
+def linux_ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, list[str]]:
     """Returns the CCAs to set of those that Linux has, as `ccas_to_set`.
 
     It is empty where `ccas_to_set` needs none: Linux has what is best, or any CCA will do.
     """
-    best, ccas = ccas_to_set(comparison), single_flow_mixes(comparison.ccas)
+    best, ccas = ccas_to_set(comparison, by), single_flow_mixes(comparison.ccas)
     available = [cca for cca in ccas if linux_commands(cca)]
     is_set = bool(best) and all(map(linux_commands, best))
-    if is_set or not 1 < len(available) < len(ccas) or needs_of_any(comparison):
+    if is_set or not 1 < len(available) < len(ccas) or needs_of_any(comparison, by):
         return {}
-    needs_of = ccas_to_set(comparison.only(available))
+    needs_of = ccas_to_set(comparison.only(available), by)
     return {
         cca: [*needs, f"{last} of the CCAs that Linux has"]
         for cca, (*needs, last) in needs_of.items()

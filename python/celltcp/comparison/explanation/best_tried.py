@@ -285,6 +285,11 @@ def _text(
     alike_text = f" ({', '.join(dict.fromkeys(alike))} alike)" if alike else ""
     it = " without it" if best.changes else ""
     with_it = f", {texts[1]} with it" if worse is not None else ""
+    alone = need.comparison
+    if best.changes and worse is None and best.cca != need.best_cca and best.cca in alone.ccas:
+        # The effect of the changes is that under one congestion control.
+        own = best._replace(comparison=alone)
+        with_it += f", {names[best.cca]} {_metric_texts(need, [own], run_count)[0]} without it"
     losses = need.losses(best.comparison, best.cca, need.best_cca)
     losses_text = best._replace(losses=losses).losses_text
     # Whoever sets a congestion control alone is named with its lines.

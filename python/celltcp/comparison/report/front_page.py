@@ -20,6 +20,7 @@ from celltcp.comparison.choices import (
     will_any_do,
 )
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.best_tried import BestTried
 from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import GOODPUT, metric_gap, words_of
 from celltcp.comparison.report.initial_window import initial_window
@@ -50,17 +51,18 @@ def question_on(ccas: Sequence[str], subject: str) -> str:
     return best if len(ccas) > 1 else f"What does {names} get on {subject}?"
 
 
-def answer_of(comparison: Comparison, window_limit_text: str = "") -> str:
+def answer_of(comparison: Comparison, window_limit_text: str = "", by: Sequence[str] = ()) -> str:
     """Returns the CCA to set for the first need that the runs decide, and its gains and losses.
 
     Earlier needs are listed as undecided. Without a decided need, the first one is described. Where a
-    window of the hosts limits a flow under each CCA, `window_limit_text` is the answer.
+    window of the hosts limits a flow under each CCA, `window_limit_text` is the answer. Metrics `by`
+    which to rank are the needs.
     """
     if window_limit_text:
         return _sentence(window_limit_text)
     if is_other_path(comparison.results):
         return _sentence(OTHER_PATH)
-    choices = choices_of(comparison)
+    choices = choices_of(comparison, by)
     if not choices:
         return ""
     names = labels(comparison.ccas)
@@ -69,7 +71,7 @@ def answer_of(comparison: Comparison, window_limit_text: str = "") -> str:
     need, verdict = choice.whole_need, choice.verdict
     cca = cca_to_set(comparison, choice) or str(verdict.leader)
     other = _reference_cca(comparison, cca, choices)
-    gaps = "; ".join(_gaps(comparison, cca, other))
+    gaps = "; ".join(_gaps(comparison, cca, other, by))
     if will_any_do(comparison, choice):
         alike = ", ".join(names[each] for each in verdict.ranked)
         return f"For {need} no difference matters among {alike}: keep the one in use."
@@ -108,12 +110,18 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def settings_section(comparison: Comparison, window_limit_text: str = "") -> Section | None:
+def settings_section(
+    comparison: Comparison,
+    window_limit_text: str = "",
+    by: Sequence[str] = (),
+    tried: BestTried | None = None,
+) -> Section | None:
     """Returns the lines that set the best congestion control; None if there is nothing to choose.
 
-    A window of the hosts that limits a flow under each CCA leaves none to set.
+    A window of the hosts that limits a flow under each CCA leaves none to set. Metrics `by` which to
+    rank are the needs. Where the best that was `tried` has another CCA, its lines are the only ones.
     """
-    choices = choices_of(comparison)
+    choices = choices_of(comparison, by)
     if not choices:
         return None
     names = labels(comparison.ccas)
@@ -136,7 +144,7 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
     if window_limit_text:
         texts = texts or [_sentence(window_limit_text)]
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
-    to_set = ccas_to_set(comparison)
+    to_set = ccas_to_set(comparison, by)
     for choice in choices:
         need, verdict = choice.whole_need, choice.verdict
         cca = cca_to_set(comparison, choice)
@@ -164,7 +172,7 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
         texts.append(
             f"{among} are better than {DEFAULT_CCA}; the lines set {names[best]}, which leads."
         )
-    available = next(iter(linux_ccas_to_set(comparison).items()), None)
+    available = next(iter(linux_ccas_to_set(comparison, by).items()), None)
     if available is not None and (best is None or not settings_blocks(best)):
         best, needs = available
         texts.append(f"Best for {' and '.join(needs)}: {names[best]}, which the lines set.")
@@ -176,6 +184,11 @@ def settings_section(comparison: Comparison, window_limit_text: str = "") -> Sec
             "More runs (--runs) narrow the intervals."
         )
     if best is None:
+        return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
+    if tried is not None and tried.remedy.options and tried.cca != best:
+        texts.append(
+            f"The best of all that was tried is with {names.get(tried.cca, tried.cca)}: see there."
+        )
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
     if text := yielding_text(comparison):
         texts.append(f"{text}.")
@@ -198,10 +211,22 @@ def _reference_cca(comparison: Comparison, cca: str, choices: Sequence[Choice]) 
     return str(leaders[0]) if leaders else others[0]
 
 
-def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
-    """Returns the metrics of two CCAs with their paired differences, applications first."""
+def _gaps(comparison: Comparison, cca: str, other: str, by: Sequence[str] = ()) -> list[str]:
+    """Returns the metrics of two CCAs with their paired differences.
+
+    Metrics `by` which to rank are first, then those of applications of other flows.
+    """
     texts = []
+    asked = [*map(comparison.best_by, by)]
+    for best in asked:
+        metric, flow = best.chosen
+        values = [best.values[each] for each in (cca, other)]
+        are_bounds = [each in best.bounds for each in (cca, other)]
+        texts.append(_gap_text(metric, *values, flow=flow, are_bounds=are_bounds))
+    flows = {best.chosen.flow for best in asked}
     for application in comparison.applications:
+        if application.flow in flows:
+            continue
         metric = application.ranking.metric
         values = [application.metrics[each][metric] for each in (cca, other)]
         bounds = application.bounds(metric)
