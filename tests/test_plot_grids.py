@@ -102,6 +102,18 @@ def test_windows_of_a_sweep_stand_beside_each_other_on_one_scale() -> None:
     assert sum(axes.get_visible() for axes in many.axes) == 15
 
 
+def test_flows_that_compete_have_their_windows_beside_each_other_on_one_scale() -> None:
+    flows = [{"name": "near"}, {"name": "far", "start": "1s"}]
+    compared = ct.compare("steady-20-68", "cubic+bbr", 2, duration="6s", set={"flows": flows})
+    windows = [axes for axes in compared.plot.window().axes if axes.get_title(loc="left")]
+    assert [axes.get_title(loc="left") for axes in windows] == ["steady-20-68, near", "far"]
+    assert len({axes.get_ylim() for axes in windows}) == 1
+    for axes, name in zip(windows, ("near", "far"), strict=True):
+        slots = compared.slots_of(name).merge(compared.runs[["run", "seed"]], on="run")
+        (line,) = axes.get_lines()
+        assert line.get_ydata().max() == slots.loc[slots["seed"] == 1, "cwnd"].max()
+
+
 def test_the_responses_of_a_ping_stand_below_the_window_that_delays_them() -> None:
     ping = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "100ms"}
     flows = [{"name": "bulk"}, {"name": "ping", "workload": ping}]

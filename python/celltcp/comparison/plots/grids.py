@@ -7,6 +7,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,6 +17,7 @@ from celltcp.comparison.plots.distribution import column_of, draw_ecdf, has_long
 from celltcp.comparison.plots.series import draw_units
 from celltcp.comparison.plots.smoothing import with_pauses
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
+from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import draw_series, figure, footnote, legend_beside, make_logarithmic
@@ -154,26 +156,26 @@ def draw_window_grid(
 ) -> Figure:
     """Draws congestion window, bottleneck queue and RTT over time, a column per comparison.
 
-    It shows the run with the first seed of each congestion control. All panels of a quantity have the
-    same scale. Below are the units of work of other flows, such as the responses of a ping. `names` are
-    coordinates of the comparisons, for titles; unless given, these are the scenarios.
+    Where flows compete, each has a column. Runs are those with the first seed of each congestion
+    control. All panels of a quantity have the same scale. Below are the units of work of other flows,
+    such as the responses of a ping. `names` are coordinates of the comparisons, for titles; unless
+    given, these are the scenarios.
     """
-    abreast = min(_MAX_COLUMNS, len(comparisons))
-    blocks = -(-len(comparisons) // abreast)
+    columns = _flow_columns(comparisons, names)
+    abreast = min(_MAX_COLUMNS, len(columns))
+    blocks = -(-len(columns) // abreast)
     units_below = _units_of_others(comparisons)
     height = len(_OVER_TIME) + len(units_below)
     picture = figure(7 if abreast == 1 else 4.2 * abreast, 0.4 + 1.7 * height * blocks)
     grid = picture.subplots(height * blocks, abreast, squeeze=False)
     rows: dict[str, list[Axes]] = {}
     largest: dict[str, float] = {}
-    titles = _titles(comparisons, names)
-    for index, (comparison, title) in enumerate(zip(comparisons, titles, strict=True)):
+    for index, (comparison, title, slots) in enumerate(columns):
         block, column = divmod(index, abreast)
         panels = grid[height * block : height * (block + 1), column]
         slot_s = float(comparison.results.about["slot_s"])
         runs = comparison.runs[comparison.runs["seed"] == comparison.runs["seed"].min()]
         shades, styles = colours(comparison.ccas), lines(comparison.ccas)
-        slots = comparison.tested_slots
         for run, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
             run_slots = with_pauses(slots[slots["run"] == run], slot_s)
             for axes, (name, _) in zip(panels, _OVER_TIME, strict=False):
@@ -202,9 +204,25 @@ def draw_window_grid(
     for name, row in rows.items():
         for axes in row:
             axes.set_ylim(0, 1.05 * largest[name] if largest.get(name, 0.0) > 0 else None)
-    for axes in grid[height * (blocks - 1) :, 1 + (len(comparisons) - 1) % abreast :].flat:
+    for axes in grid[height * (blocks - 1) :, 1 + (len(columns) - 1) % abreast :].flat:
         axes.set_visible(False)
     return _finished(picture, comparisons)
+
+
+def _flow_columns(
+    comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None
+) -> list[tuple[Comparison, str, pd.DataFrame]]:
+    """Returns the flow under test, or all flows that compete, of comparisons: titles and slots."""
+    columns = []
+    for comparison, title in zip(comparisons, _titles(comparisons, names), strict=True):
+        columns.append((comparison, title, comparison.tested_slots))
+        rivals = comparison.competing_flows if has_rows_of_flows([comparison]) else []
+        columns += [
+            (comparison, flow.name, comparison.slots_of(flow.name))
+            for flow in rivals
+            if flow != comparison.tested
+        ]
+    return columns
 
 
 def _units_of_others(comparisons: Sequence[Comparison]) -> list[tuple[str, str]]:
