@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.best_values import is_condition
+from celltcp.comparison.best_values import conditions_among, is_condition
 from celltcp.comparison.condition_texts import condition_texts
 from celltcp.comparison.json_outcome import best_outcome
 from celltcp.comparison.metrics import estimate_of, metric_gap
 from celltcp.comparison.reversals import best_reversal_text
-from celltcp.comparison.verdict_tables import hint_text, rank_word
+from celltcp.comparison.verdict_tables import hint_text, rank_word, set_instead
 from celltcp.present.section import Column, Table
 from celltcp.results.rows import interval_json
 from celltcp.results.statistics import estimate
@@ -149,8 +149,9 @@ def _by_metric(sweep: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row
 
     Conditions are left out, as nobody can set the loss of a path; `condition_texts` is about them.
     """
+    conditions = conditions_among(sweep.axes)
     for field, group in itertools.groupby(sweep.field_rankings, key=lambda each: each.field):
-        if is_condition(field):
+        if field in conditions:
             continue
         by_metric: dict[tuple[str, str], list[_Row]] = {}
         for ranking in group:
@@ -226,7 +227,9 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
         gap = words.mean_number([value - best for value, best in pairs])
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     # The cost is that of the leader alone.
-    cost = f" ({verdict.cost.short})" if verdict.cost and not alike else ""
+    cost = ""
+    if verdict.cost and not alike:
+        cost = f" ({verdict.cost.short}{set_instead(verdict, {name: name for name in stake.values})})"
     return f"{best_text(stake)}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
 
 

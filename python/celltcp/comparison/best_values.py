@@ -23,7 +23,7 @@ from celltcp.comparison.metrics import (
     words_of,
 )
 from celltcp.comparison.parameter_sweep import SCENARIO
-from celltcp.comparison.prices import has_prices, hides_delay, with_least_price
+from celltcp.comparison.prices import TiePrices, has_prices, hides_delay, with_prices
 from celltcp.comparison.retransmitted import retransmitted_share, retransmitted_text
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
@@ -52,6 +52,9 @@ _CONDITION = re.compile(
     r"|pause|length|period|deadline)\b"
     r"|(?:duration|slot|samples|variation)\b"
 )
+#: Fields of the network, and of hosts.
+_NETWORK = re.compile(r"(?:path|links)\.(?:(?:wired\.)?\d+\.)?(?:rate|queue|buffer|policer)\b")
+_HOST = re.compile(r"(?:tcp|flows)\.")
 
 
 def is_condition(field: str) -> bool:
@@ -63,6 +66,21 @@ def tail_metrics(metric: str) -> list[str]:
     """Returns the 99th percentile and the maximum of a metric that is a percentile."""
     names = dict.fromkeys(re.sub(r"_p\d+(?=_)", tail, metric) for tail in ("_p99", "_max"))
     return [name for name in names if name != metric]
+
+
+def is_network(field: str) -> bool:
+    """Returns whether a field is of a network, whose operator does not set the hosts."""
+    return _NETWORK.match(field) is not None
+
+
+def conditions_among(fields: Sequence[str]) -> set[str]:
+    """Returns the fields of which no value is recommended beside the others.
+
+    They are conditions, and fields of the network beside those of hosts: who sets one of them does not
+    set the other.
+    """
+    has_hosts = any(map(_HOST.match, fields))
+    return {field for field in fields if is_condition(field) or (has_hosts and is_network(field))}
 
 
 class Choice(NamedTuple):
@@ -371,8 +389,9 @@ class FieldRanking:
             resent[name] = retransmitted_share(comparison, flow, choice.cca)
             values = comparison.values_of(flow, choice.cca, self.delay_metric)
             delays[name] = self._paired(choice, values)
-        asked = delays if hides_delay(stake.metric) else {}
-        return stake._replace(verdict=with_least_price(stake.verdict, resent, asked, self.delay_metric))
+        prices = TiePrices(resent, delays if hides_delay(stake.metric) else {}, self.delay_metric)
+        names = {name: name for name in self.choices}
+        return stake._replace(verdict=with_prices(stake.verdict, stake.values, prices, names))
 
     def _goodput_stake(self, flow: str) -> Stake:
         """Returns the stake of a flow in its goodput."""
@@ -474,8 +493,9 @@ def advice_rankings(sweep: Sweep) -> list[FieldRanking]:
     A sweep of conditions only, or without any, has its overall rankings.
     """
     overall = overall_rankings(sweep)
-    fields = [axis for axis in sweep.axes if axis != SCENARIO and not is_condition(axis)]
-    if not fields or not any(map(is_condition, sweep.axes)):
+    conditions = conditions_among(sweep.axes)
+    fields = [axis for axis in sweep.axes if axis != SCENARIO and axis not in conditions]
+    if not fields or not conditions:
         return overall
     metrics = _ranking_metrics(overall)
     # A field with one value is still combined with several congestion controls.

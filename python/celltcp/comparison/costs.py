@@ -97,6 +97,7 @@ def with_delay_cost(
     times: Mapping[str, Sequence[float]],
     delays: Mapping[str, Sequence[float]],
     delay_metric: str,
+    names: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Returns a verdict on completion times with the cost of its leader in delay, if the cost is large.
 
@@ -108,6 +109,7 @@ def with_delay_cost(
         times: completion times of the runs by CCA, in the order of the seeds.
         delays: delays of the same runs, ms.
         delay_metric: metric of the delays.
+        names: labels, as in `with_cost`.
     """
     leader = verdict.leader
     if leader is None or verdict.cost is not None:
@@ -122,7 +124,7 @@ def with_delay_cost(
     mean_delays = {cca: estimate(delays[cca]).mean for cca in near}
     as_good = [cca for cca, share in near.items() if share <= MARGIN]
     other = min(as_good, key=mean_delays.__getitem__) if as_good else min(near, key=near.__getitem__)
-    names = labels(times)
+    names = labels(times) if names is None else names
     words = words_of(delay_metric).suited(longest_ms, mean_delays[other])
     longer = 100 * (estimate(times[other]).mean / shortest_s - 1)
     is_alike = longer < _MIN_LONGER
@@ -141,7 +143,10 @@ def with_delay_cost(
 
 
 def with_resent_cost(
-    verdict: Verdict, times: Mapping[str, Sequence[float]], resent: Mapping[str, float]
+    verdict: Verdict,
+    times: Mapping[str, Sequence[float]],
+    resent: Mapping[str, float],
+    names: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Returns a verdict on completion times with the cost of its leader in data that are sent again.
 
@@ -152,6 +157,7 @@ def with_resent_cost(
         verdict: verdict by the completion time.
         times: completion times of the runs by CCA, in the order of the seeds.
         resent: retransmissions by CCA, as a share of the segments.
+        names: labels, as in `with_cost`.
     """
     leader = verdict.leader
     if leader is None or verdict.cost is not None:
@@ -167,7 +173,7 @@ def with_resent_cost(
     if not near:
         return verdict
     other = min(as_good or near, key=resent.__getitem__)
-    names, share = labels(times), percent_text(resent[leader])
+    names, share = labels(times) if names is None else names, percent_text(resent[leader])
     longer = 100 * (means[other] / means[leader] - 1)
     time_text = "as long" if longer < _MIN_LONGER else f"{longer:.1f} % longer"
     text = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.best_values import FieldRanking, advice_rankings, is_condition
+from celltcp.comparison.best_values import FieldRanking, advice_rankings, is_network
+from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.sweep_sentences import Sentences
 from celltcp.comparison.sweep_starts import start_values
 from celltcp.comparison.sweep_trade_off_texts import MAX_LISTED_VALUES
@@ -14,9 +14,6 @@ from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
-
-#: Fields of the network, whose operator does not set the CCA of the hosts.
-_NETWORK = re.compile(r"(?:path|links)\.(?:(?:wired\.)?\d+\.)?(?:rate|queue|buffer|policer)\b")
 
 
 def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
@@ -51,8 +48,8 @@ def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str])
         return Sentences(part, stakes, starts, scenario, is_own=is_own, count_by=len(by))
 
     sentences = sentences_of(ranking)
-    is_network = all(map(_NETWORK.match, ranking.fields))
-    if len(ranking.ccas) < 2 or not is_network or not sentences.has_front:
+    are_of_network = all(map(is_network, ranking.fields))
+    if len(ranking.ccas) < 2 or not are_of_network or not sentences.has_front:
         return sentences.all()
     names = labels(ranking.ccas)
     each = {names[of.ccas[0]]: sentences_of(of) for of in ranking.by_cca()}
@@ -83,5 +80,5 @@ def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:
 
 def _where(fixed: Mapping[str, str]) -> str:
     """Returns the scenario and the conditions as the start of a sentence."""
-    parts = (f"{axis}={value}" if is_condition(axis) else value for axis, value in fixed.items())
+    parts = (value if axis == SCENARIO else f"{axis}={value}" for axis, value in fixed.items())
     return "".join(f"{part}: " for part in parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.costs import (
     MIN_RESENT,
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 #: Beginning of the names of metrics of completion times, which hide the queue that a transfer fills.
 _COMPLETION = "completion"
+
+
+class TiePrices(NamedTuple):
+    """Prices by name, as in `with_least_price`."""
+
+    resent: Mapping[str, float]
+    delays: Mapping[str, Sequence[float]]
+    delay_metric: str
 
 
 def has_prices(metric: str) -> bool:
@@ -65,10 +73,22 @@ def priced(
         for cca in values:
             rows = zip(*(comparison.values_of(flow, cca, delay) for flow in flows), strict=True)
             delays[cca] = [sum(row) / len(flows) for row in rows]
+    return with_prices(verdict, values, TiePrices(resent, delays, delay))
+
+
+def with_prices(
+    verdict: Verdict,
+    values: Mapping[str, Sequence[float]],
+    prices: TiePrices,
+    names: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Returns a verdict with the prices of those as good, and of completion times the leader's cost."""
+    resent, delays, delay = prices
     verdict = with_least_price(verdict, resent, delays, delay)
     if not delays:
         return verdict
-    return with_resent_cost(with_delay_cost(verdict, values, delays, delay), values, resent)
+    verdict = with_delay_cost(verdict, values, delays, delay, names)
+    return with_resent_cost(verdict, values, resent, names)
 
 
 def with_prices_of_goodput(

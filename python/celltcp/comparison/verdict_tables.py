@@ -40,7 +40,9 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
         text = f"{names[verdict.leader]}{f' (tied with it: {tied})' if tied else ''}"
         text = "; ".join([text, *verdict.dearer_texts(names)])
         return (
-            f"{text}; it costs {verdict.cost.text}{_instead(verdict, names)}" if verdict.cost else text
+            f"{text}; it costs {verdict.cost.text}{set_instead(verdict, names)}"
+            if verdict.cost
+            else text
         )
     ranked = [names[cca] for cca in verdict.ranked]
     # A single further CCA is listed, too.
@@ -49,7 +51,7 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     return f"undecided among {among}{ahead_text(verdict, names)}; {hint_text(verdict)}"
 
 
-def _instead(verdict: Verdict, names: Mapping[str, str]) -> str:
+def set_instead(verdict: Verdict, names: Mapping[str, str]) -> str:
     """Returns text on what is set in place of a leader at a cost; empty without it."""
     instead = None if verdict.cost is None else verdict.cost.instead
     return f": set {names[instead]}" if instead else ""
@@ -175,7 +177,7 @@ def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:
         dearer = "".join(f"; {names[each.name]}: {each.short}" for each in verdict.dearer)
         note = f"tied: {tied}{dearer}" if tied else f"as good, {dearer[2:]}" if dearer else ""
         text = f"{names[verdict.leader]}{f' ({note})' if note else ''}"
-        return f"{text}, {verdict.cost.short}{_instead(verdict, names)}" if verdict.cost else text
+        return f"{text}, {verdict.cost.short}{set_instead(verdict, names)}" if verdict.cost else text
     among = ", ".join(names[cca] for cca in verdict.ranked[:_MAX_UNDECIDED])
     count = len(verdict.ranked) - _MAX_UNDECIDED
     more = f" and {count} others" if count > 0 else ""

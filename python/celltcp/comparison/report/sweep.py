@@ -14,7 +14,7 @@ from celltcp.comparison.best_value_tables import (
     best_values_tables,
     best_values_texts,
 )
-from celltcp.comparison.best_values import FieldRanking, is_condition
+from celltcp.comparison.best_values import FieldRanking, conditions_among
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
@@ -26,7 +26,7 @@ from celltcp.comparison.report.provenance import command_of, provenance_sections
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
-from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
+from celltcp.comparison.verdict_tables import set_instead, verdict_text, verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
@@ -102,12 +102,13 @@ def _changes(sweep: Sweep) -> tuple[Section, ...]:
 
 def _field_findings(sweep: Sweep) -> tuple[Finding, ...]:
     """Returns a finding per field and need: the best value over all CCAs, and under each mix."""
+    conditions = conditions_among(sweep.axes)
     are_several = len(single_flow_mixes(sweep.ccas)) > 1
     return tuple(
         _field_finding(ranking, stake, has_ccas=len(sweep.ccas) > 1)
         for ranking in sweep.field_rankings
         if ranking.cca is None or has_several_flows(ranking.cca) or not are_several
-        if not is_condition(ranking.field)
+        if ranking.field not in conditions
         for stake in ranking.stakes
     )
 
@@ -125,7 +126,8 @@ def _field_finding(ranking: FieldRanking, stake: Stake, *, has_ccas: bool) -> Fi
     tied_text = f"tied with it: {', '.join(others)}" if others else ""
     dearer = join_names([f"{each.name} ({each.short})" for each in verdict.dearer], 4)
     tied = "; ".join(filter(None, (tied_text, f"as good at a price: {dearer}" if dearer else "")))
-    cost = f" ({verdict.cost.short})" if verdict.cost else ""
+    instead = set_instead(verdict, {name: name for name in ranking.choices})
+    cost = f" ({verdict.cost.short}{instead})" if verdict.cost else ""
     failures = failures_of(ranking, ranking.stakes)
     fails = "".join(
         f"; {each.flow} fails with {verdict.best}" for each in failures if verdict.best in each.names
