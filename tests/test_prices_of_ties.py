@@ -5,6 +5,7 @@ import random
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.choices import needs_of_any
 from celltcp.comparison.prices import with_least_price
 from celltcp.comparison.report.front_page import answer_of, several_answer
@@ -113,3 +114,47 @@ def test_a_sweep_of_files_sets_what_loses_little_and_sends_little_again() -> Non
         assert comparison.ranked_stakes[0].verdict.to_set == ("cubic",)
     answer, _ = several_answer(comparisons, "point")
     assert answer.endswith("set cubic; best or tied of 2 points: cubic on 2.")
+
+
+def test_data_sent_again_are_beside_the_application_where_they_are_many() -> None:
+    """A policer of a fifth of the rate drops much; the payload of a segment is 1448 bytes."""
+    scenario = {
+        "name": "policed-files",
+        "duration": "20s",
+        "path": {
+            "rtt": "40ms",
+            "down": {"rate": "60Mbit/s"},
+            "policer": {"rate": "12Mbit/s", "burst": "100kB"},
+        },
+        "flows": [
+            {"name": "files", "workload": {"kind": "sequence", "size": "3MB", "gap": "1s"}},
+        ],
+    }
+    result = ct.compare(scenario, ["cubic", "bbr"], 2)
+    (application,) = result.applications
+    table = metrics_table(result, application)
+    flows = result.results.tables["flows"].to_pandas()
+    sums = flows.groupby("cca")[["retransmissions", "segments"]].sum()
+    resent = result.to_json()["applications"][0]["resent"]
+    assert table.columns[-1].heading == "sent again"
+    runs = result.results.about["runs"]
+    for row, cca in zip(table.rows, ("cubic", "bbr"), strict=True):
+        count, sent = sums.loc[cca, "retransmissions"], sums.loc[cca, "segments"]
+        distinct_runs = flows[flows["cca"] == cca]["run"].nunique()
+        assert distinct_runs <= runs
+        megabytes = count / distinct_runs * 1448 / 1e6
+        assert resent[cca]["megabytes"] == pytest.approx(megabytes, rel=0.1)
+        assert resent[cca]["share"] == pytest.approx(count / sent)
+        assert float(row[-1].split(" MB")[0]) == pytest.approx(megabytes, rel=0.1, abs=0.1)
+
+
+@pytest.mark.parametrize("loss", [0, 0.02])
+def test_columns_that_say_the_same_of_all_are_left_out(loss: float) -> None:
+    """Without losses all files take as long; with losses they differ."""
+    path = {"rtt": "30ms", "down": {"rate": "20Mbit/s"}, "buffer": "300packets", "loss": loss}
+    flow = {"name": "files", "workload": {"kind": "sequence", "size": "500kB", "gap": "1s"}}
+    scenario = {"name": "steady-files", "duration": "20s", "path": path, "flows": [flow]}
+    result = ct.compare(scenario, ["cubic", "reno"], 1)
+    (application,) = result.applications
+    table = metrics_table(result, application)
+    assert ("completion_sd_s" in [column.name for column in table.columns]) == (loss > 0)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few, is_lower_bound, shown_metrics
+from celltcp.comparison.costs import MIN_RESENT
 from celltcp.comparison.metric_names import ranking_metric
-from celltcp.comparison.metrics import APP_METRICS, estimate_of, words_of
+from celltcp.comparison.metrics import APP_METRICS, COMPLETED_SHARE, estimate_of, words_of
+from celltcp.comparison.retransmitted import resent_texts, retransmitted_share
 from celltcp.comparison.short_times import ShownColumn, shown_columns, with_percentiles_of_runs
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
 
+#: Column of the data that were sent again.
+_RESENT_COLUMN = Column("sent again", is_number=True, name="retransmissions", no_wrap=True)
 #: Percentile of a maximum.
 _MAXIMUM = 100
 #: Name endings of minor metrics, the least important first.
@@ -51,10 +55,12 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
     columns = with_percentiles_of_runs(shown_columns(metrics, [application]), [application])
     if application.kinds:
         return _kinds_table(comparison, application, columns)
-    rows = tuple((names[cca], *cells) for cca, cells in _cells(application, columns).items())
+    columns = _telling(columns, [application])
+    resent, cells = _resent([comparison], application.flow), _cells(application, columns)
+    rows = tuple((names[cca], *of_cca, *resent[0].get(cca, [])) for cca, of_cca in cells.items())
     is_only = not comparison.subject and len(comparison.applications) == 1
     return Table(
-        columns=(CCA_COLUMN, *_columns(columns)),
+        columns=(CCA_COLUMN, *_columns(columns), *([_RESENT_COLUMN] if any(resent) else [])),
         rows=rows,
         title=_title(
             "" if is_only else application.flow,
@@ -140,7 +146,17 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
         applications = list(by_point.values())
         metrics = [*shown_metrics(applications), *_spreads(applications)]
         columns = with_percentiles_of_runs(shown_columns(metrics, applications), applications)
-        cells = {point: _cells(application, columns) for point, application in by_point.items()}
+        columns = _telling(columns, applications)
+        resent = dict(
+            zip(by_point, _resent([sweep.points[point] for point in by_point], flow), strict=True)
+        )
+        cells = {
+            point: {
+                cca: [*of_cca, *resent[point].get(cca, [])]
+                for cca, of_cca in _cells(application, columns).items()
+            }
+            for point, application in by_point.items()
+        }
         workload_text = _workload_text(sweep.points.values(), flow)
         title = _title("" if len(by_flow) == 1 else flow, runs, applications, workload_text)
         ranked = {*chosen, sweep.ranking_metrics.get(flow)}
@@ -148,7 +164,8 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
             *_names_of_runs(columns),
             *(name for name in _droppable(metrics) if name not in ranked),
         )
-        tables[flow] = table_by_point(sweep.axes, _columns(columns), cells, title, droppable)
+        headings = [*_columns(columns), *([_RESENT_COLUMN] if any(resent.values()) else [])]
+        tables[flow] = table_by_point(sweep.axes, headings, cells, title, droppable)
     return tables
 
 
@@ -291,6 +308,32 @@ def _cells(application: Application, columns: Sequence[ShownColumn]) -> dict[str
     return {
         cca: [cell(each, metrics) for each in columns] for cca, metrics in application.metrics.items()
     }
+
+
+def _telling(columns: Sequence[ShownColumn], applications: Sequence[Application]) -> list[ShownColumn]:
+    """Returns the columns, of several rows without those that are all complete or have no spread."""
+    rows = [metrics for application in applications for metrics in application.metrics.values()]
+
+    def is_telling(each: ShownColumn) -> bool:
+        means = [estimate(each.values(metrics)).mean for metrics in rows]
+        if each.metric == COMPLETED_SHARE:
+            return not all(mean == each.factor for mean in means)
+        return not all(map(each.vanishes, means))
+
+    return [each for each in columns if len(rows) < 2 or is_telling(each)]
+
+
+def _resent(comparisons: Sequence[Comparison], flow: str) -> list[dict[str, list[str]]]:
+    """Returns cells on the data that a flow sent again by comparison and CCA; empty if few were."""
+    flows = [
+        next(each for each in FlowUnderTest.each(comparison.results.about) if each.name == flow)
+        for comparison in comparisons
+    ]
+    pairs = [*zip(comparisons, flows, strict=True)]
+    shares = [retransmitted_share(*pair, cca) for pair in pairs for cca in pair[0].ccas]
+    if max(shares, default=0.0) < MIN_RESENT:
+        return [{} for _ in pairs]
+    return [{cca: [text] for cca, text in resent_texts(*pair).items()} for pair in pairs]
 
 
 def _spreads(applications: Sequence[Application]) -> list[str]:

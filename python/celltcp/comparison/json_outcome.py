@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp.campaign.provenance import origin_json
 from celltcp.comparison.applications import metric_estimates, without_few
 from celltcp.comparison.metrics import METRICS, SHARE, estimate_of
+from celltcp.comparison.retransmitted import resent_megabytes, retransmitted_share
 from celltcp.results.captured_limits import is_other_path
 from celltcp.results.rows import interval_json, json_value
 from celltcp.results.statistics import Verdict, estimate, paired_gap
@@ -104,6 +105,7 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
         verdicts = {} if is_other else {stake.flow: stake.verdict for stake in comparison.stakes}
         result["applications"] = [
             _application(
+                comparison,
                 each,
                 verdicts.get(each.flow, Verdict(None) if is_other else each.verdict(random=random)),
             )
@@ -189,7 +191,11 @@ def _chosen(best: ChosenBest) -> ChosenOutcome:
     }
 
 
-def _application(application: Application, verdict: Verdict) -> ApplicationOutcome:
+def _application(
+    comparison: Comparison, application: Application, verdict: Verdict
+) -> ApplicationOutcome:
+    flows = FlowUnderTest.each(comparison.results.about)
+    (flow,) = (each for each in flows if each.name == application.flow)
     best = best_outcome(verdict)
     result: ApplicationOutcome = {
         "flow": application.flow,
@@ -200,6 +206,13 @@ def _application(application: Application, verdict: Verdict) -> ApplicationOutco
         "undecided": best["undecided"],
         "to_set": best["to_set"],
         "dearer": best["dearer"],
+        "resent": {
+            cca: {
+                "share": retransmitted_share(comparison, flow, cca),
+                "megabytes": resent_megabytes(comparison, flow, cca),
+            }
+            for cca in application.metrics
+        },
         "figures": [
             {"cca": cca, **_intervals(without_few(metrics))}
             for cca, metrics in application.metrics.items()

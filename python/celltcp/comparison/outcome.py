@@ -195,11 +195,19 @@ FrameKindRow = Annotated[
 ]
 
 
+class ResentData(TypedDict):
+    """Data that a flow sent again."""
+
+    share: Annotated[Number, "Share of the segments."]
+    megabytes: Annotated[Number, "Payload, MB a run."]
+
+
 class ApplicationOutcome(BestOutcome):
     """Application of a flow: its metrics, and the best congestion control by one of them."""
 
     flow: FlowName
     metric: Annotated[str, "Metric by which congestion controls rank."]
+    resent: Annotated[dict[str, ResentData], "Data that the flow sent again, by congestion control."]
     figures: list[ApplicationRow]
     frame_kinds: NotRequired[
         Annotated[

@@ -1,4 +1,4 @@
-"""Share of the segments that a flow sent again."""
+"""Segments that a flow sent again: their share, and their data."""
 
 from __future__ import annotations
 
@@ -20,12 +20,37 @@ def retransmitted_text(comparison: Comparison, flow: FlowUnderTest, cca: str) ->
 
 def retransmitted_share(comparison: Comparison, flow: FlowUnderTest | None, cca: str) -> float:
     """Returns the retransmissions of a flow, or of all, as a share of the segments; 0 without any."""
+    _, (retransmitted, sent, _) = _sums(comparison, flow, cca)
+    return retransmitted / max(sent, 1)
+
+
+def resent_megabytes(comparison: Comparison, flow: FlowUnderTest, cca: str) -> float:
+    """Returns the payload that a flow sent again, MB a run, by the mean payload of its segments."""
+    runs, (retransmitted, sent, payload) = _sums(comparison, flow, cca)
+    return retransmitted * payload / max(sent - retransmitted, 1) / max(runs, 1) / 1e6
+
+
+def resent_texts(comparison: Comparison, flow: FlowUnderTest) -> dict[str, str]:
+    """Returns the data that a flow sent again and their share by CCA, as cells of a table."""
+    return {
+        cca: f"{resent_megabytes(comparison, flow, cca):.1f} MB"
+        f"{retransmitted_text(comparison, flow, cca)}"
+        for cca in comparison.ccas
+    }
+
+
+def _sums(
+    comparison: Comparison, flow: FlowUnderTest | None, cca: str
+) -> tuple[int, tuple[float, float, float]]:
+    """Returns the number of runs, and the sums of retransmissions, segments and delivered bytes."""
     tables = comparison.results.tables
     runs = {run for run, name in rows_of(tables["runs"], "run", "cca") if name == cca}
-    columns = rows_of(tables["flows"], "run", "name", "retransmissions", "segments")
     counts = [
-        (retransmissions or 0, segments or 0)
-        for run, name, retransmissions, segments in columns
+        [value or 0 for value in values]
+        for run, name, *values in rows_of(
+            tables["flows"], "run", "name", "retransmissions", "segments", "bytes"
+        )
         if run in runs and (flow is None or flow.includes(name))
     ]
-    return sum(retransmitted for retransmitted, _ in counts) / max(sum(sent for _, sent in counts), 1)
+    retransmitted, sent, payload = (sum(row[index] for row in counts) for index in range(3))
+    return len(runs), (retransmitted, sent, payload)
