@@ -8,7 +8,7 @@ import celltcp as ct
 from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.choices import needs_of_any
 from celltcp.comparison.prices import with_least_price
-from celltcp.comparison.report.front_page import answer_of, several_answer
+from celltcp.comparison.report.front_page import _gap_text, answer_of, several_answer
 from celltcp.comparison.verdict_tables import short_text, stake_texts
 from celltcp.results.statistics import Verdict
 
@@ -158,3 +158,10 @@ def test_columns_that_say_the_same_of_all_are_left_out(loss: float) -> None:
     (application,) = result.applications
     table = metrics_table(result, application)
     assert ("completion_sd_s" in [column.name for column in table.columns]) == (loss > 0)
+
+
+def test_delays_that_differ_below_their_last_digit_are_as_long() -> None:
+    values = [20.10001, 20.10003], [20.1, 20.1]
+    assert _gap_text("rtt_mean_ms", *values).endswith(" 20.1 ms as well")
+    values = [20.4, 20.6], [20.1, 20.1]
+    assert " 20.5 instead of 20.1 ms (+" in _gap_text("rtt_mean_ms", *values)

@@ -257,7 +257,7 @@ def _gap_text(
         return f"{name} {marks[0]}{new_number} instead of {marks[1]}{old_text}"
     if math.isnan(gap.mean):
         return f"{name} {new_number} instead of {old_text}"
-    if new_number == old_number and not gap.ci95:
+    if new_number == old_number:
         return f"{name} {old_text} as well"
     change = words.with_unit(rounded_text(gap, words.digits))
     sign = "+" if gap.mean > 0 and not change.startswith("-") else ""
