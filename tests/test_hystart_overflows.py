@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.hystart import exit_text
 
 
 def _overshoot(rtt_ms: int, mbps: float, buffer: str, cca: str = "cubic", **path: Any) -> str:
@@ -90,8 +93,10 @@ def test_variants_of_a_congestion_control_say_where_slow_start_ended_under_each(
         cca: (float(time) / (1e3 if milli else 1), int(window.replace(" ", "")))
         for cca, time, milli, window in re.findall(pattern, note)
     }
-    flows = result.flows[result.flows["cca"] != "bbr"].groupby("cca", observed=True)
-    means = flows[["slow_start_exit_s", "slow_start_exit_cwnd"]].mean()
+    flows = result.flows[result.flows["cca"] != "bbr"]
+    since_syn_s = flows["first_data_s"] + flows["slow_start_exit_s"] - flows["start_s"]
+    exits = flows.assign(since_syn_s=since_syn_s).groupby("cca", observed=True)
+    means = exits[["since_syn_s", "slow_start_exit_cwnd"]].mean()
     assert set(ends) == set(means.index)
     for cca, mean in means.iterrows():
         assert ends[str(cca)] == pytest.approx(tuple(mean), rel=0.01)
@@ -102,3 +107,42 @@ def test_variants_of_a_congestion_control_say_where_slow_start_ended_under_each(
 def test_one_congestion_control_has_no_other_end_of_slow_start() -> None:
     result = ct.compare("steady-20-68", "cubic,reno", 1, duration="5s")
     assert not [each for each in ExplainedComparison(result).notes if "slow start ended" in each]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hystart_sees_a_train_of_acks_first_unless_each_segment_takes_longer_than_2_ms(
+    seed: int,
+) -> None:
+    """A train as long as half of the RTT comes below twice the bandwidth-delay product.
+
+    The sign is the one with which alone slow start ends at the same window.
+    """
+    draw = random.Random(seed)
+    rtt_ms, bdps = draw.randint(60, 120), draw.uniform(1.5, 3)
+    for mbps, detect in ((draw.randint(12, 80), "train"), (5, "delay")):
+        path = {"rtt": f"{rtt_ms}ms", "down": f"{mbps}Mbit/s", "buffer": f"{bdps:.2f}bdp"}
+        changes = {f"path.{name}": value for name, value in path.items()}
+        ccas = f"cubic,cubic:hystart_detect={detect}"
+        result = ct.compare("steady-20-68", ccas, 1, duration="8s", set=changes)
+        text = exit_text(Evidence(result, "cubic", result.tested))
+        both, alone = result.flows["slow_start_exit_cwnd"]
+        assert both == alone
+        if text:
+            assert ("train of ACKs" in text) == (detect == "train")
+            assert f" {both:,.0f} segments".replace(",", " ") in text
+        assert text or detect == "delay"
+
+
+def test_without_w_max_the_window_grows_by_5_percent_per_round_trip_until_the_first_loss() -> None:
+    changes = {"path.rtt": "50ms", "path.down": "100Mbit/s", "path.buffer": "1bdp"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="30s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    figures = re.search(
+        r"start (\d+) ms after the SYN at a window of (\d+) .* to (\d+) segments .*, (\S+) s after",
+        explained.start_text,
+    )
+    assert figures is not None, explained.start_text
+    exit_ms, window, before, loss_s = map(float, figures.groups())
+    # Round trips of the path and half of its buffer, up to the one in which the buffer overflows.
+    round_trips = (loss_s - exit_ms / 1e3) / 0.075
+    assert math.log(before / window) / round_trips == pytest.approx(math.log(1.05), rel=0.15)

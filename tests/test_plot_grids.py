@@ -114,6 +114,21 @@ def test_flows_that_compete_have_their_windows_beside_each_other_on_one_scale() 
         assert line.get_ydata().max() == slots.loc[slots["seed"] == 1, "cwnd"].max()
 
 
+def test_the_start_up_has_the_overshoot_of_slow_start() -> None:
+    """Without HyStart the window grows to twice what path and buffer hold, and falls."""
+    changes = {"path.buffer": "1bdp"}
+    compared = ct.compare("steady-20-68", "cubic,cubic:hystart=off", 1, duration="8s", set=changes)
+    delivered, windows = compared.plot.startup().axes
+    assert (delivered.get_ylabel(), windows.get_ylabel()) == (
+        "delivered, MB",
+        "cwnd, segments (seed 1)",
+    )
+    assert delivered.get_xlim() == windows.get_xlim()
+    held = 2 * 20e6 / 8 * 0.068 / 1500
+    early, overshot = (max(line.get_ydata()) for line in windows.get_lines())
+    assert early < 1.2 * held < 1.5 * held < overshot
+
+
 def test_the_responses_of_a_ping_stand_below_the_window_that_delays_them() -> None:
     ping = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "100ms"}
     flows = [{"name": "bulk"}, {"name": "ping", "workload": ping}]

@@ -96,6 +96,11 @@ class ExplainedCca(NamedTuple):
         return self.sawtooth.text if self._is_window_limited else ""
 
     @property
+    def start_text(self) -> str:
+        """The exit from slow start as text; empty where `sawtooth_text` is."""
+        return self.sawtooth.start_text if self._is_window_limited else ""
+
+    @property
     def _is_window_limited(self) -> bool:
         return sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS) >= MIN_LIMITED_SHARE
 

@@ -430,7 +430,11 @@ class ExplainedComparison:
         is_brief = not (is_whole or is_one_of_two or any(each.standing.leads for each in group))
         lines = [self._heading(group, is_ranked=True), *self._cause_lines(group, is_brief=is_brief)]
         if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
-            return lines if is_brief else [*lines, *self._window_lines(group, "sawtooth_text")]
+            return (
+                lines
+                if is_brief
+                else [*lines, *self._window_lines(group, "start_text", "sawtooth_text")]
+            )
         # Events of other flows are those of their units of work, which causes count.
         events = self._event_lines(group) if group[0].flow == self.ccas[0].flow else []
         return [*lines, *self._window_lines(group), *events]
@@ -464,7 +468,7 @@ class ExplainedComparison:
     @staticmethod
     def _window_lines(group: Sequence[ExplainedCca], *names: str) -> list[str]:
         lines = []
-        for text_of in map(attrgetter, names or ("window_text", "sawtooth_text")):
+        for text_of in map(attrgetter, names or ("window_text", "start_text", "sawtooth_text")):
             if text := text_of(group[0]):
                 lines.append(f"  {with_ranges([*map(text_of, group)]) or text}")
         return lines

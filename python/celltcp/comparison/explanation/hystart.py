@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bytes
-from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.cause import bdps_text, number_text
 from celltcp.comparison.explanation.evidence import MIN_LATER_RTT
+from celltcp.comparison.explanation.startup import exit_of
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import default_parameters
 from celltcp.scenarios.packets import PACKET_BYTES
-from celltcp.scenarios.quantity_texts import ms_text
+from celltcp.scenarios.quantity_texts import ms_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 #: Rise of the RTT at which HyStart ends slow start: a part of the lowest RTT with bounds, ms.
 _RTT_DIVISOR, _MIN_RISE_MS, _MAX_RISE_MS = 8, 4.0, 16.0
+#: Ratio of two times that differ by rounding of a capacity.
+_ROUNDING = 1.01
+#: Maximum window at which a train of ACKs ends slow start, BDPs.
+_MAX_TRAIN_BDPS = 2.0
 #: Resolution of times of recoveries, s.
 _TIME_RESOLUTION_S = 1e-3
 
@@ -66,6 +71,56 @@ def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
     seen_ms = float(everyone.loc[is_own, "rtt_min_ms"].iloc[0])
     obstacle_text = _obstacle_text(evidence, parameters, window, seen_ms)
     return f" HyStart did not end it: {obstacle_text}."
+
+
+def exit_text(evidence: Evidence) -> str:
+    """Returns sentences on an exit from slow start by HyStart under CUBIC, of the first connection.
+
+    They have the trigger, and the growth until the first loss. Empty for an exit at a loss.
+    """
+    parameters, connections = _parameters(evidence), evidence.connections
+    if parse_flow_cca(evidence.own_cca).name != "cubic" or parameters.get("hystart") != "on":
+        return ""
+    row = connections.iloc[0]
+    found = exit_of(evidence, row)
+    rows = evidence.recoveries
+    rows = rows[(rows["run"] == row["run"]) & (rows["flow"] == row["flow"])].sort_values("t_s")
+    if found is None or (rows["earliest_s"] <= found.t_s + _TIME_RESOLUTION_S).any():
+        return ""
+    size_text = bdps_text(found.cwnd * evidence.mss / evidence.bdp)
+    run_text = "In the first run, " if len(evidence.runs) > 1 else ""
+    text = (
+        f"{run_text}HyStart ended slow start {time_text(found.t_s - row['start_s'])} after the SYN "
+        f"at a window of {number_text(found.cwnd)} segments, {size_text}, by "
+        f"{_trigger_text(evidence, parameters, found.cwnd)}."
+    )
+    if rows.empty:
+        return text
+    first = rows.iloc[0]
+    before = evidence.windows.change(
+        int(row["run"]), int(row["flow"]), first["t_s"], first["end_s"], is_timeout=False
+    ).before
+    return (
+        f"{text} Without a loss CUBIC has no W_max, and its window grows by at least 5 % per round "
+        f"trip: to {number_text(before)} segments before the first loss, "
+        f"{time_text(first['earliest_s'] - row['start_s'])} after the SYN."
+    )
+
+
+def _trigger_text(evidence: Evidence, parameters: Mapping[str, str], window: float) -> str:
+    """Returns which of both signs HyStart saw at a window, segments.
+
+    A train of ACKs of half of the RTT acknowledges half of the bandwidth-delay product. Slow start
+    doubles the window, and so meets it below twice that product, before the RTT rises. Receivers
+    acknowledge each of the first segments.
+    """
+    detect, bdps = parameters["hystart_detect"], window * evidence.mss / evidence.bdp
+    delta_ms = in_unit(parameters["hystart_ack_delta"], "ms") or math.inf
+    gap_ms = evidence.mss / evidence.link_bytes_per_s * 1e3
+    may_be_train = detect == "both" and gap_ms <= _ROUNDING * delta_ms and bdps <= _MAX_TRAIN_BDPS
+    if detect == "train" or may_be_train:
+        return "the length of a train of ACKs (half of the lowest RTT, or all of it with pacing)"
+    return "a rise of the RTT"
 
 
 def _obstacle_text(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.comparison.explanation.cause import number_text, percent_text
+from celltcp.comparison.explanation.hystart import exit_text
 from celltcp.comparison.explanation.window_growth import WindowGrowth, window_growth_of
 from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.quantity_texts import delay_text, three_digits
@@ -121,6 +122,11 @@ class Sawtooth:
             yield Loss(start_s, length_s, bool(slow_start or timeouts), before, w_max, is_lowered)
 
     @property
+    def start_text(self) -> str:
+        """The exit from slow start before the recoveries of `text`; empty without HyStart or `text`."""
+        return exit_text(self._evidence) if self.text else ""
+
+    @functools.cached_property
     def text(self) -> str:
         """The intervals and windows, and what RFC 9438 or 5681 has for these windows.
 

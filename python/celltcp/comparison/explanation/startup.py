@@ -148,7 +148,7 @@ def early_exit(evidence: Evidence) -> Cause | None:
     return Cause(
         "early_exit",
         f"Slow start ended early, without a loss{threshold_text}: after "
-        f"{t_s - first_row['first_data_s']:.2f} s at a window of "
+        f"{t_s - first_row['start_s']:.2f} s from the SYN on at a window of "
         f"{number_text(cwnd)} segments, {cwnd * evidence.mss / evidence.bdp:.2f} of the "
         f"bandwidth-delay product; {percent_text(share)} of the capacity stayed unused{until_text}.",
         share,
@@ -159,12 +159,12 @@ def slow_start_ends_text(evidences: Sequence[Evidence]) -> str:
     """Returns a sentence on where slow start ended under variants of one congestion control.
 
     Empty for applications, with one variant alone, or where times and windows differ by less than
-    a factor of `_MIN_EXIT_RATIO`. Times and windows are means over connections.
+    a factor of `_MIN_EXIT_RATIO`. Times, from the SYN on, and windows are means over connections.
     """
     by_name: dict[str, dict[str, _Exit]] = {}
     for evidence in evidences:
         found = (exit_of(evidence, row) for _, row in evidence.connections.iterrows())
-        starts = evidence.connections["first_data_s"]
+        starts = evidence.connections["start_s"]
         exits = [
             each._replace(t_s=each.t_s - start_s)
             for each, start_s in zip(found, starts, strict=True)
@@ -185,7 +185,7 @@ def slow_start_ends_text(evidences: Sequence[Evidence]) -> str:
                     for cca, each in variants.items()
                 )
             )
-    return f"slow start ended {'; '.join(texts)}" if texts else ""
+    return f"slow start ended, from the SYN on, {'; '.join(texts)}" if texts else ""
 
 
 def _grows(evidence: Evidence) -> bool:

@@ -31,7 +31,7 @@ from celltcp.comparison.plots.series import (
     headroom,
 )
 from celltcp.comparison.plots.smoothing import window_of
-from celltcp.comparison.plots.startup import draw_startup
+from celltcp.comparison.plots.startup import draw_startup, draw_startup_windows
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.plots.video_sessions import draw_sessions
@@ -158,9 +158,21 @@ class ComparisonPlots:
         return self._finish(picture)
 
     def startup(self, seconds: float = 5.0) -> Figure:
-        """Draws the bytes delivered in the first seconds, mean over the runs."""
-        picture = figure(5.5, 4.4)
-        self._startup(picture.add_subplot(), seconds)
+        """Draws bytes delivered in the first seconds, mean over the runs, and congestion windows."""
+        comparison = self._comparison
+        picture = figure(5.5, 6)
+        delivered, windows = picture.subplots(2, 1, sharex=True)
+        self._startup(delivered, seconds)
+        delivered.set_xlabel("")
+        draw_startup_windows(
+            windows,
+            comparison.tested_slots,
+            comparison.tested_flows,
+            comparison.runs,
+            comparison.ccas,
+            slot_s=float(comparison.results.about["slot_s"]),
+            seconds=seconds,
+        )
         return self._finish(picture)
 
     def legs(self, seed: int | None = None) -> Figure:

@@ -1,4 +1,4 @@
-"""Plot of the start-up of a flow: bytes delivered over time."""
+"""Plots of the start-up of a flow: bytes delivered and congestion window over time."""
 
 from __future__ import annotations
 
@@ -37,6 +37,34 @@ def draw_startup(
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time since the first data byte, s")
     axes.set_ylabel("delivered, MB")
+
+
+def draw_startup_windows(
+    axes: Axes,
+    slots: pd.DataFrame,
+    flows: pd.DataFrame,
+    runs: pd.DataFrame,
+    ccas: Sequence[str],
+    *,
+    slot_s: float,
+    seconds: float,
+) -> None:
+    """Draws the congestion windows by a time after the first data byte in the runs of the first seed.
+
+    `slots` and `flows` are those of the flow under test; `runs` has `run`, `cca` and `seed`.
+    """
+    shades, styles = colours(ccas), lines(ccas)
+    starts_s = flows.groupby("run")["first_data_s"].min()
+    first = runs[runs["seed"] == runs["seed"].min()]
+    shown = slots[slots["t_s"] + slot_s <= slots["run"].map(starts_s) + seconds]
+    for run, cca in zip(first["run"], first["cca"].astype(str), strict=True):
+        for _, group in shown[shown["run"] == run].groupby("flow"):
+            times_s = group["t_s"] + slot_s - starts_s[run]
+            axes.plot(times_s, group["cwnd"], color=shades[cca], lw=1.4, ls=styles[cca])
+    axes.set_xlim(0, seconds)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("time since the first data byte, s")
+    axes.set_ylabel(f"cwnd, segments (seed {first['seed'].min()})")
 
 
 def delivered_curves(
