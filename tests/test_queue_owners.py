@@ -162,6 +162,33 @@ def test_short_answers_wait_behind_a_queue_that_stands_all_the_time(seed: int) -
     assert "queue" not in {cause.name for cause in idle.causes}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_on_a_long_path_name_the_backups_whose_queue_delays_them(seed: int) -> None:
+    """A queue of a half BDP at most makes answers longer by what packets wait in it on average."""
+    draw = random.Random(seed)
+    rtt_ms, count = draw.choice([30, 60]), draw.choice([2, 4])
+    changes: dict[str, Any] = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": f"{draw.choice([50, 100])}Mbit/s",
+        "path.buffer": f"{draw.uniform(0.4, 0.5):.2f}bdp",
+        "flows": [{"name": "backup", "count": count}, _PING],
+    }
+    compared = ct.compare("steady-20-18", "cubic,bbr", 1, duration="20s", set=changes)
+    explained = ExplainedComparison(compared)
+    (answers,) = [each for each in explained.ccas if (each.cca, each.flow) == ("cubic", "ping")]
+    text = answers.cause_text("queue")
+    (wait_ms,) = re.findall(r"which backup \(\S+ Mbit/s\) filled: packets waited (\S+) ms", text)
+    (ping,) = [each for each in compared.applications if each.flow == "ping"]
+    longer_ms = 1e3 * ping.values("response_p50_s")["cubic"][0] - rtt_ms
+    assert float(wait_ms) == pytest.approx(longer_ms, rel=0.3), text
+    # The caps of all connections leave a little of the link.
+    options = " ".join(each.options for each in explained._all_remedies)
+    (cap_kbps,) = re.findall(r"flows\.0\.max_pacing_rate=(\d+)kbit", options)
+    capacity_mbps = float(compared.tested_slots["capacity_mbps"].mean())
+    assert 0.9 * capacity_mbps < count * int(cap_kbps) / 1e3 < capacity_mbps
+    assert "--cca cubic,bbr,vegas" in options
+
+
 @pytest.mark.parametrize("has_rival", [True, False])
 def test_bulk_flows_fill_a_queue_together(has_rival: bool) -> None:
     rival = {"name": "rival", "cca": "bbr"} if has_rival else _PING

@@ -95,7 +95,7 @@ def test_the_rate_of_a_shaper_is_where_its_delay_begins_to_grow(seed: int) -> No
     )
     explained.try_remedies(TrialBudget())
     (shaper,) = [each for each in explained.remedies if "path.wired.0.rate=" in each.options]
-    assert len(shaper.other_values) == 3
+    assert len(shaper.other_values) == 4
     texts = [f"with it, {shaper.brief}", *shaper.other_values]
     figures = [re.findall(r"p95 (\S+) s, download goodput (\S+) Mbit/s", each) for each in texts]
     (delay, goodput), *others = [tuple(map(float, pair)) for (pair,) in figures]
@@ -186,6 +186,27 @@ def test_overflows_are_the_cause_where_they_lose_more_than_random_losses() -> No
     # CUBIC leaves the capacity unused for random losses alone.
     assert "stayed unused" in texts["cubic"]["random_loss"]
     assert "overflows" not in texts["cubic"]
+
+
+@pytest.mark.parametrize("buffer", [0.6, 0.8, 2.5])
+def test_a_buffer_of_less_than_a_bdp_overflows_under_bbr_that_uses_the_path(buffer: float) -> None:
+    """Two BDPs in flight fill a path with a buffer of one BDP; CUBIC overflows any, but rarely."""
+    changes = {"path.rtt": "60ms", "path.down.rate": "40Mbit/s", "path.buffer": f"{buffer}bdp"}
+    changes["flows"] = [{"name": "backup", "count": 4}]
+    compared = ct.compare("steady-20-18", "bbr,cubic", 1, duration="15s", set=changes)
+    bbr, cubic = ExplainedComparison(compared).ccas
+    flows = compared.flows[compared.flows["cca"] == "bbr"]
+    lost = flows["retransmissions"].sum() / flows["segments"].sum()
+    text = bbr.cause_text("overflows")
+    assert cubic.cause_text("overflows") == ""
+    if buffer > 1:
+        assert text == ""
+        return
+    assert lost > 0.01
+    (share,) = re.findall(r"dropped .* segments \((\S+) %\)", text)
+    assert float(share) / 100 == pytest.approx(lost, rel=0.1)
+    (held,) = re.findall(r"of which the path holds one and the buffer (\S+),", text)
+    assert float(held) == pytest.approx(buffer, abs=0.02)
 
 
 @pytest.mark.parametrize("size", ["4000ms", "1000packets", "1.5MB"])

@@ -329,13 +329,13 @@ class Evidence(FlowScenario):
     def link_rates_1s_mbps(self) -> pd.Series:
         """Rate of the whole link, Mbit/s: for each slot the median of the second around it.
 
-        It is the largest capacity of any connection of the direction, since others use a part, or that
-        of several sessions together.
+        It is the largest capacity of any flow of the direction, with its connections together, since
+        others use a part.
         """
         if self.sessions > 1:
             return self.capacities_1s_mbps
-        connections = self.direction_connections
-        slots = self.comparison.slots.merge(connections[["run", "flow"]], on=["run", "flow"])
+        slots = pd.concat(map(self.comparison.slots_of, self.direction_connections["name"].unique()))
+        slots = slots[slots["run"].isin(self.runs)]
         return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())
 
     @property

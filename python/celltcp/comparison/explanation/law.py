@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Gain at which BBR probes for bandwidth; no more than its rate arrives at a loss of 1 - 1/gain.
 _BBR_GAIN = 1.25
+#: Part in the queue of the two BDPs that BBR v1 keeps in flight at most.
+_BBR_QUEUED_BDPS = 1
 #: Loss rate beside that one, as a share of it, from which on the rate of BBR falls.
 _MIN_BBR_LOSS_SHARE = 0.9
 #: Minimum number of recoveries from random losses for a loss rate without one in the scenario.
@@ -93,6 +95,16 @@ def probe_overflow_text(evidence: Evidence, buffer_bdps: float) -> str:
         f" BBR probes for bandwidth with {_BBR_GAIN} times its rate for a round trip, so that "
         f"{excess:.2f} bandwidth-delay products more are in flight, of which the buffer holds "
         f"{buffer_bdps:.2f}."
+    )
+
+
+def window_overflow_text(evidence: Evidence, buffer_bdps: float) -> str:
+    """Returns a sentence on a window of BBR v1 that path and buffer do not hold; empty for others."""
+    if evidence.own_cca != "bbr" or buffer_bdps >= _BBR_QUEUED_BDPS:
+        return ""
+    return (
+        " BBR keeps up to two bandwidth-delay products in flight, of which the path holds one and the "
+        f"buffer {buffer_bdps:.2f}, and does not reduce its rate at losses."
     )
 
 

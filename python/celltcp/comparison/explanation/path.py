@@ -19,7 +19,12 @@ from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.hystart import hystart_text
 from celltcp.comparison.explanation.incast import first_bursts_text
-from celltcp.comparison.explanation.law import holds_bbr_back, law_text, probe_overflow_text
+from celltcp.comparison.explanation.law import (
+    holds_bbr_back,
+    law_text,
+    probe_overflow_text,
+    window_overflow_text,
+)
 from celltcp.comparison.explanation.openings import requested_s
 from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
 from celltcp.comparison.explanation.ramps import unused_mbps
@@ -65,6 +70,8 @@ _MIN_LOSS_SHARE = 5e-4
 #: Minimum share of unused capacity at which a few losses for a reason are a cause, if they are most of
 #: the losses; on a long path a few losses keep the window small.
 _MIN_UNUSED_BY_LOSS = 0.1
+#: Minimum share of the segments of BBR that overflow a buffer at which they are a cause.
+_MIN_BBR_OVERFLOWS = 0.01
 #: Minimum share of the time without data at which a text names the pauses of the application.
 _MIN_IDLE_SHARE = 0.05
 
@@ -331,17 +338,22 @@ def overflows(evidence: Evidence) -> Cause | None:
     """The buffer overflows, and is neither shallow nor overflowed by slow start for long.
 
     The thresholds are those of `policer`. At least {_MIN_UNUSED_BY_LOSS:.0%} of the capacity is unused,
-    by a bulk flow after losses: loss-based CCAs overflow each buffer in the end. Losses in recoveries
-    during an outage do not count.
+    by a bulk flow after losses: loss-based CCAs overflow each buffer in the end. Of a bulk flow under
+    BBR, which does not reduce its rate then, {_MIN_BBR_OVERFLOWS:.0%} of its segments are enough.
+    Losses in recoveries during an outage do not count.
     """
     is_named = shallow_buffer(evidence) or overshoot(evidence)
     rows = evidence.recoveries
     losses = rows.loc[~overlap_outages(rows, evidence.outages), "overflow"]
-    if is_named or evidence.unused_share < _MIN_UNUSED_BY_LOSS or not _are_most(evidence, losses):
+    is_of_bbr = evidence.is_bbr and evidence.is_bulk
+    is_much = is_of_bbr and losses.sum() >= _MIN_BBR_OVERFLOWS * evidence.total("segments")
+    unused = unused_after_losses(evidence) if evidence.is_bulk else evidence.unused_share
+    is_costly = min(unused, evidence.unused_share) >= _MIN_UNUSED_BY_LOSS
+    if is_named or not (is_much or is_costly) or not _are_most(evidence, losses):
         return None
-    if evidence.is_bulk and unused_after_losses(evidence) < _MIN_UNUSED_BY_LOSS:
-        return None
-    return _loss_cause(evidence, "overflows", f"{evidence.buffer_text.capitalize()} dropped", losses)
+    cause = _loss_cause(evidence, "overflows", f"{evidence.buffer_text.capitalize()} dropped", losses)
+    text = window_overflow_text(evidence, buffer_bytes(evidence) / evidence.bdp) if is_much else ""
+    return cause and cause._replace(text=f"{cause.text}{text}")
 
 
 def radio_loss(evidence: Evidence) -> Cause | None:

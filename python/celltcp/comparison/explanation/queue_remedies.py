@@ -67,7 +67,7 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     elif evidence.has_data_on_ack_path:
         against = "ACKs that wait behind data"
         yield from _fq_codel(evidence, against, is_upload=not evidence.is_upload)
-        yield from _bbr_for(evidence, ack_queue_owner(evidence))
+        yield from _other_cca_for(evidence, ack_queue_owner(evidence))
         yield from _buffer_of_acks(evidence, against)
     elif acks_fill_link(evidence):
         yield from _links_of_acks(evidence)
@@ -116,7 +116,7 @@ def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
-    """An AQM at the bottleneck, or BBR for the flow that fills the queue.
+    """An AQM at the bottleneck, or another CCA or a cap of the rate for the flow that fills the queue.
 
     A window of two BDPs bounds a queue of many BDPs, if no other bulk flow shares it.
     """
@@ -142,7 +142,7 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         yield from shaper(evidence)
         return
     yield from fq_codel
-    yield from _bbr_for(evidence, owner)
+    yield from _other_cca_for(evidence, owner)
     yield from capped_owner(evidence, owner)
     yield from shaper(evidence)
     yield from _split_for(evidence, owner)
@@ -227,20 +227,22 @@ def _has_frames(workload: Mapping[str, Any]) -> bool:
     return bool(workload.get("kind") == "frames")
 
 
-def _bbr_for(evidence: Evidence, owner: str | None) -> Iterator[Remedy]:
-    """Yields BBR for the flow that fills a queue; nothing unless it is a flow of the scenario."""
+def _other_cca_for(evidence: Evidence, owner: str | None) -> Iterator[Remedy]:
+    """Yields BBR for the flow that fills a queue, or Vegas in place of BBR; not for cross-traffic."""
     index = None if owner is None else evidence.index_of(owner)
     if index is None:
         return
     against = f"the queue that {owner} fills"
     mix = with_flow_cca(evidence.cca, index, "bbr")
+    present = evidence.comparison.ccas if index == 0 else [evidence.value_at(f"flows.{index}.cca")]
+    cca = "bbr" if mix or "bbr" not in present else "vegas"
     if mix:
         flow = {"flows": [evidence.scenario["flows"][index]]}
         yield Remedy(against, cca=mix, linux=cca_line("bbr", flow))
     elif index == 0:
-        yield Remedy(against, cca="bbr", is_for_first_flow=True)
+        yield Remedy(against, cca=cca, is_for_first_flow=True)
     else:
-        yield Remedy(against, (f"flows.{index}.cca=bbr",))
+        yield Remedy(against, (f"flows.{index}.cca={cca}",))
 
 
 def _split_for(evidence: Evidence, owner: str) -> Iterator[Remedy]:

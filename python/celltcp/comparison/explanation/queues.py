@@ -12,7 +12,6 @@ from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO, MIN_LAT
 from celltcp.comparison.explanation.queue_owners import queue_owner, queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
 from celltcp.comparison.explanation.tail import median_of_runs
-from celltcp.comparison.explanation.unit_reasons import MAJORITY
 from celltcp.scenarios.quantity_texts import delay_text, ms_text, rate_text, time_text
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Minimum mean waits in a queue, in lowest RTTs and ms, at which the queue is a cause.
 _MIN_QUEUE_WAIT_RTTS, _MIN_QUEUE_WAIT_MS = 0.5, 20.0
+#: Minimum mean waits behind another flow, as a share of the median response and in ms.
+_MIN_WAIT_OF_RESPONSE, _MIN_WAIT_OF_RESPONSE_MS = 0.1, 1.0
 #: Minimum mean waits, in ms and as a share of the mean RTT, at which a flow holds a queue.
 _MIN_HELD_QUEUE_MS, _MIN_HELD_QUEUE_SHARE = 2.0, 0.05
 #: Share of unused capacity below which a flow counts as having the capacity.
@@ -33,15 +34,19 @@ def queue(evidence: Evidence) -> Cause | None:
     """The flow, or other flows, kept a standing queue.
 
     The mean wait of packets is at least {_MIN_QUEUE_WAIT_MS:.0f} ms and {_MIN_QUEUE_WAIT_RTTS:.0%} of
-    the lowest RTT. Behind another flow, {MAJORITY:.0%} of the median response is enough instead of the
-    former. The delay by the jitter of the path does not count.
+    the lowest RTT. Of responses behind another flow, {_MIN_WAIT_OF_RESPONSE_MS:.0f} ms and
+    {_MIN_WAIT_OF_RESPONSE:.0%} of the median response are enough. The delay by the jitter of the path
+    does not count.
     """
     min_rtt_ms = evidence.min_rtt_ms
     excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
     wait_ms = _wait_beside_outages_ms(evidence)
     responses = _responses_behind_others(evidence)
-    enough_ms = min(_MIN_QUEUE_WAIT_MS, MAJORITY * 1e3 * median_of_runs(responses) or math.inf)
-    if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, enough_ms):
+    enough_ms = max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS)
+    if len(responses):
+        of_response_ms = _MIN_WAIT_OF_RESPONSE * 1e3 * median_of_runs(responses)
+        enough_ms = min(enough_ms, max(of_response_ms, _MIN_WAIT_OF_RESPONSE_MS))
+    if not wait_ms >= enough_ms:
         return None
     # The data of a phone that sleeps waits without a queue, unless other flows fill one.
     if sleep(evidence) and all(map(evidence.is_thin_flow, evidence.competing_mbps)):

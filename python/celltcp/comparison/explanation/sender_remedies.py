@@ -65,17 +65,18 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
 
 
 def capped_owner(evidence: Evidence, owner: str) -> Iterator[Remedy]:
-    """Yields a cap of the transfer that fills a queue, below what others leave of a steady link."""
+    """Yields a cap of transfers that fill a queue, in sum below what others leave of a steady link."""
     index = evidence.index_of(owner)
     if index is None or index == evidence.flow_index:
         return
     flow, others = evidence.scenario["flows"][index], {**evidence.competing_mbps}
     others.pop(owner, None)
-    is_one = flow.get("workload", {}).get("kind", "bulk") == "bulk" and int(flow.get("count", 1)) == 1
+    is_bulk, connections = flow.get("workload", {}).get("kind", "bulk") == "bulk", flow.get("count", 1)
     rates = evidence.link_rates_1s_mbps
-    if is_one and all(map(evidence.is_thin_flow, others)) and _is_steady(rates, rates.mean()):
+    if is_bulk and all(map(evidence.is_thin_flow, others)) and _is_steady(rates, rates.mean()):
         left_mbps = rates.mean() - evidence.goodput_mbps - sum(others.values())
-        yield from _cap(evidence, index, left_mbps, f"the queue that {owner} fills", "link")
+        each_mbps = left_mbps / int(connections)
+        yield from _cap(evidence, index, each_mbps, f"the queue that {owner} fills", "link")
 
 
 def _is_steady(rates_mbps: pd.Series, mean_mbps: float) -> bool:
@@ -86,7 +87,7 @@ def _is_steady(rates_mbps: pd.Series, mean_mbps: float) -> bool:
 def _cap(
     evidence: Evidence, index: int, rate_mbps: float, against: str, limit: str
 ) -> Iterator[Remedy]:
-    """Yields a cap of the rate of a flow below that of a link or policer."""
+    """Yields a cap of the rate of each connection of a flow below its part of a link or policer."""
     field = f"flows.{index}.max_pacing_rate"
     kbps = math.floor(1e3 * _CAP_SHARE * rate_mbps)
     if kbps <= 0 or evidence.value_at(field) is not None:
