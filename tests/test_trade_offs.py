@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_values import best_points
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.stakes import Stake
+from celltcp.comparison.sweep_advice import best_points
 from celltcp.comparison.trade_off import trade_off_texts
 from celltcp.results.statistics import estimate
 from workloads import DEEP_BUFFER, GAME

@@ -507,26 +507,6 @@ def advice_rankings(sweep: Sweep) -> list[FieldRanking]:
     ]
 
 
-def best_points(sweep: Sweep) -> list[tuple[str, ...]]:
-    """Returns the points that are best, or may be, for an application; without any for the network.
-
-    Each of the conditions has its own. There are none where no value can be set, or none is best.
-    """
-    points = []
-    for ranking in advice_rankings(sweep):
-        if all(map(is_condition, ranking.fields)):
-            return []
-        deciding = [each for each in ranking.stakes if each.metric in APP_METRICS]
-        for stake in deciding or ranking.stakes:
-            # A single run of what is random decides on no value.
-            rivals = () if ranking.decides else stake.verdict.undecided
-            for name in filter(None, (stake.verdict.leader, *rivals)):
-                values = ranking.coordinates(ranking.choices[name])
-                by_axis = {**ranking.fixed, **dict(zip(ranking.fields, values, strict=True))}
-                points.append(tuple(by_axis[axis] for axis in sweep.axes))
-    return list(dict.fromkeys(points))
-
-
 def _ranking_metrics(
     overall: Sequence[FieldRanking],
 ) -> dict[str | None, dict[str, RankingMetric]]:

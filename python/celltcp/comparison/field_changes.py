@@ -10,6 +10,7 @@ from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.sweep_sentences import Sentences
 from celltcp.comparison.sweep_starts import start_values
 from celltcp.comparison.sweep_trade_off_texts import MAX_LISTED_VALUES
+from celltcp.comparison.swept_buffers import buffer_texts
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
     """
     texts = []
     for ranking in _shown(advice_rankings(sweep)):
+        where = _where(ranking.fixed)
+        texts += [f"{where}{text}" for text in buffer_texts(ranking)]
         if ranking.decides:
-            where = _where(ranking.fixed)
             if len(ranking.ccas) == 1 < len(sweep.ccas):
                 where += f"{labels(sweep.ccas)[ranking.ccas[0]]}: "
             texts += [f"{where}{text}" for text in _texts(ranking, by, sweep.present)]

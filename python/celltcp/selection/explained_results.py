@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
-from celltcp.comparison.best_values import best_points
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
@@ -18,6 +17,7 @@ from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.set_verdicts import setting_lines, verdict_lines
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.sweep_advice import best_points, is_beaten
 from celltcp.results.layout import layout_in
 from celltcp.results.publishing import remembered_metrics
 from celltcp.selection.explanation import Explanation
@@ -54,9 +54,11 @@ class Explanations:
         }
         #: Text with the numbers of finished and planned runs; empty if all are finished.
         self.unfinished = unfinished
-        #: Comparisons at the best values of a sweep, to which advice is confined; empty for all.
+        #: Sweep whose points the comparisons are, and the best of these, to which advice is confined;
+        #: empty for all.
+        self.sweep: Sweep | None = None
         self.best: list[str] = []
-        #: Lines with the verdicts over all scenarios of a set and settings; empty for other results.
+        #: Lines with the verdicts over all scenarios of a set and settings, or over a sweep.
         self.over_all: list[str] = []
 
     @property
@@ -104,7 +106,7 @@ class Explanations:
         }
         groups: dict[tuple[object, ...], dict[str, ProposedRemedy]] = {}
         for name in filter(folders.__contains__, self._advised):
-            remedies = self.comparisons[name].remedies
+            remedies = self._unbeaten(name)
             best = max(remedies, key=lambda each: each.gain, default=None)
             for candidate in remedies:
                 # A sweep has tried changes of its own fields already, but not beside others. One of its
@@ -119,6 +121,14 @@ class Explanations:
             groups.values(), key=lambda group: (-len(group), -max(each.gain for each in group.values()))
         )
         return [self._remedy_command(group, folders) for group in by_count[:MAX_REMEDIES]]
+
+    def _unbeaten(self, name: str) -> list[ProposedRemedy]:
+        """Returns the remedies of a comparison without those that another value of its sweep beats."""
+        remedies = self.comparisons[name].remedies
+        if self.sweep is None:
+            return remedies
+        point = next(each for each in self.sweep.points if ", ".join(each) == name)
+        return [each for each in remedies if not is_beaten(self.sweep, point, each)]
 
     def _remedy_command(
         self, remedies: Mapping[str, ProposedRemedy], folders: Mapping[str, Path]
@@ -247,6 +257,7 @@ def explain(
         }
         explained = Explanations(by_name, getattr(result, "unfinished", ""))
         if isinstance(result, Sweep):
+            explained.sweep, explained.over_all = result, result.field_changes
             explained.best = [", ".join(point) for point in best_points(result)]
         if isinstance(result, ScenarioSet):
             explained.over_all = [*verdict_lines(result), *setting_lines(result)]
