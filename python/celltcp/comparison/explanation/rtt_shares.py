@@ -116,12 +116,12 @@ def _growth_text(growth: WindowGrowth, flows: Sequence[Evidence], sawtooths: Seq
     windows_text = _by_flow(flows, (number_text(float(np.mean(each))) for each in befores))
     windows_text = f"{percent_text(growth.beta)} of {windows_text} segments remain after losses"
     linear_text = _by_flow(flows, (three_digits(growth.per_rtt / each.rtt_s) for each in sawtooths))
-    linear_text = f"{three_digits(growth.per_rtt)} segments per round trip, {linear_text} a second"
+    linear_text = f"per round trip, {linear_text} a second"
     if not growth.cubic_constant:
-        return f"{windows_text}; Reno adds {linear_text}."
+        return f"{windows_text}; Reno adds a segment {linear_text}."
     cubic_text = f"{windows_text}. The cubic function grows by time alone, whatever the RTT"
     linear = [sum(epoch.is_linear for epoch in each.epochs) for each in sawtooths]
-    friendly_text = f"the Reno-friendly region, {linear_text}"
+    friendly_text = f"the Reno-friendly region, {growth.per_rtt:.2f} segments {linear_text}"
     if not any(linear):
         return f"{cubic_text}; {friendly_text}, is slower here, so that losses make the difference."
     shares_text = _by_flow(

@@ -26,6 +26,9 @@ _MIN_RECOVERIES = 2
 #: Reasons of drops that the window of the flow itself brings about.
 _OWN_DROPS = ("overflow", "aqm")
 
+#: Minimum window near W_max, as a share of it, where the cubic function is flat.
+_MIN_PLATEAU = 0.9
+
 
 class Loss(NamedTuple):
     """Loss recovery of a connection, with the window before it and W_max after it, segments."""
@@ -213,10 +216,12 @@ def _fast_convergence_text(growth: WindowGrowth, epochs: list[CongestionEpoch], 
     window, w_max = (_mean(getattr(loss, name) for loss in lowered) for name in ("before", "w_max"))
     trough = growth.beta * window
     back_s = growth.growth_s(trough, w_max, window, rtt_s)
+    is_linear = back_s < growth.cubic_s(trough, w_max, window)
+    region_text = " in the Reno-friendly region" if is_linear else ""
     return (
         f"{len(lowered)} of {len(epochs)} losses came below the W_max before: fast convergence lowers "
         f"W_max to {number_text(w_max)} segments and K to {three_digits(growth.k_s(w_max, trough))} s, "
-        f"and {number_text(window)} segments are back after {three_digits(back_s)} s."
+        f"and {number_text(window)} segments are back after {three_digits(back_s)} s{region_text}."
     )
 
 
@@ -225,7 +230,8 @@ def _plateau_text(growth: WindowGrowth, epochs: list[CongestionEpoch]) -> str:
     early = [
         (epoch.loss.w_max - epoch.window, growth.k_s(epoch.loss.w_max, trough) - growth_s)
         for epoch in epochs
-        if not epoch.loss.is_lowered and not epoch.is_linear and epoch.window <= epoch.loss.w_max
+        if not epoch.loss.is_lowered and not epoch.is_linear
+        if _MIN_PLATEAU * epoch.loss.w_max <= epoch.window <= epoch.loss.w_max
         for trough in [growth.beta * epoch.loss.before]
         for growth_s in [growth.cubic_s(trough, epoch.loss.w_max, epoch.window)]
     ]
