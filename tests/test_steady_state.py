@@ -12,6 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.tables_of_several import sweep_table
 from celltcp.results.steady_state import SteadyState, random_loss_rate, steady_state_of
 from drawn_causes import Changes
 
@@ -241,10 +242,21 @@ def test_a_sweep_of_loss_rates_has_the_goodput_by_the_law(seed: int) -> None:
         duration="20s",
         set={"path.rtt": f"{rtt_ms}ms"},
     )
-    (text,) = (each for each in best_values_texts(sweep) if "law" in each)
-    found = [(float(mbps), float(loss)) for mbps, loss in re.findall(r"([\d.]+) \(([\d.]+)\)", text)]
-    # Time-outs decide above 1 %.
-    assert [loss for _, loss in found] == losses[:3]
-    for mbps, loss in found:
-        by_law = 8e-3 * 1448 / rtt_ms * math.sqrt(1.5 / loss)
-        assert mbps == pytest.approx(min(by_law, 19.3), rel=0.03), text
+    table = sweep_table(sweep)
+    assert [column.heading for column in table.columns[3:5]] == ["by law\nMbit/s", "goodput\n/ law"]
+    by_loss = {(row[0], row[1]): row for row in table.rows}
+    for loss in losses:
+        assert by_loss[str(loss), "bbr"][3:5] == ("-", "-")
+        _, _, goodput, mbps, ratio, *_ = by_loss[str(loss), "reno"]
+        by_law = min(8e-3 * 1448 / rtt_ms * math.sqrt(1.5 / loss), 19.3)
+        assert float(mbps.rstrip("*")) == pytest.approx(by_law, rel=0.03)
+        assert float(ratio) == pytest.approx(float(goodput.split()[0]) / by_law, rel=0.04)
+        # Time-outs, which the law lacks, matter above 1 %, and take from the goodput.
+        assert mbps.endswith("*") == (loss > 0.01)
+    assert float(by_loss[str(losses[-1]), "reno"][4]) < 0.95
+    (text,) = (each for each in best_values_texts(sweep) if each.startswith("law "))
+    assert "(Mathis et al., 1997)" in text
+    assert "* above a loss rate of 1 %" in text
+    assert "Padhye et al., 1998" in text
+    laws = [row for point in sweep.to_json()["values"].values() for row in point["laws"]]
+    assert [row["holds"] for row in laws] == [True, True, True, False]

@@ -158,16 +158,18 @@ def test_goodput_over_loss_rates_has_logarithmic_axes_and_the_law_of_reno_beside
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
         legend = axes.get_legend()
         assert legend is not None
-        assert [text.get_text() for text in legend.get_texts()] == ["Reno's law"]
+        assert [text.get_text() for text in legend.get_texts()] == ["Mathis et al., 1997"]
         (law,) = (line for line in axes.lines if line.get_linestyle() == ":")
-        expected = [8e-6 * 1448 / rtt_s * (1.5 / loss) ** 0.5 for loss in losses]
+        expected = [8e-6 * 1448 / rtt_s * (1.5 / loss) ** 0.5 for loss in (*losses, 0.1)]
         assert list(law.get_ydata()) == pytest.approx(expected, rel=0.05)
         # Nothing is cut off: the lowest mean is far below the highest.
         low, high = axes.get_ylim()
         assert 0 < low < min(expected) < max(expected) < high
     columns = Summary.of_columns(["goodput", "law"], summary_of(sweep))
     text = latex_tables(columns.tables(), is_document=False)
-    assert r"loss rate & RTT & CCA & goodput (Mbit/s) & goodput by law (Mbit/s) \\" in text
+    assert (
+        r"loss rate & RTT & CCA & goodput (Mbit/s) & goodput by law (Mbit/s) & goodput / law \\" in text
+    )
     assert r"$0.01$ & 100ms & reno & " in text
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.best_values import FieldRanking, is_condition
-from celltcp.comparison.metrics import GOODPUT, words_of
+from celltcp.comparison.loss_laws import law_note
+from celltcp.comparison.metrics import words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.results.statistics import estimate
-from celltcp.results.warnings.few_losses import law_rates
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantities import quantities
 from celltcp.scenarios.quantity_texts import size_text
@@ -58,29 +58,7 @@ def condition_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             else:
                 by_cca = "; ".join(f"{name} {direction}: {means}" for name, direction, means in changes)
                 texts.append(f"{subject} with {field}: {by_cca}")
-            if metric == GOODPUT:
-                laws = (_law_text(each, flow, names) for each, _ in rows)
-                texts += [f"{where}{text}" for text in laws if text]
-    return texts
-
-
-def _law_text(ranking: FieldRanking, flow: str, names: Mapping[str, str]) -> str:
-    """Returns the goodput by the law of a congestion control, at the values where it has one.
-
-    Empty for fewer than two values.
-    """
-    values = _in_order(ranking)
-    rates = {}
-    for value in values:
-        for rate in law_rates(ranking.results_at(value)):
-            if (rate.flow, rate.cca) == (flow, ranking.cca):
-                rates[value] = rate
-    if len(rates) < 2:
-        return ""
-    listed = ", ".join(f"{rate.goodput_mbps:.2f} ({value})" for value, rate in rates.items())
-    law = next(iter(rates.values())).law
-    cca = names[str(ranking.cca)]
-    return f"by {law.name}'s law and the capacity, steady states of {cca} have, Mbit/s: {listed}"
+    return [*texts, *filter(None, (law_note(sweep.points.values()),))]
 
 
 def _in_order(ranking: FieldRanking) -> list[str]:

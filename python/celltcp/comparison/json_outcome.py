@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.campaign.provenance import origin_json
 from celltcp.comparison.applications import metric_estimates, without_few
+from celltcp.comparison.loss_laws import law_json
 from celltcp.comparison.metrics import METRICS, SHARE, estimate_of
 from celltcp.comparison.retransmitted import resent_megabytes, retransmitted_share
 from celltcp.results.captured_limits import is_other_path
@@ -149,6 +150,8 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
         for cca in comparison.ccas
         for flow in FlowUnderTest.each(comparison.results.about)
     ]
+    if laws := law_json(comparison):
+        result["laws"] = laws
     tables = comparison.results.tables
     if "limits" in tables:
         from celltcp.results.limits import limits_rows

@@ -237,6 +237,18 @@ class FlowVerdict(BestOutcome):
     metric: Annotated[str, "Metric of its application, or goodput_mbps."]
 
 
+class LawRow(TypedDict):
+    """Goodput of a bulk flow by the law of its congestion control under random losses."""
+
+    cca: Cca
+    flow: FlowName
+    loss_rate: Annotated[float, "Probability at which the path loses a packet."]
+    goodput_mbps: Annotated[float, "Goodput by the law, at most the capacity, Mbit/s."]
+    ratio: Annotated[MetricInterval, "Goodput of the runs as a multiple of that by the law."]
+    holds: Annotated[bool, "Whether time-outs and recoveries matter little, as at 1 % and below."]
+    source: Annotated[str, "Publication of the law."]
+
+
 class OptionalOutcome(TypedDict, total=False):
     """Optional parts of the outcome of a comparison."""
 
@@ -259,6 +271,7 @@ class OptionalOutcome(TypedDict, total=False):
     ]
     flows: Annotated[list[FlowRow], "Means of each flow; only where several compete for the path."]
     windows: Annotated[list[WindowsRow], "Congestion windows of each flow."]
+    laws: Annotated[list[LawRow], "Goodput by the laws of Reno and CUBIC; only with random losses."]
     selection: list[SelectionRow]
     limits: Annotated[list[LimitsRow], "What limited the flows; results of earlier versions lack it."]
 

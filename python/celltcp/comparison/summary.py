@@ -13,6 +13,7 @@ from typing import ClassVar, Literal, NamedTuple
 from celltcp._core import CelltcpError
 from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.loss_laws import law_goodputs, law_sources
 from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
@@ -36,7 +37,6 @@ from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict
 from celltcp.results.tested import FlowUnderTest
-from celltcp.results.warnings.few_losses import law_rates
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 
@@ -65,8 +65,9 @@ _OPTION_NAMES = {JAIN: "jain", SHARE: "share"}
 #: Metrics of all flows on request, where tables do not have them anyway.
 _MINOR_METRICS = (GOODPUT, USED_CAPACITY, ONE_WAY_DELAY)
 
-#: Goodput of the flow under test by the law of its congestion control at the loss rate of the path.
-_LAW = "law_mbps"
+#: Goodput of the flow under test by the law of its congestion control at the loss rate of the path, and
+#: that of the runs as its multiple.
+_LAW, _LAW_RATIO = "law_mbps", "law_ratio"
 #: Metrics of each competing flow that tables have on request.
 _FLOW_METRICS = (*WINDOWS, "rtt_max_ms", "rtt_min_ms")
 
@@ -219,10 +220,16 @@ class Summary:
 
     def tables(self, layout: Orientation = "rows") -> list[Table]:
         """Returns the table of means, and one of differences and verdicts if there are any."""
+        every = self.summaries()
+        # Along loss rates or RTTs, the law is what goodput is compared with.
+        laws = {each.value.mean for each in every if each.metric == _LAW}
+        shown = (_LAW, _LAW_RATIO) if len(laws) > 1 else ()
         summaries = [
-            summary for summary in self.summaries() if self.chosen or not summary.is_on_request
+            each for each in every if self.chosen or not each.is_on_request or each.metric in shown
         ]
         state = f" ({self.unfinished})" if self.unfinished else ""
+        if any(each.metric == _LAW for each in summaries):
+            state += f"; by law: {law_sources(self.points.values())}"
         table = self._points_as_rows if layout == "rows" else self._points_as_columns
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
         differences = self._differences(summaries)
@@ -364,13 +371,12 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
             if {key, name if flow == comparison.tested else key}.isdisjoint(headings):
                 minor.add(key)
                 add_flow_metric(name, key, flow, f" ({flow.name})" if len(all_flows) > 1 else "")
-    if laws := {
-        rate.cca: [rate.goodput_mbps]
-        for rate in law_rates(comparison.results)
-        if rate.flow == comparison.tested.name
-    }:
-        headings[_LAW], values[_LAW] = _Heading("goodput by law Mbit/s", 2), laws
-        minor.add(_LAW)
+    if laws := [each for each in law_goodputs(comparison) if each.rate.flow == comparison.tested.name]:
+        headings[_LAW] = _Heading("goodput by law Mbit/s", 2)
+        headings[_LAW_RATIO] = _Heading("goodput / law", 2)
+        values[_LAW] = {each.rate.cca: [each.rate.goodput_mbps] for each in laws}
+        values[_LAW_RATIO] = {each.rate.cca: each.ratios for each in laws}
+        minor |= {_LAW, _LAW_RATIO}
     verdicts = {
         metric: None if metric in minor else _verdict(comparison, metric) for metric in headings
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.loss_laws import law_cells, law_columns
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.tables import (
     CCA_COLUMN,
@@ -46,7 +47,17 @@ def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
             point: {cca: cells_with_shares(comparison, cca, metric_columns) for cca in comparison.ccas}
             for point, comparison in sweep.points.items()
         }
-        return table_by_point(sweep.axes, headings_of(metric_columns), cells, title, droppable)
+        columns = headings_of(metric_columns)
+        if (laws := {point: law_cells(each) for point, each in sweep.points.items()}) and any(
+            laws.values()
+        ):
+            # Goodput is the first metric of flows with a law.
+            columns = (*columns[:1], *law_columns(), *columns[1:])
+            no_law = ("-",) * len(law_columns())
+            for point, by_cca in cells.items():
+                for cca, texts in by_cca.items():
+                    texts[1:1] = laws[point].get(cca, no_law)
+        return table_by_point(sweep.axes, columns, cells, title, droppable)
     rows: list[tuple[str, ...]] = []
     ends = set()
     for point, comparison in sweep.points.items():

@@ -55,12 +55,17 @@ class SteadyState(NamedTuple):
     def _cubic_factor(self) -> float:
         return math.sqrt(math.sqrt(self.cubic_constant * (3 + self.beta) / (4 * (1 - self.beta))))
 
+    @property
+    def source(self) -> str:
+        """Publication of the law."""
+        return "RFC 9438" if self.cubic_constant else "Mathis et al., 1997"
+
     def formula(self, loss: float, rtt_s: float) -> str:
-        """Returns the rate at a loss rate p as a formula."""
+        """Returns the rate at a loss rate p as a formula, with its source."""
         if self.is_cubic(loss, rtt_s):
-            return f"{self._cubic_factor:.3g} MSS / (RTT^1/4 p^3/4)"
+            return f"{self._cubic_factor:.3g} MSS / (RTT^1/4 p^3/4) ({self.source})"
         region = " in its Reno-friendly region" if self.cubic_constant else ""
-        return f"MSS/RTT · √(3/2p){region}"
+        return f"MSS/RTT · √(3/2p){region} ({self.source})"
 
     def independent_text(self, loss: float, rtt_s: float) -> str:
         """Returns what follows the rate where losses are independent; empty where it hardly differs."""

@@ -49,7 +49,10 @@ def law_text(evidence: Evidence) -> str:
     if law is None or not _has_backlog(evidence) or evidence.has_middleboxes or _is_short(evidence):
         return ""
     loss = _loss_rate(evidence)
-    if not 0 < loss <= MAX_LOSS_RATE or evidence.time_share("timeout") >= _MAX_TIMEOUT_SHARE:
+    is_independent = random_loss_rate(evidence.scenario, is_upload=evidence.is_upload) > 0
+    is_beyond = loss > MAX_LOSS_RATE and is_independent
+    has_timeouts = loss > MAX_LOSS_RATE or evidence.time_share("timeout") >= _MAX_TIMEOUT_SHARE
+    if not loss > 0 or (has_timeouts and not is_beyond):
         return ""
     rtt_s = (evidence.min_rtt_ms + evidence.jitter_ms) / 1e3
     # Rate of one segment a second, and of a window of one segment, in each connection.
@@ -58,7 +61,12 @@ def law_text(evidence: Evidence) -> str:
     rate_mbps = law.window(loss, rtt_s) * unit_mbps
     if not rate_mbps < target_mbps:
         return ""
-    is_independent = random_loss_rate(evidence.scenario, is_upload=evidence.is_upload) > 0
+    if is_beyond:
+        return (
+            f" {law.name}'s law, {law.formula(loss, rtt_s)}, would have {rate_text(rate_mbps)}, but "
+            f"does not hold above a loss rate of {100 * MAX_LOSS_RATE:g} %: time-outs and recoveries "
+            "take more (Padhye et al., 1998)."
+        )
     independent_text = law.independent_text(loss, rtt_s) if is_independent else ""
     tolerated = law.tolerated_loss(target_mbps / unit_mbps, rtt_s)
     longest_rtt_s = law.longest_rtt_s(loss, target_mbps / segment_mbps)

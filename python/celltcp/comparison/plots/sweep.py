@@ -238,10 +238,10 @@ def _draw_laws(
     ]
     for cca in dict.fromkeys(rate.cca for rate, _ in points):
         own = sorted((x, rate.goodput_mbps) for rate, x in points if rate.cca == cca)
-        law = next(rate.law.name for rate, _ in points if rate.cca == cca)
+        law = next(rate.law.source for rate, _ in points if rate.cca == cca)
         if len(own) > 1:
             (line,) = axes.plot(*zip(*own, strict=True), color=shades[cca], ls=":", lw=1.0, zorder=1)
-            drawn[f"{law}'s law"] = line
+            drawn[law] = line
     if drawn:
         axes.legend([*drawn.values()], [*drawn], fontsize=8, frameon=False)
 

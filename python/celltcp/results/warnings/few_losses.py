@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _STEADY_LOSSES = 30
 #: Rate by the law, in capacities, above which losses are not the limit.
 _MAX_CAPACITIES = 1.5
-#: Maximum loss rate, above which time-outs decide.
+#: Maximum loss rate at which the laws hold: above it time-outs and recoveries take more than they have
+#: (Padhye et al., 1998).
 MAX_LOSS_RATE = 0.01
 #: Time from which on a text is in hours, s.
 _MIN_HOURS_S = 1e4
@@ -37,7 +38,7 @@ def few_losses(results: Results) -> list[str]:
     warnings = []
     for rate in law_rates(results):
         expected = rate.loss * rate.segments
-        if expected >= _STEADY_LOSSES or not rate.is_below_capacity:
+        if expected >= _STEADY_LOSSES or not rate.is_below_capacity or not rate.holds:
             continue
         law, loss, rtt_s = rate.law, rate.loss, rate.rtt_s
         seconds = _STEADY_LOSSES / (loss * law.window(loss, rtt_s)) * rtt_s
@@ -73,6 +74,11 @@ class LawRate(NamedTuple):
         return min(self.mbps * self.connections, self.capacity_mbps)
 
     @property
+    def holds(self) -> bool:
+        """Whether the law has all that matters at this loss rate."""
+        return self.loss <= MAX_LOSS_RATE
+
+    @property
     def is_below_capacity(self) -> bool:
         """Whether losses are the limit, and not the path."""
         return self.mbps * self.connections <= _MAX_CAPACITIES * self.capacity_mbps
@@ -82,7 +88,7 @@ def law_rates(results: Results) -> Iterator[LawRate]:
     """Yields the rates of bulk flows by the law of their CCA, where random losses have a rate."""
     scenario = tomllib.loads(results.about["scenario"])
     rates = {upload: random_loss_rate(scenario, is_upload=upload) for upload in (False, True)}
-    if not any(0 < rate <= MAX_LOSS_RATE for rate in rates.values()):
+    if not any(rates.values()):
         return
     flows, slots = frame(results.tables["flows"]), frame(results.tables["slots"])
     for flow, workload in FlowUnderTest.each_with_workload(results.about):
@@ -93,7 +99,7 @@ def law_rates(results: Results) -> Iterator[LawRate]:
             law = steady_state_of(str(cca))
             loss = rates[bool((rows["ue"] == "server").all())]
             segments, rtt_s = float(rows["segments"].mean()), float(rows["rtt_min_ms"].mean()) / 1e3
-            if law is None or not 0 < loss <= MAX_LOSS_RATE or not segments > 0 or not rtt_s > 0:
+            if law is None or not loss > 0 or not segments > 0 or not rtt_s > 0:
                 continue
             mss = float(rows["bytes"].sum() / (rows["segments"] - rows["retransmissions"]).sum())
             mbps = 8e-6 * law.window(loss, rtt_s) * mss / rtt_s
