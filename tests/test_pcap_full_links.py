@@ -87,8 +87,8 @@ def test_connections_that_share_a_full_link_are_named(place: str, tmp_path: Path
             assert "it shares that with 3 connections between the same hosts" in sentence
             assert f"{total:.1f} Mbit/s together" in sentence
     path = estimate_path(analyses)
-    assert path.others == 3
-    assert "Its capacity is a lower bound, as is its buffer: 3 other connections" in path.description
+    assert path.flows_beside.count("[[flows]]") == 3
+    assert path.mean_mbps == pytest.approx(20, rel=0.03)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp.pcap.diagnosis import MIN_CCA_CONFIDENCE
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, mean_rtt_ms
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.messages import large_messages, messages_of, size_spread
 from celltcp.pcap.diagnosis.requests import Requests
@@ -25,6 +25,10 @@ _MEMORY_RATIO = 3
 #: Ratio of a send buffer to the data of an RTT that it allows at least: Linux wakes an application that
 #: waits for room when a third is free.
 _WAKE_RATIO = 1.5
+#: Minimum share of the capacity that a sender of one rate takes where it fills the link.
+_MIN_FULL_SHARE = 0.9
+#: Bytes on the path over payload, for segments of 1460 bytes with timestamps.
+HEADERS_RATIO = 1500 / 1448
 #: IP and TCP headers without options, which are not part of the MSS, bytes.
 _HEADERS = 40
 #: Option of timestamps, which segments have beside their data, and the MSS where no SYN has one, bytes.
@@ -94,6 +98,9 @@ def endpoint_settings(
         frames: units of work of its sender.
         ends: its place in the scenario.
     """
+    # On a full link, the queue holds the rest of what is in flight (Little's law).
+    if HEADERS_RATIO * float(row["throughput_mbps"]) >= _MIN_FULL_SHARE * capacity_mbps:
+        rtt_ms = float(np.fmax(rtt_ms, mean_rtt_ms(intervals, str(row["place"]))))
     tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms), flight)
     flow = flow_text(row, intervals, requests, frames, ends)
     return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{flow}"
@@ -161,7 +168,7 @@ def _wired(row: Mapping[Hashable, Any], capacity_mbps: float) -> str:
 
 
 def _bytes_per_rtt(row: Mapping[Hashable, Any], intervals: pd.DataFrame, rtt_ms: float) -> int:
-    """Returns the data that passed per lowest RTT, in the later half of the time if that is more."""
+    """Returns the data that passed per RTT, in the later half of the time if that is more."""
     latest = intervals["t_s"].max()
     later = intervals.loc[intervals["t_s"] >= latest / 2, "acked_bytes"].sum() * 8e-6
     mbps = max(float(row["throughput_mbps"]), later / (latest / 2 + INTERVAL_S) if latest > 0 else 0.0)

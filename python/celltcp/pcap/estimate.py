@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
-from celltcp.pcap.analysis import STDIN, CaptureAnalyses, analyse, connection_rows
+from celltcp.pcap.analysis import STDIN, CaptureAnalyses, connection_rows
 from celltcp.pcap.blackouts import Blackout, blackouts_of
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
+from celltcp.pcap.diagnosis.hypotheses import shortest_queue_ms
 from celltcp.pcap.diagnosis.losses import is_full_queue
 from celltcp.pcap.diagnosis.messages import messages_of, passing_mbps
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
@@ -24,12 +26,12 @@ from celltcp.pcap.diagnosis.requests import cycle_mbps, one_request, waiting_req
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.diagnosis.thin_streams import is_thin
 from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
-from celltcp.pcap.endpoint_settings import Ends, Flight, endpoint_settings
+from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
 from celltcp.pcap.rerun import Rerun
+from celltcp.pcap.segments import burst_mbps, of_sender, payload_segments
 from celltcp.pcap.shared_path import (
-    HEADERS_RATIO,
     flows_beside,
     joint_intervals,
     joint_losses,
@@ -104,6 +106,8 @@ class PathEstimate:
     is_buffer_full: bool
     #: Whether an overflow was seen, even at an unknown capacity.
     has_overflow: bool
+    #: Most data in flight with headers, bytes; 0 if it is not known, or some of it was dropped.
+    flight_bytes: float
     #: Share of the segments that are lost at random, mean number of those that are lost at once, and
     #: number of such bursts.
     random_loss: float
@@ -163,12 +167,17 @@ class PathEstimate:
 
     @property
     def scenario_buffer_bytes(self) -> float:
-        """Buffer for simulations: at least a BDP where no overflow was seen.
+        """Buffer for simulations: without an overflow at least a BDP, and what was in flight beyond it.
 
         The longest queue of a sender that never filled the buffer would make it a shallow one.
         """
-        bdp = self.mean_mbps * 1e6 / 8 * self.rtt_ms / 1e3
-        return max(self.buffer_bytes, _MTU if self.has_overflow else bdp)
+        bdp = self._bdp
+        unseen = max(bdp, self.flight_bytes - bdp)
+        return max(self.buffer_bytes, _MTU if self.has_overflow else unseen)
+
+    @property
+    def _bdp(self) -> float:
+        return 125 * self.mean_mbps * self.rtt_ms
 
     @property
     def buffer_note(self) -> str:
@@ -181,8 +190,10 @@ class PathEstimate:
             return "lower bound: by overflow, beside a capacity that is one"
         if self.scenario_buffer_bytes == self.buffer_bytes:
             return "lower bound: no overflow observed"
+        is_bdp = self.scenario_buffer_bytes == self._bdp
+        size = "one bandwidth-delay product" if is_bdp else "room for all that was in flight"
         return (
-            "lower bound: no overflow observed; the scenario has one bandwidth-delay product, "
+            f"lower bound: no overflow observed; the scenario has {size}, "
             f"{self.scenario_buffer_bytes / 1e3:.0f} kB"
         )
 
@@ -274,6 +285,7 @@ def estimate_path(
         intervals,
         losses,
         row,
+        max(_MIN_QUEUE_MS, shortest_queue_ms(evidence)),
         has_queue_before=stands_before(evidence)
         or any(episode.queue == "full" for episode in episodes),
         is_ack_queue=other is not None,
@@ -299,6 +311,9 @@ def estimate_path(
         passed_mbps = HEADERS_RATIO * cycle_mbps(evidence)
         if messages is not None:
             passed_mbps = passing_mbps(row, messages, _HEADERS)
+        elif other is None:
+            moment_mbps = burst_mbps(row, is_readable=row["file"] != STDIN)
+            passed_mbps = max(passed_mbps, HEADERS_RATIO * moment_mbps)
         capacity_mbps = np.maximum(capacity_mbps, passed_mbps)
     buffer_bytes, has_overflow, has_queue = 0.0, False, True
     if other is None:
@@ -341,6 +356,7 @@ def estimate_path(
     bursts = _bursts(random, evidence.segment_bytes)
     name = f"connection-{row['connection']}" if sharing or other else ""
     node, server_link = server_of(row, lowest_rtt_ms(row), rtt_ms)
+    flight = longest_flight(evidence)
     ends = Ends(name, node, POLICED_UPLOADER if policed and up else "phone", offset_s)
     flows, links = flows_beside(analyses, row, [*sharing, *([other] if other else [])], origin_ns)
     return PathEstimate(
@@ -356,6 +372,7 @@ def estimate_path(
         # A lower bound of the capacity gives only a lower bound of the buffer.
         has_overflow and (bool(is_measured.any()) or link is not None),
         has_overflow and has_queue,
+        0.0 if policed or other or math.isnan(flight) else HEADERS_RATIO * flight,
         len(random) / max(segments, 1),
         len(random) / max(bursts, 1),
         bursts,
@@ -366,7 +383,7 @@ def estimate_path(
             own_intervals,
             float(capacity_mbps.max()),
             rtt_ms,
-            Flight(bound, longest_flight(evidence)),
+            Flight(bound, flight),
             requests,
             connection_rows(analyses.units, row, up),
             ends,
@@ -396,9 +413,8 @@ def _burst_bytes(row: dict[Hashable, Any], evidence: Evidence, policed: Policing
         # The first data come an RTT after the first packet.
         starts_s = np.maximum(counts.index.to_numpy(float) * INTERVAL_S, evidence.rtt_or_zero_ms / 1e3)
         return burst_before(starts_s, counts.to_numpy(float), policed.first_s, policed.rate)
-    up = int(row["direction"] == "up")
-    sent = connection_rows(analyse(str(row["file"]), segments=True).segments, row, up)
-    sent = sent.sort_values("t_s")
+    number = int(row["connection"])
+    sent = of_sender(payload_segments(str(row["file"]), [number]), row).sort_values("t_s")
     times_s, sizes = sent["t_s"].to_numpy(float), sent["len"].to_numpy(float)
     is_lost = pd.MultiIndex.from_frame(sent[["t_s", "seq"]]).isin(
         pd.MultiIndex.from_frame(evidence.true_losses[["t_s", "seq"]])
@@ -478,6 +494,7 @@ def _capacity(
     intervals: pd.DataFrame,
     losses: pd.DataFrame,
     row: dict[Hashable, Any],
+    min_queue_ms: float,
     *,
     has_queue_before: bool,
     is_ack_queue: bool,
@@ -505,7 +522,7 @@ def _capacity(
     rate: NDArray[np.float64] = acked * 8e-6 / INTERVAL_S * (mss + _HEADERS) / mss
     max_rtt_ms = by_interval(intervals["rtt_max_ms"].fillna(0.0))
     is_outage = _outages(acked, by_interval(intervals["in_flight_max"]), max_rtt_ms, lowest_ms)
-    has_queue = queue_ms > max(_MIN_QUEUE_MS, _MIN_QUEUE_SHARE * lowest_ms)
+    has_queue = queue_ms > max(min_queue_ms, _MIN_QUEUE_SHARE * lowest_ms)
     is_measured = (has_queue | is_outage) & ~is_limited
     if row["place"] == "receiver":
         # Delays there are means, so that a queue may have begun within its first interval.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, records
 from celltcp.pcap.shared_queue import transfers_beside
 
-#: Fewer episodes at a short queue than this are leftovers, if there are any at a full queue.
-_MIN_EPISODES = 3
+#: Fewer round trips with losses at a short queue are leftovers, if there are any at a full queue.
+_MIN_ROUND_TRIPS = 3
 #: Minimum ratio of losses at a full queue to others at which the others are leftovers.
 _MIN_FULL_RATIO = 4
 #: Value of the column `reason` for leftovers.
@@ -132,9 +132,16 @@ def are_leftovers(episodes: Sequence[Episode]) -> bool:
 
     They are then too few for a rate of random loss.
     """
-    full = [episode for episode in episodes if episode.queue == "full"]
-    short = [episode for episode in episodes if episode.queue == "short" and not episode.is_tail]
-    return bool(full) and (len(short) < _MIN_EPISODES or len(full) >= _MIN_FULL_RATIO * len(short))
+    full = _round_trips(episode for episode in episodes if episode.queue == "full")
+    short = _round_trips(
+        episode for episode in episodes if episode.queue == "short" and not episode.is_tail
+    )
+    return full > 0 and (short < _MIN_ROUND_TRIPS or full >= _MIN_FULL_RATIO * short)
+
+
+def _round_trips(episodes: Iterable[Episode]) -> int:
+    """Returns the number of round trips with losses: those in each of several RTTs are one episode."""
+    return sum(1 + int(1e3 * each.span_s / np.fmax(each.rtt_ms, _MIN_RTT_MS)) for each in episodes)
 
 
 def _find_leftovers(evidence: Evidence) -> NDArray[np.bool_]:

@@ -23,8 +23,8 @@ from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
 from celltcp.pcap.diagnosis.window_growth import BURSTS_OVERFLOWED, WINDOW_LIMIT
+from celltcp.pcap.endpoint_settings import HEADERS_RATIO
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
-from celltcp.pcap.shared_path import HEADERS_RATIO
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, path_rtts_ms
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, mean_rtt_ms
 from celltcp.pcap.diagnosis.requests import cycle_of
 from celltcp.pcap.endpoint_settings import likely_cca
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
@@ -267,7 +267,7 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
     lost = float(losses.loc[is_lost, "len"].sum()) / max(sent, 1.0)
     # The span of the rates of `analyze`. Nothing may arrive in a simulation.
     end_s = min(until_s, max(float(row["duration_s"]), INTERVAL_S))
-    return Passage(8e-6 * acked / end_s, _mean_rtt_ms(rows, row), lost, _answer_ms(row))
+    return Passage(8e-6 * acked / end_s, mean_rtt_ms(rows, row["place"]), lost, _answer_ms(row))
 
 
 def _answer_ms(row: dict[Hashable, Any]) -> float:
@@ -280,10 +280,3 @@ def _answer_ms(row: dict[Hashable, Any]) -> float:
     return (
         math.nan if cycle is None else cycle.time_ms - 1e3 * row[f"turns_{receiver}_s"] / cycle.number
     )
-
-
-def _mean_rtt_ms(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> float:
-    """Returns the mean RTT over the path, by bytes; NaN if it is not known."""
-    rtts_ms = path_rtts_ms(intervals, row["place"])
-    weights = intervals["bytes"].where(rtts_ms.notna(), 0)
-    return float((rtts_ms * weights).sum() / weights.sum()) if weights.sum() else float("nan")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
+from celltcp.pcap.endpoint_settings import HEADERS_RATIO
 from celltcp.pcap.estimate import MIN_LOSS_BURST, POLICED_UPLOADER, PathEstimate
-from celltcp.pcap.shared_path import HEADERS_RATIO
 from celltcp.scenarios.lower_bounds import UNSEEN_OVERFLOW
 
 #: Minimum burst of a policer: two packets, bytes.

@@ -12,14 +12,12 @@ import pandas as pd
 from celltcp.pcap.analysis import connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
-from celltcp.pcap.endpoint_settings import Ends, flow_text
+from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, flow_text
 from celltcp.pcap.shared_queue import client_of, longest_rtt_ms
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
 
-#: Bytes on the path over payload, for segments of 1460 bytes with timestamps.
-HEADERS_RATIO = 1500 / 1448
 #: Minimum difference of the lowest RTTs of two hosts that have one, ms and as a share of the lower one.
 _MIN_RTT_DIFFERENCE_MS, _MIN_RTT_DIFFERENCE = 5.0, 0.1
 #: Columns of intervals that add up over transfers, and those of delays, ms.

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celltcp._core import CaptureAnalysis
 from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.outcome import POLICER_COLUMNS
+from celltcp.pcap.segments import MAX_PACKETS, of_sender, payload_segments
 
 #: Number of rates that are tried, and their range as multiples of the mean rate.
 _RATES, _MIN_RATIO, _MAX_RATIO = 100, 0.95, 5.0
@@ -36,10 +35,6 @@ _MAX_DELAY_SHARE = 0.5
 _MAX_LINK_SHARE = 0.9
 #: Maximum delay of the path of a candidate beyond its lowest RTT: a share of it, and ms.
 _MAX_QUEUE_SHARE, _MAX_QUEUE_MS = 0.35, 5.0
-#: Maximum number of packets of a connection that are read again.
-_MAX_PACKETS = 1_000_000
-#: Number of records that are read at a time.
-_RECORDS = 200_000
 
 
 class TokenBucket(NamedTuple):
@@ -60,11 +55,11 @@ def with_token_buckets(connections: pa.Table, losses: pa.Table, readable: Collec
     all_losses = losses.to_pandas() if candidates else pd.DataFrame()
     for file in {str(row["file"]) for row in candidates}:
         own = [row for row in candidates if str(row["file"]) == file]
-        sent = _segments(file, {int(row["connection"]) for row in own})
+        sent = payload_segments(file, {int(row["connection"]) for row in own})
         lost = all_losses[all_losses["file"] == file]
         lost = lost[~lost["kind"].isin(["spurious", "reordering"])]
         for row in own:
-            bucket = token_bucket(row, _of(sent, row), _of(lost, row))
+            bucket = token_bucket(row, of_sender(sent, row), of_sender(lost, row))
             if bucket is not None:
                 buckets[file, row["connection"]] = bucket
     found = [buckets.get((str(row["file"]), row["connection"])) for row in rows]
@@ -81,29 +76,8 @@ def _is_candidate(row: Mapping[Hashable, Any]) -> bool:
     lowest_ms = row["far_rtt_min_ms"]
     max_ms = lowest_ms + max(_MAX_QUEUE_SHARE * lowest_ms, _MAX_QUEUE_MS)
     packets = row["packets_up"] + row["packets_down"]
-    is_short = row["far_rtt_p95_ms"] <= max_ms and packets <= _MAX_PACKETS
+    is_short = row["far_rtt_p95_ms"] <= max_ms and packets <= MAX_PACKETS
     return bool(row["place"] == "sender" and lost >= _MIN_DROPS and is_short)
-
-
-def _of(table: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
-    """Returns the rows of the sender of a connection."""
-    is_own = (table["connection"] == row["connection"]) & (table["up"] == (row["direction"] == "up"))
-    own: pd.DataFrame = table[is_own]
-    return own
-
-
-def _segments(file: str, connections: Collection[int]) -> pd.DataFrame:
-    """Returns the segments with payload of connections of a capture."""
-    analysis = CaptureAnalysis(file, segments=True)
-    numbers = pa.array(sorted(connections), pa.uint32())
-    columns = ["connection", "up", "t_s", "seq", "len"]
-    parts, has_more = [], True
-    while has_more:
-        has_more = analysis.advance(_RECORDS)
-        batch = analysis.take_tables()["segments"].select(columns)
-        rows = batch.filter(pc.is_in(batch["connection"], numbers)).to_pandas()
-        parts.append(rows[rows["len"] > 0])
-    return pd.concat(parts, ignore_index=True)
 
 
 def token_bucket(

@@ -55,6 +55,13 @@ def path_rtts_ms(intervals: pd.DataFrame, place: str) -> pd.Series:
     return rtts_ms
 
 
+def mean_rtt_ms(intervals: pd.DataFrame, place: str) -> float:
+    """Returns the mean RTT over the path, by bytes, ms; NaN if it is not known."""
+    rtts_ms = path_rtts_ms(intervals, place)
+    weights = intervals["bytes"].where(rtts_ms.notna(), 0)
+    return float((rtts_ms * weights).sum() / weights.sum()) if weights.sum() else math.nan
+
+
 def has_time_of_server(row: Mapping[Any, Any]) -> bool:
     """Returns whether RTTs to the sender have the time that it takes to answer requests.
 

@@ -12,7 +12,7 @@ _MIN_TRAINS, _FEW_TRAINS, _MAX_RANGE = 2, 3, 0.1
 #: Minimum ratio of the median rate to the highest one on a link of constant rate.
 _MIN_CONSTANT_RATIO = 0.98
 #: Sides of a capture on which trains show the path, by its place.
-_SIDES = {"sender": ("far",), "receiver": ("near",), "between": ("far", "near")}
+SIDES = {"sender": ("far",), "receiver": ("near",), "between": ("far", "near")}
 
 
 class LinkRate(NamedTuple):
@@ -41,7 +41,7 @@ class LinkRate(NamedTuple):
 
 def link_rate(row: Mapping[Any, Any]) -> LinkRate | None:
     """Returns the rate of the narrowest link of the path of a connection; None with too few trains."""
-    sides = _SIDES.get(str(row["place"]), ())
+    sides = SIDES.get(str(row["place"]), ())
     rates = [
         LinkRate(
             int(row[f"{side}_trains"]),

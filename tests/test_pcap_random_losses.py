@@ -1,0 +1,77 @@
+"""Scenarios of captures with random losses: they have no others, and no longer RTTs."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.pcap import analyse
+from celltcp.pcap.estimate import PathEstimate, estimate_path
+from celltcp.pcap.scenario_files import write_scenario
+
+
+def _captured(file: Path, scenario: Any, cca: str, place: str, **changes: Any) -> dict[str, float]:
+    """Returns mean RTT, ms, and share of lost segments of a captured run."""
+    ct.run(scenario, cca, 7, "20s", set=changes, samples="off", pcap=file, pcap_at=place)
+    tables = analyse(file)
+    sent, lost = tables.intervals[tables.intervals["up"] == 0], tables.losses["len"].sum()
+    rtts_ms = sent["near_rtt_mean_ms" if place == "phone" else "rtt_mean_ms"]
+    weights = sent["bytes"].where(rtts_ms.notna(), 0)
+    return {
+        "rtt_ms": float((rtts_ms * weights).sum() / weights.sum()),
+        "lost": float(lost / (sent["bytes"] + sent["retransmitted_bytes"]).sum()),
+    }
+
+
+def _path(folder: Path, cca: str, place: str, **changes: Any) -> tuple[PathEstimate, dict[str, float]]:
+    """Returns the estimate of a captured run, and what the capture has."""
+    captured = _captured(folder / "x.pcap", "steady-20-68", cca, place, **changes)
+    return estimate_path(analyse(folder / "x.pcap")), captured
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_window_kept_small_by_losses_shows_the_link_in_its_bursts(
+    tmp_path: Path, seed: int, place: str
+) -> None:
+    """The ten segments of the initial window pass at the rate of the link, however few follow."""
+    draw = random.Random(f"bursts of small windows {seed}")
+    rate = draw.choice([8, 20, 40])
+    changes = {
+        "path.loss": "4%",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.rtt": f"{draw.choice([68, 100])}ms",
+    }
+    path, captured = _path(tmp_path, draw.choice(["cubic", "reno"]), place, **changes)
+    # Within 10 ms, the initial window gives 12 Mbit/s.
+    assert min(0.9 * rate, 11) < path.mean_mbps <= 1.02 * rate
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    again = _captured(tmp_path / "again.pcap", scenario, "cubic", place)
+    assert again["rtt_ms"] == pytest.approx(captured["rtt_ms"], rel=0.05)
+
+
+def test_random_losses_in_every_round_trip_are_no_leftovers_of_a_full_queue(tmp_path: Path) -> None:
+    """Those of BBR have no pauses between them, so that they are few episodes."""
+    changes = {"path.loss": "0.8%", "path.down.rate": "80Mbit/s", "path.rtt": "100ms"}
+    path, _ = _path(tmp_path, "bbr", "server", **changes)
+    assert path.random_loss == pytest.approx(0.008, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_buffer_that_never_overflowed_holds_the_startup_of_bbr(tmp_path: Path, seed: int) -> None:
+    """Startup of BBR has up to 2.9 bandwidth-delay products in flight: 1.9 of them in the buffer."""
+    draw = random.Random(f"startup {seed}")
+    changes = {
+        "path.loss": "1.5%",
+        "path.buffer": "3bdp",
+        "path.down.rate": f"{draw.choice([40, 80])}Mbit/s",
+        "path.rtt": f"{draw.choice([50, 68])}ms",
+    }
+    path, captured = _path(tmp_path, "bbr", "server", **changes)
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    again = _captured(tmp_path / "again.pcap", scenario, "bbr", "server")
+    assert again["lost"] == pytest.approx(captured["lost"], rel=0.1)
