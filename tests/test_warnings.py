@@ -101,7 +101,7 @@ def test_a_network_that_limits_is_not_told() -> None:
 
 
 def test_a_kernel_short_of_memory_is_told() -> None:
-    result = ct.compare("steady-20-68", ["cubic", "reno"], 2, duration="2s")
+    result = ct.compare("steady-20-68", ["bbr", "vegas"], 2, duration="2s")
     assert result.warnings == []
     runs = result.results.tables["runs"]
     place = runs.schema.get_field_index("memory_pressures")

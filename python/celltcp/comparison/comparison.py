@@ -568,7 +568,10 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _warnings(self) -> list[str]:
+        from celltcp.comparison.short_runs import short_run_warnings
+
         warnings = [*filter(None, [self.unfinished]), *all_warnings(self.results)]
+        warnings += short_run_warnings(self.results)
         if not self.decides and len(self.ccas) > 1:
             warnings.append("one run of a random scenario is not conclusive; use --runs 10 or more")
         if self.split_ccas:

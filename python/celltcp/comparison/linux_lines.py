@@ -20,6 +20,7 @@ from celltcp.comparison.queue_lines import (
 from celltcp.comparison.settings_lines import (
     OTHER_SYSTEMS,
     linux_sysctls,
+    option_commands,
     parameter_commands,
     systems,
 )
@@ -70,7 +71,7 @@ def _line(
         name = ".".join(parts[2:]).strip("\"'")
         return f"hosts: sysctl -w {shlex.quote(f'{name}={value}')}" if name else ""
     if parts[0] == "flows" and parts[2:] == ["cca"]:
-        return _flow_cca_line(parts[1], value, scenario or {})
+        return cca_line(value, scenario, int(parts[1]))
     if parts[0] == "flows" and parts[2:] in (["max_pacing_rate"], ["nodelay"]):
         return _flow_option_line(parts[1], parts[2], value, scenario or {})
     if parts[0] in _NETWORK and parts[-1] in ("buffer", "uplink_buffer"):
@@ -202,26 +203,17 @@ def other_system_lines(change: str) -> list[str]:
     return lines
 
 
-def cca_line(cca: str, scenario: Mapping[str, Any] | None = None) -> str:
-    """Returns the command that sets a congestion control on Linux; empty if Linux does not have it."""
-    sysctls = linux_sysctls(cca)
-    if not sysctls:
+def cca_line(cca: str, scenario: Mapping[str, Any] | None = None, index: int = 0) -> str:
+    """Returns the commands that set the congestion control of a flow on Linux; empty if it lacks it."""
+    if not linux_sysctls(cca):
         return ""
     # The CCA of a flow with requests is that of the sender of the responses.
-    sender = with_node("sender", scenario)
-    commands = [f"sysctl -w {' '.join(sysctls)}", *parameter_commands(cca)]
-    return "; ".join(f"{sender}: {command}" for command in commands)
-
-
-def _flow_cca_line(index: str, cca: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the command that sets the congestion control of one flow of several."""
-    own = _flow(index, scenario)
-    line = cca_line(cca, {**scenario, "flows": [own]})
-    node = own.get("from", "server")
-    same = [flow for flow in scenario.get("flows", ()) if flow.get("from", "server") == node]
-    if not line or len(same) < 2:
-        return line
-    return f"{line}, or for this flow alone the socket option TCP_CONGESTION"
+    flows = (scenario or {}).get("flows", ())[index : index + 1] if index else ()
+    sender = with_node("sender", {**(scenario or {}), "flows": flows} if flows else scenario)
+    option = option_commands(cca, scenario or {}, index)
+    sysctls = linux_sysctls(cca)[: -1 if option else None]
+    first = [f"sysctl -w {' '.join(sysctls)}"] if sysctls else []
+    return "; ".join(f"{sender}: {each}" for each in (*first, *option, *parameter_commands(cca)))
 
 
 def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str, Any]) -> str:

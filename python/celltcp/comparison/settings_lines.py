@@ -10,6 +10,7 @@ from typing import Any
 
 from celltcp._core import CelltcpError, describe_cca
 from celltcp.present.section import Block
+from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Systems other than Linux, in the order of their commands.
 OTHER_SYSTEMS = ("windows", "freebsd")
@@ -74,14 +75,43 @@ def _parameters(cca: str) -> dict[str, str]:
     return {name: value for name, _, value in (text.partition("=") for text in texts)}
 
 
-def linux_commands(cca: str) -> list[str]:
-    """Returns the commands of a shell that set a congestion control on Linux; none if it lacks it."""
+def linux_commands(cca: str, scenario: Mapping[str, Any] | None = None, index: int = 0) -> list[str]:
+    """Returns the commands of a shell that set a congestion control on Linux; none if it lacks it.
+
+    Where other flows of a scenario have the same sender and keep another one, its last sysctl, which is
+    for all connections of the host, gives way to the socket option of the flow with that index.
+    """
     sysctls = linux_sysctls(cca)
     if not sysctls:
         return []
     # Linux has a further sysctl for CCAs that pace.
     interface = systems()["linux"]["interface"] if len(sysctls) > 1 else []
-    return [*(f"sysctl -w {sysctl}" for sysctl in sysctls), *interface, *parameter_commands(cca)]
+    option = option_commands(cca, scenario or {}, index)
+    commands = [f"sysctl -w {sysctl}" for sysctl in (sysctls[:-1] if option else sysctls)]
+    return [*commands, *interface, *option, *parameter_commands(cca)]
+
+
+def option_commands(cca: str, scenario: Mapping[str, Any], index: int) -> list[str]:
+    """Returns the lines for a congestion control of the program of one flow; none if it is alone."""
+    name, allowed = cca.partition("@")[0].partition(":")[0], ["cubic", "reno"]
+    flows = list(scenario.get("flows", ()))
+    own = flows.pop(index) if index < len(flows) else {}
+    node = own.get("from", "server")
+    if all(
+        each.get("from", "server") != node or each.get("cca", DEFAULT_CCA) == name for each in flows
+    ):
+        return []
+    # Programs may set those of net.ipv4.tcp_allowed_congestion_control only, unless they are root's.
+    may_set = [
+        f"modprobe tcp_{name}",
+        f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{' '.join([*allowed, name])}'",
+    ]
+    program = f" of {own['name']}" if own.get("name") else ""
+    return [
+        *([] if name in allowed else may_set),
+        f"socket option TCP_CONGESTION={name} of the program{program}, as the sysctl "
+        "net.ipv4.tcp_congestion_control is for all connections of the host",
+    ]
 
 
 def _linux_blocks(name: str, parameters: list[str]) -> list[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import tomllib
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.choices import (
@@ -16,6 +17,7 @@ from celltcp.comparison.choices import (
 from celltcp.comparison.harm import harm_text, harms_of
 from celltcp.comparison.metrics import COMPLETED_SHARE, GOODPUT, mean_texts, sign_of
 from celltcp.comparison.settings_lines import linux_commands
+from celltcp.comparison.short_runs import LONGER_THAN_RUN, short_runs
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -42,6 +44,8 @@ def settings_of(comparison: Comparison, by: Sequence[str] = ()) -> list[SettingR
     metrics asked for, those by which a congestion control is best are the needs.
     """
     asked: dict[str, list[str]] = {}
+    scenario = tomllib.loads(comparison.results.about["scenario"])
+    short = {each.cca for each in short_runs(comparison.results)}
     for choice in choices_by(comparison, by):
         if (cca := choice.verdict.best) is not None and not choice.verdict.are_all_tied:
             harm = harm_text(harms_of(comparison, cca, choice.flows))
@@ -53,8 +57,8 @@ def settings_of(comparison: Comparison, by: Sequence[str] = ()) -> list[SettingR
     return [
         {
             "cca": f"{names[cca]}{on_text}{f' instead of {names[first]}' if cca != first else ''}",
-            "need": " and ".join(needs),
-            "lines": linux_commands(cca),
+            "need": f"{' and '.join(needs)}{f' ({LONGER_THAN_RUN})' if cca in short else ''}",
+            "lines": linux_commands(cca, scenario),
         }
         for chosen in ([asked] if asked else [ccas_to_set(comparison), linux_ccas_to_set(comparison)])
         for first in [*chosen][:1]

@@ -39,6 +39,7 @@ from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import LATE_FRAMES, sign_of
+from celltcp.comparison.short_runs import short_run_warnings
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.comparison.yielding import yielding_text
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
@@ -224,6 +225,7 @@ class ExplainedComparison:
                 *(f"trade-off: {text}" for text in trade_offs),
                 *late_openings(self.results),
                 *few_losses(self.results),
+                *short_run_warnings(self.results),
                 *(f"{text}{self._bursts_text}" for text in packet_bursts(self.results, self._scenario)),
             ]
         return [

@@ -17,6 +17,7 @@ from celltcp.comparison.explanation import (
     competition,
     far_losses,
     grants,
+    growing_windows,
     hosts,
     nagle,
     overload,
@@ -148,6 +149,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(responses.paced_responses, traits=Trait.BESIDE_CWND),
         Kind(unused.slow_growth, remedies.slow_growth, Trait.LAST),
         Kind(queues.held_queue, traits=_QUEUE | Trait.LAST, plot="window"),
+        Kind(growing_windows.growing_window, traits=_QUEUE | Trait.LAST, plot="window"),
     )
 }
 

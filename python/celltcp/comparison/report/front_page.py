@@ -27,7 +27,7 @@ from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.comparison.retransmitted import retransmitted_share
-from celltcp.comparison.settings_lines import settings_blocks, systems
+from celltcp.comparison.settings_lines import option_commands, settings_blocks, systems
 from celltcp.comparison.verdict_tables import ahead_text
 from celltcp.comparison.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
@@ -197,6 +197,10 @@ def settings_section(
         texts.append(_no_line_text(names[best]))
     else:
         known = systems().values()
+        if option := option_commands(best, scenario, 0):
+            texts.append(
+                f"For {comparison.tested.name} alone, in place of its sysctl: {'; '.join(option)}."
+            )
         texts.append(f"Sources: {'; '.join(str(each['source']) for each in known)}.")
     return Section("What to set", text=tuple(texts), blocks=(*first, *blocks, *last), is_front=True)
 
