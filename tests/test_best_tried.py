@@ -63,6 +63,35 @@ def test_a_setting_that_beats_the_best_cca_is_the_conclusion(seed: int) -> None:
     assert best.text.endswith(" s with it.")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_settings_of_a_server_that_help_alone_are_tried_together(seed: int) -> None:
+    """A window that slow start has made larger than the initial one is kept after a pause."""
+    draw = random.Random(seed)
+    sizes = {"kind": "lognormal", "median": f"{draw.randint(15, 25)}kB", "sigma": 0.8}
+    workload = {"kind": "request-response", "request": "500B", "response": sizes, "gap": "2s"}
+    loss = {"kind": "gilbert-elliott", "to_bad": 0.003, "to_good": 0.33}
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(90, 150)}ms",
+        "path.down": "50Mbit/s",
+        "path.buffer": "300packets",
+        "path.loss": loss,
+        "flows": [{"name": "api", "count": 4, "workload": workload}],
+    }
+    table = _explained(changes, ["cubic"], "120s").conclusion.alternatives
+    assert table is not None
+    of_server = [row for row in table.to_json() if row["recommended"] and len(row["places"]) == 1]
+    best_s = min(row["metrics"]["response_p95_s:api"] for row in of_server)
+    fields = ("tcp.initial_window", 32), ("tcp.slow_start_after_idle", False)
+
+    def p95_s(*settings: tuple[str, object]) -> float:
+        compared = ct.compare(
+            "steady-20-68", "cubic", 2, duration="120s", set={**changes, **dict(settings)}
+        )
+        return sum(compared.applications[0].values("response_p95_s")["cubic"]) / 2
+
+    assert best_s <= 1.02 * min(p95_s(*fields), *map(p95_s, fields))
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_queue_discipline_that_is_as_good_with_the_default_needs_no_other_cca(seed: int) -> None:
     """With a queue discipline a ping beside a download is short under either CCA, by one host alone."""

@@ -21,7 +21,7 @@ from celltcp.comparison.metrics import GOODPUT
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from celltcp.comparison.explanation.outcome import BestTriedRow
     from celltcp.comparison.explanation.proposals import ProposedRemedy
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 #: Number of changes, the best ones of their places, of which two at a time are tried.
 _MAX_TOGETHER = 3
+
+
+#: Table of the settings of hosts.
+_TCP = "tcp."
 
 
 class BestTried(NamedTuple):
@@ -111,20 +115,34 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
 
 
-def _together(trials: Trials, need: Need, alternatives: Sequence[Alternative]) -> Iterator[Alternative]:
-    """Yields the best changes of different places two at a time, under the CCA of the reference."""
-    tried = {frozenset(each.changes) for each in alternatives}
-    best = [
-        each
-        for each in recommended(need, best_by_place(need, alternatives))
-        if each.changes and each.cca == need.reference
-    ]
-    best = sorted(best, key=lambda each: -each.net_gain)[:_MAX_TOGETHER]
+def _together(trials: Trials, need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """Returns changes two at a time, under the CCA of the reference.
+
+    They are the best ones of a host that help alone, and then the best ones of different places.
+    """
+    own = [each for each in alternatives if each.changes and each.cca == need.reference]
+    helping = [each for each in own if each.gain >= need.min_gain and each.net_gain > 0]
+    of_hosts = [each for each in helping if all(field.startswith(_TCP) for field in each.fields)]
+    together: list[Alternative] = []
+    for places in dict.fromkeys(each.places for each in of_hosts):
+        group = [each for each in of_hosts if each.places == places]
+        together += _pairs(trials, need, group, alternatives)
+    best = recommended(need, best_by_place(need, [*alternatives, *together]))
+    best = [each for each in best if each.changes and each.cca == need.reference]
+    return [*together, *_pairs(trials, need, best, [*alternatives, *together])]
+
+
+def _pairs(
+    trials: Trials, need: Need, singles: Sequence[Alternative], tried: Iterable[Alternative]
+) -> Iterator[Alternative]:
+    """Yields the best of some alternatives two at a time, if they change other fields."""
+    changes_tried = {frozenset(each.changes) for each in tried}
+    best = sorted(singles, key=lambda each: -each.net_gain)[:_MAX_TOGETHER]
     for one, other in itertools.combinations(best, 2):
         changes = {*one.changes, *other.changes}
         fields = {each.partition("=")[0] for each in changes}
         are_apart = len(fields) == len(one.changes) + len(other.changes)
-        if are_apart and changes not in tried and one.remedy and other.remedy:
+        if are_apart and changes not in changes_tried and one.remedy and other.remedy:
             both = joined(one.remedy, other.remedy)._replace(ccas=(need.reference,))
             yield from need.with_remedy(both._replace(after=trials.after(both)))
 
