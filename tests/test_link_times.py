@@ -37,3 +37,19 @@ def test_responses_behind_a_download_wait_in_its_queue_also_on_a_slow_link() -> 
     reasons = _reasons({**path, "flows": flows}, "cubic")
     assert "met a slow link" not in reasons
     assert reasons["waited in a queue"] > 0
+
+
+@pytest.mark.parametrize(("share", "amount"), [(0.97, "hardly more"), (1.03, "less")])
+def test_a_link_carries_less_than_frames_only_if_it_does(share: float, amount: str) -> None:
+    """For half of the time, frames need 97 or 103 % of the payload that the link carries."""
+    payload = 6e6 * 1448 / 1500
+    frames = {"kind": "frames", "size": f"{share * payload / 8 / 30:.0f}B", "interval": "33.33ms"}
+    changes = {
+        "path.rtt": "40ms",
+        "path.down": {"steps": [{"at": "0s", "rate": "6Mbit/s"}, {"at": "10s", "rate": "8Mbit/s"}]},
+        "path.loss": 0.002,
+        "flows.0.workload": {**frames, "deadline": "100ms"},
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 1, duration="20s", set=changes)
+    causes = {each.name: each.text for each in ExplainedComparison(result).ccas[0].causes}
+    assert f"The link carried {amount} than the " in causes["slow_link"]

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from celltcp._core import in_unit
 from celltcp.comparison.best_values import Choice, FieldRanking
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.comparison.stakes import Stake
-from celltcp.results.columns import numbers
+from celltcp.results.columns import numbers, rows_of, sums_by
 from celltcp.results.statistics import MARGIN
-from celltcp.results.tables import Results, frame
+from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.packets import PACKET_BYTES
@@ -82,14 +81,13 @@ class _Path(NamedTuple):
     def of(cls, ranking: FieldRanking, values: Sequence[str]) -> _Path:
         """Returns the path from the results at all values."""
         tables = [ranking.results_at(value).tables for value in values]
-        flows = pd.concat([frame(each["flows"]) for each in tables])
         rates = [float(np.nanmean(numbers(each["slots"]["capacity_mbps"]))) for each in tables]
-        segments = (flows["segments"] - flows["retransmissions"]).sum()
-        return cls(
-            float(np.mean(rates)),
-            float(flows["rtt_min_ms"].min()),
-            float(flows["bytes"].sum() / segments),
-        )
+        columns = ("segments", "retransmissions", "bytes", "rtt_min_ms")
+        flows = [row for each in tables for row in rows_of(each["flows"], *columns)]
+        segments = sum(sent - again for sent, again, _, _ in flows)
+        payload = sum(count for _, _, count, _ in flows)
+        rtts_ms = [rtt_ms for *_, rtt_ms in flows if rtt_ms is not None]
+        return cls(float(np.mean(rates)), min(rtts_ms), payload / segments)
 
     @property
     def bdp(self) -> float:
@@ -114,9 +112,10 @@ class _Path(NamedTuple):
 
     def bdps_in_flight(self, results: Results, cca: str) -> float:
         """Returns the mean data in flight under a congestion control, BDPs."""
-        slots = frame(results.tables["slots"])
-        in_flight = slots[slots["cca"] == cca].groupby(["run", "t_s"])["inflight"].sum()
-        return float(in_flight.mean()) * self.mss / self.bdp
+        rows = rows_of(results.tables["slots"], "cca", "run", "t_s", "inflight")
+        slots = [(run, time_s, segments) for label, run, time_s, segments in rows if label == cca]
+        sums = sums_by([slot[:2] for slot in slots], [segments for *_, segments in slots])
+        return sum(sums.values()) / len(sums) * self.mss / self.bdp
 
 
 class _Curve(NamedTuple):

@@ -94,11 +94,14 @@ def slow_link(evidence: Evidence) -> Cause | None:
             f" The encoder hardly follows the rate: frames have {percent_text(mean_share)} of their "
             "size on average."
         )
+    less_share = float(((rates > 0) & (rates < frames_mbps)).mean())
+    is_less = less_share >= MIN_SLOW_LINK_SHARE
+    amount, waits = ("less", "wait for") if is_less else ("hardly more", "wait long behind late")
     return Cause(
         "slow_link",
-        f"The link carried less than the {rate_text(frames_mbps)} of the frames for "
-        f"{percent_text(share)} of the time (in a tenth of it at most "
-        f"{rate_text(float(rates.quantile(0.1)))}): frames wait for earlier ones then, under every "
+        f"The link carried {amount} than the {rate_text(frames_mbps)} of the frames for "
+        f"{percent_text(less_share if is_less else share)} of the time (in a tenth of it at most "
+        f"{rate_text(float(rates.quantile(0.1)))}): frames {waits} earlier ones then, under every "
         f"CCA.{encoder_text}",
         share,
     )
