@@ -59,7 +59,7 @@ def test_values_stand_on_an_axis_of_amounts_whose_labels_do_not_overlap(swept: S
     for axes in picture.axes:
         # 1 s is far from all others, so that values stand in their order.
         assert axes.get_xscale() == "linear"
-        assert axes.get_xlabel() == "path.rtt, not to scale"
+        assert axes.get_xlabel() == "RTT, not to scale"
         shown = _labels(axes)
         assert (shown[0], shown[-1]) == ("20ms", "1s")
         boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.get_xticklabels()]
@@ -90,13 +90,10 @@ def test_an_amount_far_from_all_others_leaves_them_room(values: list[str], is_wh
 
 def test_the_field_with_most_values_is_on_the_axis_and_rows_have_one_scale() -> None:
     vary = {"path.rtt": ["20ms", "50ms", "100ms"], "path.buffer": ["1bdp", "4bdp"]}
-    result = ct.sweep("steady-20-68", vary, "cubic", 1, duration="2s")
+    result = ct.sweep("steady-20-68", vary, "cubic,bbr", 1, duration="2s")
     axes = draw_sweep(result).axes
-    assert axes[-1].get_xlabel() == "path.rtt"
-    assert [each.get_title() for each in axes] == [
-        *["path.buffer=1bdp"] * 2,
-        *["path.buffer=4bdp"] * 2,
-    ]
+    assert axes[-1].get_xlabel() == "RTT"
+    assert [each.get_title() for each in axes] == [*["buffer 1bdp"] * 2, *["buffer 4bdp"] * 2]
     assert axes[0].get_ylim() == axes[2].get_ylim()
     # Of equally many values, those of the last field.
     even = {name: values[:2] for name, values in vary.items()}
@@ -152,14 +149,18 @@ def test_goodput_over_loss_rates_has_logarithmic_axes_and_the_law_of_reno_beside
     losses = (0.001, 0.003, 0.01)
     vary = {"path.loss": [*map(str, losses), "0.1"], "path.rtt": ["20ms", "100ms"]}
     sweep = ct.sweep("steady-100-18", vary, "reno", 2, duration="10s")
-    panels = [axes for axes in draw_sweep(sweep).axes if axes.get_ylabel() == "goodput, Mbit/s"]
-    assert len(panels) == 2
-    for axes, rtt_s in zip(panels, (0.02, 0.1), strict=True):
-        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-        legend = axes.get_legend()
-        assert legend is not None
-        assert [text.get_text() for text in legend.get_texts()] == ["Mathis et al., 1997"]
-        (law,) = (line for line in axes.lines if line.get_linestyle() == ":")
+    picture = draw_sweep(sweep)
+    (axes,) = [each for each in picture.axes if each.get_ylabel() == "goodput, Mbit/s"]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes.get_xlabel() == "loss rate"
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["Mathis et al., 1997"]
+    # Under one CCA both RTTs are in one panel, to be compared.
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == ["RTT 20ms", "RTT 100ms"]
+    laws = [line for line in axes.lines if line.get_linestyle() == ":"]
+    assert len({line.get_color() for line in laws}) == 2
+    for law, rtt_s in zip(laws, (0.02, 0.1), strict=True):
         expected = [8e-6 * 1448 / rtt_s * (1.5 / loss) ** 0.5 for loss in (*losses, 0.1)]
         assert list(law.get_ydata()) == pytest.approx(expected, rel=0.05)
         # Nothing is cut off: the lowest mean is far below the highest.

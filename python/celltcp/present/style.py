@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import combinations, cycle
 from pathlib import Path
@@ -247,9 +247,20 @@ def footnote(picture: Figure, lines: Sequence[str]) -> None:
     picture.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555")
 
 
-def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = False) -> None:
-    """Draws one legend for all panels next to them: CCAs, and the capacity if it is drawn."""
-    names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
+def legend_beside(
+    picture: Figure,
+    ccas: Sequence[str],
+    names: Mapping[str, str] | None = None,
+    *,
+    has_bars: bool = False,
+) -> None:
+    """Draws one legend for all panels next to them: CCAs, and the capacity if it is drawn.
+
+    Curves of something else, such as values of a field, have their own `names`.
+    """
+    styles = lines(ccas) if names is None else dict.fromkeys(ccas, "-")
+    names = labels(ccas) if names is None else names
+    shades, marks = colours(ccas), markers(ccas)
     hatched = hatches(ccas)
     handles: list[Artist] = [
         Patch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ from celltcp.comparison.by_metric import ChosenMetric, best_by, check_metric
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, JAIN, SHARE, interval_ends, words_of
 from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.present.field_words import field_words
 from celltcp.present.palette import colours, lines, markers
 from celltcp.present.style import figure, legend_beside
 from celltcp.results.statistics import estimate
@@ -42,6 +43,8 @@ _NARROW_PANEL_WIDTH, _MANY_PANELS = 3.6, 4
 #: Minimum number of amounts, and maximum distance of two neighbours as a share of the whole axis, with
 #: which an axis is to scale.
 _MIN_SPREAD_VALUES, _MAX_GAP_SHARE = 4, 0.5
+#: Maximum number of values of another axis with a curve each in one panel.
+_MAX_CURVES = 6
 #: Maximum number of flows whose shares have a panel.
 _MAX_SHARES = 2
 #: Distance of congestion controls at a value that is no amount, and maximum shift to each side.
@@ -116,33 +119,72 @@ def named_metrics(chosen: Sequence[ChosenMetric]) -> list[PanelMetric]:
 def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     """Draws mean and 95 % interval of the metrics of each congestion control against the values.
 
-    Each combination of values of the other axes has a row of panels; those of a metric have the same
-    scale. `by` are chosen metrics.
+    Each combination of values of the other axes has a row of panels, or a curve if there is a single
+    congestion control; panels of a metric have the same scale. `by` are chosen metrics.
     """
-    axis, lines = sweep.line_axis, sweep.lines
-    metrics = panel_metrics(sweep, by)
+    axis, others = sweep.line_axis, [each for each in sweep.axes if each != sweep.line_axis]
+    metrics, rows = panel_metrics(sweep, by), _curves(sweep)
     width = _PANEL_WIDTH if len(metrics) < _MANY_PANELS else _NARROW_PANEL_WIDTH
-    picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
-    panels = picture.subplots(len(lines), len(metrics), squeeze=False)
+    picture = figure(width * len(metrics), 0.6 + 3.0 * len(rows))
+    panels = picture.subplots(len(rows), len(metrics), squeeze=False)
     # An option for the size may have made the panels narrower.
     width = picture.get_size_inches()[0] / len(metrics)
     extents: list[list[_Extent]] = [[] for _ in metrics]
-    for row, (outer, along) in zip(panels, lines.items(), strict=True):
+    for row, (title, curves) in zip(panels, rows.items(), strict=True):
         for axes, metric, of_metric in zip(row, metrics, extents, strict=True):
-            of_metric.append(_draw_panel(axes, along, metric, sweep.ccas, width))
+            of_metric.append(_draw_panel(axes, curves, metric, width))
             axes.set_ylabel(", ".join(filter(None, (metric.label, metric.unit))))
-            if outer:
-                pairs = zip((each for each in sweep.axes if each != axis), outer, strict=True)
-                axes.set_title(", ".join(f"{name}={value}" for name, value in pairs), fontsize=9)
+            if title:
+                axes.set_title(title, fontsize=9)
     for column, metric, of_metric in zip(panels.T, metrics, extents, strict=True):
         for axes in column:
             _scale(axes, metric, _Extent.joined(of_metric))
-    values = [*next(iter(lines.values())).comparisons]
-    scale = "" if is_to_scale(values) else ", not to scale"
+    first = next(iter(rows.values()))
+    scale = "" if is_to_scale([*first[0].along.comparisons]) else ", not to scale"
     for axes in panels[-1]:
-        axes.set_xlabel(f"{axis}{scale}")
-    legend_beside(picture, sweep.ccas)
+        axes.set_xlabel(f"{field_words(axis)}{scale}")
+    if first[0].value:
+        values = [curve.value for curve in first]
+        legend_beside(picture, values, {each: f"{field_words(others[0])} {each}" for each in values})
+    else:
+        legend_beside(picture, sweep.ccas)
     return picture
+
+
+class _Curve(NamedTuple):
+    """Congestion control along one axis, or with one value of another axis."""
+
+    along: Sweep
+    cca: str
+    label: str
+    colour: str
+    style: Any
+    marker: str
+    #: Value of the other axis; empty where each value has a panel of its own.
+    value: str = ""
+
+
+def _curves(sweep: Sweep) -> dict[str, list[_Curve]]:
+    """Returns the curves of each row of panels by the title of the row."""
+    parts, ccas = sweep.lines, sweep.ccas
+    others = [each for each in sweep.axes if each != sweep.line_axis]
+    are_amounts = has_amounts([*next(iter(parts.values())).comparisons])
+    if len(others) == len(ccas) == 1 < len(parts) <= _MAX_CURVES and are_amounts:
+        values = [value for (value,) in parts]
+        shades, marks = colours(values), markers(values)
+        return {
+            "": [
+                _Curve(along, ccas[0], value, shades[value], "-", marks[value], value)
+                for value, along in zip(values, parts.values(), strict=True)
+            ]
+        }
+    names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
+    return {
+        ", ".join(f"{field_words(name)} {value}" for name, value in zip(others, outer, strict=True)): [
+            _Curve(along, cca, names[cca], shades[cca], styles[cca], marks[cca]) for cca in ccas
+        ]
+        for outer, along in parts.items()
+    }
 
 
 class _Extent(NamedTuple):
@@ -175,27 +217,25 @@ def _scale(axes: Axes, metric: PanelMetric, extent: _Extent) -> None:
     axes.set_ylim(1.08 * extent.lowest_end, 1.08 * top or 1.0)
 
 
-def _draw_panel(
-    axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], width: float
-) -> _Extent:
-    """Draws a metric against the values of one axis, in a panel of this width, inches."""
-    names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
-    values = [metric.values(comparison) for comparison in along.points.values()]
-    positions = _set_ticks(axes, list(along.comparisons), width)
+def _draw_panel(axes: Axes, curves: Sequence[_Curve], metric: PanelMetric, width: float) -> _Extent:
+    """Draws curves of a metric against the values of one axis, in a panel of this width, inches."""
+    names = [*curves[0].along.comparisons]
+    positions = dict(zip(names, _set_ticks(axes, names, width), strict=True))
     # A line between queue disciplines would suggest values that do not exist.
-    are_amounts = has_amounts(list(along.comparisons))
-    step = min(_CCA_DISTANCE, 2 * _MAX_SHIFT / max(len(ccas) - 1, 1))
+    are_amounts = has_amounts(names)
+    step = min(_CCA_DISTANCE, 2 * _MAX_SHIFT / max(len(curves) - 1, 1))
     extent = _Extent()
-    for index, cca in enumerate(ccas):
-        shift = 0.0 if are_amounts else step * (index - (len(ccas) - 1) / 2)
+    for index, curve in enumerate(curves):
+        shift = 0.0 if are_amounts else step * (index - (len(curves) - 1) / 2)
+        by_value = {value: metric.values(each) for value, each in curve.along.comparisons.items()}
         known = [
-            (x + shift, estimate(by_cca[cca]))
-            for x, by_cca in zip(positions, values, strict=True)
-            if cca in by_cca
+            (positions[value] + shift, estimate(by_cca[curve.cca]))
+            for value, by_cca in by_value.items()
+            if curve.cca in by_cca
         ]
         for x, each in known:
             if math.isinf(each.mean):
-                axes.annotate("∞", (x, 1), xycoords=("data", "axes fraction"), color=shades[cca])
+                axes.annotate("∞", (x, 1), xycoords=("data", "axes fraction"), color=curve.colour)
         finite = [(x, each) for x, each in known if math.isfinite(each.mean)]
         ends = [interval_ends(metric.metric, each, metric.factor) for _, each in finite]
         means = [each.mean for _, each in finite]
@@ -211,37 +251,34 @@ def _draw_panel(
             [x for x, _ in finite],
             means,
             yerr=[below, above],
-            color=shades[cca],
-            marker=marks[cca],
+            color=curve.colour,
+            marker=curve.marker,
             ms=4,
             lw=1.2,
             capsize=2,
-            ls=styles[cca] if are_amounts else "none",
-            label=names[cca],
+            ls=curve.style if are_amounts else "none",
+            label=curve.label,
         )
     if metric.metric == GOODPUT and are_amounts:
-        _draw_laws(axes, along, metric.flow, positions, shades)
+        _draw_laws(axes, curves, metric.flow, positions)
     axes.margins(x=0.08)
     return extent
 
 
-def _draw_laws(
-    axes: Axes, along: Sweep, flow: str, positions: Sequence[float], shades: Mapping[str, str]
-) -> None:
+def _draw_laws(axes: Axes, curves: Sequence[_Curve], flow: str, positions: Mapping[str, float]) -> None:
     """Draws the goodput by the law of each congestion control that has one, capped by the capacity."""
     drawn = {}
-    points = [
-        (rate, x)
-        for x, comparison in zip(positions, along.points.values(), strict=True)
-        for rate in law_rates(comparison.results)
-        if rate.flow == flow and rate.cca in shades
-    ]
-    for cca in dict.fromkeys(rate.cca for rate, _ in points):
-        own = sorted((x, rate.goodput_mbps) for rate, x in points if rate.cca == cca)
-        law = next(rate.law.source for rate, _ in points if rate.cca == cca)
-        if len(own) > 1:
-            (line,) = axes.plot(*zip(*own, strict=True), color=shades[cca], ls=":", lw=1.0, zorder=1)
-            drawn[law] = line
+    for curve in curves:
+        points = [
+            (positions[value], rate)
+            for value, comparison in curve.along.comparisons.items()
+            for rate in law_rates(comparison.results)
+            if (rate.flow, rate.cca) == (flow, curve.cca)
+        ]
+        if len(points) > 1:
+            own = sorted((x, rate.goodput_mbps) for x, rate in points)
+            (line,) = axes.plot(*zip(*own, strict=True), color=curve.colour, ls=":", lw=1.0, zorder=1)
+            drawn[points[0][1].law.source] = line
     if drawn:
         axes.legend([*drawn.values()], [*drawn], fontsize=8, frameon=False)
 
