@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -172,6 +173,14 @@ def test_goodput_over_loss_rates_has_logarithmic_axes_and_the_law_of_reno_beside
         r"loss rate & RTT & CCA & goodput (Mbit/s) & goodput by law (Mbit/s) & goodput / law \\" in text
     )
     assert r"$0.01$ & 100ms & reno & " in text
+    text = latex_tables(summary_of(sweep).tables("columns"), is_document=False)
+    assert r"metric & loss rate & CCA & RTT 20ms & RTT 100ms \\" in text
+    goodputs = re.findall(r"goodput Mbit/s & (.*) & reno & (.*) & (.*) ", text)
+    numbers = [[float(re.findall(r"[\d.]+", cell)[0]) for cell in row] for row in goodputs]
+    assert [loss for loss, *_ in numbers] == [*losses, 0.1]
+    # Five times the RTT has a fifth of the goodput.
+    ratios = [short / long for _, short, long in numbers]
+    assert ratios == pytest.approx([5] * 4, rel=0.4)
 
 
 def test_fields_are_named_in_words() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 import statistics
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,10 +30,12 @@ from celltcp.comparison.metrics import (
     metric_gap,
     words_of,
 )
+from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
 from celltcp.comparison.used_capacity import used_capacity
 from celltcp.comparison.verdict_tables import rank_word
+from celltcp.present.field_words import field_words
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict
@@ -255,22 +258,33 @@ class Summary:
         return Table(columns, tuple(rows), group_ends=frozenset(ends))
 
     def _points_as_columns(self, summaries: Sequence[MetricSummary]) -> Table:
-        """Returns a row per metric and CCA, a column per point."""
-        cells: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
+        """Returns a row per metric, CCA and value of all axes but one, whose values are columns.
+
+        That is the axis of scenarios, or else the one with fewest values.
+        """
+        counts = [len({point[index] for point in self.points}) for index in range(len(self.axes))]
+        places = [place for place, axis in enumerate(self.axes) if axis == SCENARIO]
+        across = min(places or range(len(counts)), key=counts.__getitem__, default=0)
+        cells: dict[tuple[str, tuple[str, ...], str], dict[str, str]] = {}
         for each, heading, text in _cells(summaries, self.statistics):
-            cells.setdefault((heading, each.cca), {})[each.point] = text
-        names = labels(list(dict.fromkeys(cca for _, cca in cells)))
-        headings = list(dict.fromkeys(heading for heading, _ in cells))
-        ordered = [(heading, cca) for heading in headings for cca in names if (heading, cca) in cells]
+            outer = (*each.point[:across], *each.point[across + 1 :])
+            value = each.point[across] if each.point else "mean"
+            cells.setdefault((heading, outer, each.cca), {})[value] = text
+        headings, outers, ccas = ([*dict.fromkeys(of)] for of in zip(*cells, strict=True))
+        names = labels(ccas)
+        ordered = [key for key in itertools.product(headings, outers, ccas) if key in cells]
+        values = dict.fromkeys(point[across] if point else "mean" for point in self.points)
         rows = tuple(
-            (heading, names[cca], *(cells[heading, cca].get(point, "-") for point in self.points))
-            for heading, cca in ordered
+            (key[0], *key[1], names[key[2]], *(cells[key].get(each, "-") for each in values))
+            for key in ordered
         )
-        last = {heading: index for index, (heading, _) in enumerate(ordered)}
-        points = number_columns(*(", ".join(point) or "mean" for point in self.points))
-        return Table(
-            (Column("metric"), Column("CCA"), *points), rows, group_ends=frozenset(last.values())
-        )
+        last = {heading: index for index, (heading, *_) in enumerate(ordered)}
+        others = [axis for place, axis in enumerate(self.axes) if place != across]
+        # With the values of another field in rows, those of this one need its name.
+        axis = f"{field_words(self.axes[across])} " if others and not places else ""
+        points = number_columns(*(f"{axis}{value}" for value in values))
+        columns = (Column("metric"), *map(Column, others), Column("CCA"), *points)
+        return Table(columns, rows, group_ends=frozenset(last.values()))
 
     def _differences(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per CCA with its paired difference to the leader, by the main metrics."""
