@@ -1,4 +1,4 @@
-"""Policers in captures of senders: the token bucket that explains the losses, and scenarios with it."""
+"""Policers in captures: the token bucket that explains the losses, and scenarios with it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from celltcp.pcap.estimate import estimate_path
 _PAYLOAD = 1448 / 1500
 
 
-def _captured(folder: Path, seed: int, **changes: Any) -> CaptureAnalyses:
-    """Returns the analysis of a capture at the server."""
+def _captured(
+    folder: Path, seed: int, cca: str = "cubic", place: str = "server", **changes: Any
+) -> CaptureAnalyses:
+    """Returns the analysis of a capture."""
     file = folder / "x.pcap"
-    ct.run("steady-20-68", "cubic", seed, "30s", set=changes, samples="off", pcap=file)
+    ct.run("steady-20-68", cca, seed, "30s", set=changes, samples="off", pcap=file, pcap_at=place)
     return analyse(file)
 
 
@@ -42,14 +44,35 @@ def test_small_buckets_have_their_rate_and_burst(seed: int, tmp_path: Path) -> N
     assert row["throughput_mbps"] < 1.01 * row["policer_mbps"]
 
 
+@pytest.mark.parametrize("cca", ["bbr", "cubic"])
+@pytest.mark.parametrize("seed", range(2))
+def test_what_arrives_behind_a_bucket_shows_it(cca: str, seed: int, tmp_path: Path) -> None:
+    """Lost segments came between their neighbours; the burst is within a few segments of them."""
+    draw = random.Random(f"arrivals {seed}")
+    rate, burst_kb = draw.choice([2, 4, 8]), draw.choice([40, 80])
+    changes = {
+        "path.rtt": f"{draw.choice([50, 100])}ms",
+        "path.down.rate": f"{draw.choice([20, 50])}Mbit/s",
+        "path.policer": {"rate": f"{rate}Mbit/s", "burst": f"{burst_kb}kB"},
+    }
+    analyses = _captured(tmp_path, seed, cca, "phone", **changes)
+    (row,) = analyses.connections.to_dict("records")
+    assert row["policer_mbps"] == pytest.approx(rate * _PAYLOAD, rel=0.05)
+    assert row["policer_burst_bytes"] == pytest.approx(1e3 * burst_kb * _PAYLOAD, abs=8 * 1448)
+    path = estimate_path(analyses)
+    assert path.policing is not None
+    assert path.random_loss == 0
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
 @pytest.mark.parametrize("seed", range(3))
-def test_queues_and_random_losses_are_no_bucket(seed: int, tmp_path: Path) -> None:
+def test_queues_and_random_losses_are_no_bucket(seed: int, place: str, tmp_path: Path) -> None:
     """A full queue drops what a bucket would, but delays the rest."""
     draw = random.Random(f"no bucket {seed}")
     changes: dict[str, Any] = {"path.rtt": "50ms", "path.down.rate": f"{draw.choice([5, 20])}Mbit/s"}
     for case in ({"path.buffer": "20packets"}, {"path.loss": 0.01, "path.buffer": "3bdp"}):
         (tmp_path / "x.pcap").unlink(missing_ok=True)
-        analyses = _captured(tmp_path, seed, **changes, **case)
+        analyses = _captured(tmp_path, seed, "cubic", place, **changes, **case)
         (row,) = analyses.connections.to_dict("records")
         assert row["losses"] >= 20
         assert not row["policer_mbps"] > 0, row["diagnosis"]

@@ -18,15 +18,18 @@ from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.outcome import POLICER_COLUMNS
 from celltcp.pcap.segments import MAX_PACKETS, of_sender, payload_segments
 
-#: Number of rates that are tried, and their range as multiples of the mean rate.
-_RATES, _MIN_RATIO, _MAX_RATIO = 100, 0.95, 5.0
+#: Number of rates that are tried, and their range as multiples of the mean rate; half are near it.
+_RATES, _MIN_RATIO, _NEAR_RATIO, _MAX_RATIO = 100, 0.95, 1.05, 5.0
 #: Ranges around the best rate in which further ones are tried, as shares of it.
 _STEPS = (0.05, 0.004, 0.0004)
 #: Number of bursts that are tried for each rate.
 _BURSTS = 41
-#: Maximum sum of the shares of segments, passed and dropped, that a bucket does not explain. In draws,
-#: policers had 0.03 or less, and random losses 0.5 or more.
-_MAX_ERROR = 0.06
+#: Side with the RTT of the path by the place of a capture, and maximum sum of the shares of segments,
+#: passed and dropped, that a bucket does not explain. In draws, policers had 0.03 or less, and random
+#: losses 0.5 or more; beside the receiver, drops have no times of their own.
+_SIDES = {"sender": ("far", 0.06), "receiver": ("near", 0.3)}
+#: Minimum size of a bucket, segments.
+_MIN_BURST_SEGMENTS = 3
 #: Minimum number of drops.
 _MIN_DROPS = 20
 #: Maximum delay of the path, as a share of that of a queue of the same size.
@@ -73,52 +76,91 @@ def with_token_buckets(connections: pa.Table, losses: pa.Table, readable: Collec
 def _is_candidate(row: Mapping[Hashable, Any]) -> bool:
     """Returns whether a sender has lost many segments of a connection without a long queue."""
     lost = row["losses_congestion"] + row["losses_random"] + row["losses_tail"]
-    lowest_ms = row["far_rtt_min_ms"]
+    side, _ = _SIDES.get(str(row["place"]), ("far", 0.0))
+    lowest_ms = row[f"{side}_rtt_min_ms"]
     max_ms = lowest_ms + max(_MAX_QUEUE_SHARE * lowest_ms, _MAX_QUEUE_MS)
     packets = row["packets_up"] + row["packets_down"]
-    is_short = row["far_rtt_p95_ms"] <= max_ms and packets <= MAX_PACKETS
-    return bool(row["place"] == "sender" and lost >= _MIN_DROPS and is_short)
+    is_short = row[f"{side}_rtt_p95_ms"] <= max_ms and packets <= MAX_PACKETS
+    return bool(row["place"] in _SIDES and lost >= _MIN_DROPS and is_short)
 
 
 def token_bucket(
-    row: Mapping[Hashable, Any], sent: pd.DataFrame, losses: pd.DataFrame
+    row: Mapping[Hashable, Any], passed: pd.DataFrame, losses: pd.DataFrame
 ) -> TokenBucket | None:
     """Returns the token bucket that explains the losses of a connection; None if there is none.
 
-    The capture is at the sender: elsewhere, what was dropped has no times.
-
     Args:
         row: row of the connection.
-        sent: its segments with payload of the sender.
+        passed: segments with payload of its sender that the capture has; at the sender with lost ones.
         losses: its losses, without spurious ones and reordering.
     """
-    sent = sent.sort_values("t_s")
-    keys = (pd.MultiIndex.from_frame(each[["t_s", "seq"]]) for each in (sent, losses))
-    all_keys, lost_keys = keys
-    is_lost = all_keys.isin(lost_keys)
-    if row["place"] != "sender" or is_lost.sum() < _MIN_DROPS:
+    side, max_error = _SIDES.get(str(row["place"]), ("", 0.0))
+    if not side:
         return None
-    times_s, sizes = sent["t_s"].to_numpy(float), sent["len"].to_numpy(float)
-    error, rate, burst = _fit(times_s, sizes, is_lost)
+    times_s, sizes, is_lost = (_at_sender if side == "far" else _at_receiver)(passed, losses)
+    if is_lost.sum() < _MIN_DROPS:
+        return None
+    link_rate = 125e3 * float(row[f"{side}_train_mbps"])
+    error, rate, burst = _fit(times_s, sizes, is_lost, _MAX_LINK_SHARE * link_rate)
     # Beside the losses, a queue has its full length, which the rest of a transfer may never see.
-    rtts_ms = [float(row["far_rtt_p95_ms"]), *losses["rtt_ms"].quantile([0.5]).dropna()]
-    delay_ms = max(rtts_ms) - float(row["far_rtt_min_ms"])
-    is_link = rate >= _MAX_LINK_SHARE * 125e3 * float(row["far_train_mbps"])
-    if error > _MAX_ERROR or is_link or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
+    rtts_ms = [float(row[f"{side}_rtt_p95_ms"]), *losses["rtt_ms"].quantile([0.5]).dropna()]
+    delay_ms = max(rtts_ms) - float(row[f"{side}_rtt_min_ms"])
+    is_link = rate >= _MAX_LINK_SHARE * link_rate
+    if error > max_error or is_link or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
         return None
     return TokenBucket(8e-6 * rate, burst)
 
 
+#: Times at which segments came to a policer, s, their bytes, and whether each was dropped.
+_Offered = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
+
+
+def _at_sender(sent: pd.DataFrame, losses: pd.DataFrame) -> _Offered:
+    """Returns what a sender sent."""
+    sent = sent.sort_values("t_s")
+    keys = (pd.MultiIndex.from_frame(each[["t_s", "seq"]]) for each in (sent, losses))
+    all_keys, lost_keys = keys
+    return sent["t_s"].to_numpy(float), sent["len"].to_numpy(float), all_keys.isin(lost_keys)
+
+
+def _at_receiver(arrived: pd.DataFrame, losses: pd.DataFrame) -> _Offered:
+    """Returns what a policer before a receiver met: lost segments came evenly between their neighbours.
+
+    Nothing shows when repairs were dropped.
+    """
+    arrived = arrived.sort_values("t_s", kind="stable")
+    new = arrived[arrived["seq"] >= arrived["seq"].cummax()]
+    lost = losses.drop_duplicates("seq")
+    lost = lost[lost["seq"].between(new["seq"].min(), new["seq"].max())]
+    seqs, new_s = new["seq"].to_numpy(float), new["t_s"].to_numpy(float)
+    lost_seqs = lost["seq"].to_numpy(float)
+    before = np.searchsorted(seqs, lost_seqs, "right") - 1
+    # A burst that a bucket cuts off goes on at its rate: the next segment may come an RTT later.
+    behind = (lost_seqs - seqs[before]) / float(arrived["len"].max())
+    usual_s = new_s[before] + behind * float(np.median(np.diff(new_s)))
+    lost_s = np.minimum(np.interp(lost_seqs, seqs, new_s), usual_s)
+    times_s = np.append(arrived["t_s"].to_numpy(float), lost_s)
+    order = np.argsort(times_s, kind="stable")
+    sizes = np.append(arrived["len"].to_numpy(float), lost["len"].to_numpy(float))
+    return times_s[order], sizes[order], (np.arange(len(times_s)) >= len(arrived))[order]
+
+
 def _fit(
-    times_s: NDArray[np.float64], sizes: NDArray[np.float64], is_lost: NDArray[np.bool_]
+    times_s: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    is_lost: NDArray[np.bool_],
+    max_rate: float,
 ) -> tuple[float, float, float]:
     """Returns the error, rate and burst of the token bucket that explains most segments."""
     passed = np.where(is_lost, 0.0, sizes)
     before = np.cumsum(passed) - passed
     mean = float(passed.sum()) / max(float(times_s[-1] - times_s[0]), 1e-3)
     fits: list[tuple[float, float, float]] = []
-    # Near the mean, a bucket is seldom full, and its tokens are the sum of a long time.
-    rates = np.geomspace(_MIN_RATIO, _MAX_RATIO, _RATES) * mean
+    # Near the mean, a bucket is seldom full, and its tokens are the sum of a long time: a rate that
+    # is off by its burst over that time explains nothing.
+    highest = float(np.fmin(_MAX_RATIO * mean, max_rate))
+    near = mean * np.linspace(_MIN_RATIO, _NEAR_RATIO, _RATES // 2)
+    rates = np.append(near, np.geomspace(near[-1], max(highest, near[-1]), _RATES // 2))
     for step in _STEPS:
         fits += [_fit_burst(rate, times_s, sizes, before, is_lost) for rate in rates]
         rates = min(fits)[1] * np.linspace(1 - step, 1 + step, _RATES // 2)
@@ -141,7 +183,9 @@ def _fit_burst(
     needed = used - np.minimum.accumulate(used) + sizes
     needed_passed = np.sort(needed[~is_lost])
     needed_lost = np.sort(needed[is_lost])
+    # A bucket of one segment would drop by gaps alone, as those of paced segments.
     bursts = np.quantile(needed_lost, np.linspace(0, 1, _BURSTS))
+    bursts = np.maximum(bursts, _MIN_BURST_SEGMENTS * sizes.max())
     above = 1 - np.searchsorted(needed_passed, bursts, "right") / len(needed_passed)
     below = np.searchsorted(needed_lost, bursts, "left") / len(needed_lost)
     best = int(np.argmin(above + below))
