@@ -12,6 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.unit_reasons import IN_QUEUE
 
 
 def _explained(
@@ -221,3 +222,35 @@ def test_more_sessions_share_a_given_number_of_requests() -> None:
     explained.try_remedies(TrialBudget())
     changes = [each.remedy.changes for each in explained._all_remedies]
     assert ("flows.0.count=2", "flows.0.workload.count=20") in changes
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_jitter_is_no_queue_and_hides_no_further_round_trip(seed: int) -> None:
+    """The window of each response is too small, whatever jitter adds to its round trips."""
+    draw = random.Random(seed)
+    rtt_ms, jitter_ms = draw.randint(60, 120), draw.randint(12, 25)
+    size = draw.randint(17, 26)
+    changes = {
+        "path": {
+            "rtt": f"{rtt_ms}ms",
+            "down": {"rate": "30Mbit/s"},
+            "up": {"rate": "10Mbit/s"},
+            "loss": 0.005,
+            "wired": [
+                {"name": "wan", "jitter": {"distribution": "exponential", "mean": f"{jitter_ms}ms"}}
+            ],
+        },
+        "flows.0.workload": {"kind": "request-response", "response": f"{size}kB", "gap": "3s"},
+    }
+    explained = ExplainedComparison(
+        ct.compare("steady-20-68", "cubic", 2, duration="400s", set=changes)
+    )
+    causes = {each.name: each for each in explained.ccas[0].causes}
+    (cause,) = (causes[each] for each in ("window_round_trips", "idle_restart") if each in causes)
+    if cause.name == "window_round_trips":
+        assert "with its jitter" in cause.text
+        assert "a further round trip" in cause.text
+    assert IN_QUEUE not in causes["slow_units"].reasons
+    explained.try_remedies(TrialBudget())
+    fields = {each.remedy.changes[0].partition("=")[0] for each in explained.remedies}
+    assert fields & {"tcp.initial_window", "tcp.slow_start_after_idle"}

@@ -46,6 +46,8 @@ _MIN_PAUSE_SHARE = 0.5
 #: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
 _MIN_QUEUE_WAIT_MS = 1.0
 
+#: Minimum mean RTT without jitter, in lowest RTTs, at which packets waited in a queue.
+MIN_QUEUED_RTTS = 1.5
 #: Minimum ratio of the lowest RTT that a flow saw itself, in a queue, and of that of its path.
 MIN_LATER_RTT = 1.1
 #: Goodput of other flows, as a share of the own one, from which on they compete.
@@ -269,6 +271,17 @@ class Evidence(FlowScenario):
     def jitter_ms(self) -> float:
         """Mean delay that jitter in the direction of the data adds to the lowest delay, ms."""
         return jitter_ms(self.scenario, is_upload=self.is_upload)
+
+    @property
+    def rtt_jitter_ms(self) -> float:
+        """Mean delay that jitter of both directions adds to the lowest RTT, ms."""
+        return sum(jitter_ms(self.scenario, is_upload=each) for each in (False, True))
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether a queue, and no jitter, makes the mean RTT long."""
+        rtt_ms = self.mean("rtt_mean_ms") - self.rtt_jitter_ms
+        return rtt_ms >= MIN_QUEUED_RTTS * self.min_rtt_ms
 
     @property
     def min_rtt_ms(self) -> float:

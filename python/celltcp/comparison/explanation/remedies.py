@@ -18,7 +18,7 @@ from celltcp.comparison.explanation.application_remedies import (
     waiting_frames,
 )
 from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
-from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
+from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, MIN_QUEUED_RTTS
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_owners import queue_owner
@@ -32,7 +32,6 @@ from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     BEHIND_LOST,
     IN_QUEUE,
-    MIN_QUEUED_RTTS,
     NAGLE,
     PEER_TIME_OUT,
     PROBE,

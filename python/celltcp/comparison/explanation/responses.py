@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.sender import idle_restart
 from celltcp.comparison.explanation.tail import median_of_runs
-from celltcp.comparison.explanation.unit_reasons import MAJORITY, MIN_QUEUED_RTTS
+from celltcp.comparison.explanation.unit_reasons import MAJORITY
 from celltcp.comparison.explanation.unit_windows import MIN_WINDOW_SHARE, window_share
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import has_several_flows, labels
@@ -86,10 +86,11 @@ def paced_responses(evidence: Evidence) -> Cause | None:
     }
     own_s = medians_s.pop(evidence.cca, math.nan)
     best = min(medians_s, key=medians_s.__getitem__, default="")
-    best_s, least_s = medians_s.get(best, math.inf), least_response_s(evidence) or math.inf
+    best_s, rtt_s = medians_s.get(best, math.inf), _usual_rtt_s(evidence)
+    least_s = (least_response_s(evidence) or math.inf) + rtt_s - evidence.min_rtt_s
     if own_s > _MIN_SLOWER_RATIO * best_s:
         best_text = f"and {time_text(best_s)} under {labels(evidence.comparison.ccas)[best]}"
-    elif _MIN_SLOWER_RATIO * least_s < own_s < least_s + evidence.min_rtt_s:
+    elif _MIN_SLOWER_RATIO * least_s < own_s < least_s + rtt_s:
         # A response that takes a round trip more waits for its window.
         best_s, best_text = least_s, f"and the path alone {time_text(least_s)}"
     else:
@@ -117,18 +118,25 @@ def window_round_trips(evidence: Evidence) -> Cause | None:
     sizes = request_and_response(evidence.workload)
     size = evidence.total("bytes") / len(responses) if sizes is None else sizes[1]
     segments, window = math.ceil(size / evidence.mss), initial_window(evidence.scenario.get("tcp", {}))
-    rtt_s, own_s = evidence.min_rtt_s, median_of_runs(responses)
+    rtt_s, own_s = _usual_rtt_s(evidence), median_of_runs(responses)
     least_s = least_response_s(evidence)
     if least_s is None:
-        least_s = rtt_s + (think_s(evidence.workload) or 0.0) + 8e-6 * size / evidence.capacity_mbps
-    further = (own_s - least_s) / rtt_s
-    if segments <= window or not further >= _MIN_FURTHER_RTTS or idle_restart(evidence):
+        think = think_s(evidence.workload) or 0.0
+        least_s = evidence.min_rtt_s + think + 8e-6 * size / evidence.capacity_mbps
+    least_s += rtt_s - evidence.min_rtt_s
+    further_s = own_s - least_s
+    is_further = further_s >= _MIN_FURTHER_RTTS * evidence.min_rtt_s
+    if segments <= window or not is_further or idle_restart(evidence):
         return None
-    trips = "a further round trip" if round(further) == 1 else f"{round(further)} further round trips"
+    # ACKs of the first of a train, which jitter delays least, begin the next one.
+    count = max(round(further_s / rtt_s), 1)
+    trips = "a further round trip" if count == 1 else f"{count} further round trips"
     of_mean = "" if sizes else " on average"
+    with_jitter = " with its jitter" if evidence.rtt_jitter_ms else ""
     return Cause(
         "window_round_trips",
-        f"The median response takes {time_text(own_s)}, and the path alone {time_text(least_s)}: its "
+        f"The median response takes {time_text(own_s)}, and the path alone {time_text(least_s)}"
+        f"{with_jitter}: its "
         f"{number_text(segments)} segments{of_mean} are more than the window with which it begins "
         f"(initially {number_text(window)}, and hardly more after a pause), so that the rest takes "
         f"{trips} of {1e3 * rtt_s:.0f} ms.",
@@ -164,6 +172,11 @@ def least_response_text(evidence: Evidence) -> str:
     )
 
 
+def _usual_rtt_s(evidence: Evidence) -> float:
+    """Returns the RTT of a path without a queue, s: the mean if it has jitter, or else the lowest."""
+    return evidence.mean("rtt_mean_ms") / 1e3 if evidence.rtt_jitter_ms else evidence.min_rtt_s
+
+
 def _parts_of_response(evidence: Evidence) -> tuple[float, float, float] | None:
     """Returns the RTT, the think time and the time of the bytes of a response, s; or None."""
     sizes, server_s = request_and_response(evidence.workload), think_s(evidence.workload)
@@ -191,12 +204,10 @@ def _idle_link_responses(evidence: Evidence, *, has_one_size: bool = True) -> pd
         return None
     if sizes is not None and sizes[0] > sizes[1]:
         return None
-    min_rtt_ms = evidence.min_rtt_ms
-    is_queued = evidence.mean("rtt_mean_ms") >= MIN_QUEUED_RTTS * min_rtt_ms
-    if evidence.is_held_by_nagle or is_queued or evidence.unused_share < _MIN_UNUSED_SHARE:
+    if evidence.is_held_by_nagle or evidence.is_queued or evidence.unused_share < _MIN_UNUSED_SHARE:
         return None
     responses = units[units["unit"] == "response"].dropna(subset=["duration_s"])
-    return responses if len(responses) and min_rtt_ms > 0 else None
+    return responses if len(responses) and evidence.min_rtt_ms > 0 else None
 
 
 def _completion_text(evidence: Evidence, responses: pd.DataFrame) -> str:

@@ -20,7 +20,6 @@ from celltcp.comparison.explanation.unit_reasons import (
     DROPPED,
     IN_QUEUE,
     MAJORITY,
-    MIN_QUEUED_RTTS,
     PROBE,
     REASONS,
     RECOVERY,
@@ -63,9 +62,9 @@ def slow_units(evidence: Evidence) -> Cause | None:
 
     Frames with a deadline are slow if they came after it. Some slow units overlap an outage,
     time-out, loss probe or fast recovery, also of a unit before them, or the loss of their request.
-    Others waited behind earlier units for most of their time, or in a queue, where the mean RTT is
-    at least {MIN_QUEUED_RTTS} times the lowest one. Further ones opened their connection, or came
-    after TCP gave it up, the peer had time-outs, or losses or PROBE_RTT left them a low window.
+    Others waited behind earlier units for most of their time, or in a queue that made their RTTs long.
+    Further ones opened their connection, or came after TCP gave it up, the peer had time-outs, or
+    losses or PROBE_RTT left them a low window.
     """
     if evidence.units is None:
         return None
@@ -300,8 +299,7 @@ def round_trips(evidence: Evidence) -> Cause | None:
     """The objects of pages wait for each other, while the link is idle.
 
     The median page takes at least {_MIN_ROUND_TRIPS} round trips, and at least {_MIN_TRANSFER_TIMES}
-    times as long as the link needs for its bytes. No queue makes the RTT long: the mean RTT is below
-    {MIN_QUEUED_RTTS} times the lowest one.
+    times as long as the link needs for its bytes. No queue makes the RTT long.
     """
     units = evidence.units
     if units is None or evidence.workload.get("kind") != "page" or not evidence.capacity_mbps > 0:
@@ -312,8 +310,7 @@ def round_trips(evidence: Evidence) -> Cause | None:
     count = 1e3 * median_s / min_rtt_ms if median_s and min_rtt_ms > 0 else 0.0
     page_bytes = evidence.total("bytes") / max(len(pages), 1)
     transfer_s = page_bytes / (evidence.capacity_mbps * 1e6 / 8)
-    is_queued = evidence.mean("rtt_mean_ms") >= MIN_QUEUED_RTTS * min_rtt_ms
-    if count < _MIN_ROUND_TRIPS or median_s < _MIN_TRANSFER_TIMES * transfer_s or is_queued:
+    if count < _MIN_ROUND_TRIPS or median_s < _MIN_TRANSFER_TIMES * transfer_s or evidence.is_queued:
         return None
     return Cause(
         "round_trips",

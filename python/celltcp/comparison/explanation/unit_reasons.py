@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from celltcp.comparison.explanation.evidence import MIN_QUEUED_RTTS
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
 from celltcp.comparison.explanation.frame_sizes import oversized_frames
 from celltcp.comparison.explanation.link_times import LinkTimes
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 #: Minimum share of the time of a unit behind earlier ones for which a recovery is its reason. Also the
 #: minimum share of units that open a connection at which opening is the usual case.
 MAJORITY = 0.5
-#: Minimum mean RTT, in lowest RTTs, at which packets waited in a queue.
-MIN_QUEUED_RTTS = 1.5
 #: Time before a unit in which PROBE_RTT may have left a backlog, s.
 _BACKLOG_S = 1.0
 
@@ -222,7 +221,7 @@ class _SlotRtts:
             for run, group in rows.groupby("run")
         }
         self._slot_s = evidence.slot_s
-        self._min_rtt_ms = evidence.min_rtt_ms
+        self._min_rtt_ms = evidence.min_rtt_ms + evidence.rtt_jitter_ms
 
     def explain(self, run: int, start_s: float, end_s: float, shortest_s: float) -> bool:
         """Returns whether waits in a queue explain most of what a unit took over the shortest one, s.
