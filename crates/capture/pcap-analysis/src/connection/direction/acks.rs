@@ -99,7 +99,7 @@ impl Direction {
             let full_segment = self.full_segment();
             // What may have been held back, until later data too, is dated by the RTT beside it.
             let acked_ns = |last_ns: u64, end: u64| {
-                let is_held = segment.len > 0 || end - previous <= full_segment;
+                let is_held = segment.len > 0 || end <= previous + full_segment;
                 let beside = self.queue.nearest_sample(last_ns, end);
                 let rtt_ns = beside.map(|sample| sample.rtt_ns).or(self.queue.min_ns());
                 let arrived_ns = rtt_ns.map_or(at_ns, |rtt_ns| last_ns + rtt_ns);
