@@ -6,8 +6,10 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
+from click.testing import CliRunner
 
 import celltcp as ct
+from celltcp.cli import celltcp as commands
 
 #: Buffers in bandwidth-delay products.
 BDPS = (0.1, 0.25, 0.5, 1.0, 1.6, 3.0, 6.0)
@@ -78,3 +80,22 @@ def test_advice_starts_from_the_knee_and_no_value_of_the_sweep_beats_it(tmp_path
     assert not any(
         "000packets" in each or "600packets" in each for each in explained.remedy_commands(folder)
     )
+
+
+def test_an_explanation_of_a_sweep_says_each_cause_once(tmp_path: Path) -> None:
+    """All of these buffers are beyond the knee, so that a queue stands in each."""
+    changes = {"path.down.rate": "24Mbit/s", "path.rtt": "40ms", "path.loss": 0}
+    vary = {"path.buffer": ["200packets", "400packets", "600packets"]}
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 2, duration="30s", set=changes)
+    text = ct.explain(sweep).text
+    (queue,) = re.findall(r"packets waited (\d+) to (\d+) ms on average", text)
+    waits = [sweep[value].values("cubic", "induced_delay_ms") for value in vary["path.buffer"]]
+    assert [float(each) for each in queue] == pytest.approx(
+        [fmean(waits[0]), fmean(waits[-1])], rel=0.15
+    )
+    assert "200packets to 600packets: cubic: " in text
+    sweep.save(tmp_path / "s")
+    printed = CliRunner().invoke(commands, ["explain", str(tmp_path / "s")]).stdout
+    assert len(re.findall("A queue stood", printed)) == 1
+    # The first column has the point.
+    assert all(re.search(rf"│ {value} +│ cubic", printed) for value in vary["path.buffer"])

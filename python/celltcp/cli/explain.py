@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from celltcp.comparison.explanation.explanation import ExplainedComparison
+    from celltcp.present.section import Table
     from celltcp.selection.explanation import Explanation
 
 
@@ -47,7 +48,10 @@ def explain(folder: str, json_file: str | None) -> None:
         single = explained.comparisons[""] if explained.is_single else None
         if single is not None:
             _print_answer(single, folder)
-        for name, result in explained.comparisons.items():
+        joined = explained.joined
+        if joined is not None:
+            _print_sentences(joined.limits, joined.notes, joined.blocks)
+        for name, result in () if joined else explained.comparisons.items():
             if name:
                 click.echo("\n".join([f"{name}:", *result.rankings]))
             _print_causes(result, explained.selection(name))
@@ -112,17 +116,22 @@ def _chosen_lines(result: ExplainedComparison, folder: str) -> list[str]:
     return [chosen_text(comparison.best_by(metric), names) for metric in by]
 
 
+def _print_sentences(
+    limits: Table | None, notes: Iterable[str], blocks: Iterable[Iterable[str]]
+) -> None:
+    console = Terminal()
+    if limits is not None:
+        console.print_table(limits)
+    for note in notes:
+        console.print(f"note: {note}", soft_wrap=not console.is_terminal)
+    for text in itertools.chain.from_iterable(blocks):
+        console.print(text, soft_wrap=not console.is_terminal, highlight=False)
+
+
 def _print_causes(result: ExplainedComparison, selected: Sequence[Explanation]) -> None:
     from celltcp.comparison.tables import limits_table
 
-    console = Terminal()
-    if (table := limits_table(result.results)) is not None:
-        console.print_table(table)
-    for note in result.notes:
-        console.print(f"note: {note}", soft_wrap=not console.is_terminal)
-    for block in result.blocks:
-        for text in block:
-            console.print(text, soft_wrap=not console.is_terminal, highlight=False)
+    _print_sentences(limits_table(result.results), result.notes, result.blocks)
     if selected:
         from celltcp.cli.select.explain import print_explanation
 

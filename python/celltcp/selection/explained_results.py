@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.alike_points import JoinedPoints, joined_points
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.trials import TrialBudget
@@ -76,6 +78,13 @@ class Explanations:
             self.comparisons[name].try_remedies(budget)
         if self.is_single:
             self.comparisons[""].try_together(budget)
+
+    @functools.cached_property
+    def joined(self) -> JoinedPoints | None:
+        """Explanations of the points of a sweep as one; None where they differ or have selectors."""
+        if self.sweep is None or any(map(self.selection, self.comparisons)):
+            return None
+        return joined_points(self.sweep.field, self.comparisons)
 
     @property
     def _advised(self) -> list[str]:
@@ -191,7 +200,11 @@ class Explanations:
     def text(self) -> str:
         """The explanation in sentences, as `celltcp explain` prints it."""
         lines = [*([self.unfinished] if self.unfinished else []), *self.over_all]
-        for name, explained in self.comparisons.items():
+        joined = self.joined
+        if joined is not None:
+            lines += [f"note: {note}" for note in joined.notes]
+            lines += [line for block in joined.blocks for line in block]
+        for name, explained in () if joined else self.comparisons.items():
             lines += [f"{name}:"] if name else []
             lines += explained.rankings
             lines += [best.text] if (best := explained.conclusion.best) else []

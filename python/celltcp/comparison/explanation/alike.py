@@ -69,6 +69,11 @@ def _are_close(value: float, other: float) -> bool:
     return abs(value - other) <= MARGIN * max(abs(value), abs(other))
 
 
+def without_numbers(text: str) -> str:
+    """Returns a text with a sign in place of each number, which is the same for alike texts."""
+    return _NUMBER.sub("#", text)
+
+
 def with_ranges(texts: Sequence[str]) -> str | None:
     """Returns texts that differ by their numbers as one, with ranges; None for other differences."""
     return _joined(texts, _range_text)
@@ -84,7 +89,7 @@ def in_order(texts: Sequence[str]) -> str | None:
 
 def _joined(texts: Sequence[str], join: Callable[[Sequence[str]], str]) -> str | None:
     """Returns texts that differ by their numbers as one, with joined numbers where these differ."""
-    if len({_NUMBER.sub("#", text) for text in texts}) != 1:
+    if len({*map(without_numbers, texts)}) != 1:
         return None
     columns = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
     numbers = (each[0] if len(set(each)) == 1 else join(each) for each in columns)
@@ -96,4 +101,4 @@ def _range_text(numbers: Sequence[str]) -> str:
         extreme(numbers, key=lambda number: float(number.partition(" ±")[0].replace(" ", "")))
         for extreme in (min, max)
     )
-    return f"{low} to {high}"
+    return low if low == high else f"{low} to {high}"

@@ -423,6 +423,10 @@ class ExplainedComparison:
         """
         return [self._block(group) for group in alike_groups(self.distinct_ccas)]
 
+    def cause_block(self, explained: ExplainedCca) -> list[str]:
+        """Returns the metrics and causes of a flow, without its windows and events."""
+        return [self._heading([explained], is_ranked=True), *self._cause_lines([explained])]
+
     def _block(self, group: Sequence[ExplainedCca]) -> list[str]:
         usual = self.comparison.usual_cca
         is_whole = any(
