@@ -230,3 +230,20 @@ def test_a_paced_frame_waits_for_those_before_it() -> None:
     """At 8 Mbit/s, 10 kB take 10 ms: those of the second frame come after 5 ms of the first."""
     frames = pd.DataFrame({"start_s": [0.0, 0.005, 0.1], "bytes": [10_000, 10_000, 20_000]})
     assert paced_times_ms(frames, 8.0, 40.0) == pytest.approx([30, 35, 40])
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("burst", ["20kB", "80kB"])
+def test_bulk_data_paced_below_a_policer_lose_nothing_for_the_printed_rate(
+    tmp_path: Path, burst: str, place: str
+) -> None:
+    changes = {"path.policer": {"rate": "5Mbit/s", "burst": burst}}
+    step = _steps(tmp_path, place, **changes)[-1]
+    paced, now = map(float, re.findall(r"at most ([\d.]+) Mbit/s, rather than ([\d.]+)", step)[0])
+    policed = ct.run("steady-20-68", "cubic", 1, "10s", set={**_PATH, **changes}).flows.iloc[0]
+    # Of a capture, the time begins with the SYN; the tokens left from its start are no rate.
+    assert now == pytest.approx(policed["goodput_mbps"], rel=0.03)
+    rate = {"flows.0.max_pacing_rate": f"{paced}Mbit/s"}
+    flow = ct.run("steady-20-68", "cubic", 1, "10s", set={**_PATH, **changes, **rate}).flows.iloc[0]
+    assert flow["retransmissions"] == 0
+    assert flow["goodput_mbps"] == pytest.approx(paced, rel=0.03)

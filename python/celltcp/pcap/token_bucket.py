@@ -27,7 +27,7 @@ _BURSTS = 41
 #: Side with the RTT of the path by the place of a capture, and maximum sum of the shares of segments,
 #: passed and dropped, that a bucket does not explain. In draws, policers had 0.03 or less, and random
 #: losses 0.5 or more; beside the receiver, drops have no times of their own.
-_SIDES = {"sender": ("far", 0.06), "receiver": ("near", 0.3)}
+_SIDES = {"sender": ("far", 0.06), "receiver": ("near", 0.4)}
 #: Minimum size of a bucket, segments.
 _MIN_BURST_SEGMENTS = 3
 #: Minimum number of drops.
