@@ -70,6 +70,13 @@ def test_a_buffer_beyond_the_window_of_bbr_changes_nothing_at_a_rate_that_varies
     assert not any(re.match(r"cubic: .*nothing changes", each) for each in sweep.field_changes)
 
 
+def test_the_knee_is_named_for_buffers_in_bdps_too() -> None:
+    vary = {"path.buffer": ["0.1bdp", "1bdp", "4bdp"]}
+    sweep = ct.sweep("steady-20-68", vary, "reno", 2, duration="40s", set={"path.loss": 0})
+    (text,) = [each for each in sweep.field_changes if "knee" in each]
+    assert text.startswith("reno: goodput has its knee at 1bdp, where it is ")
+
+
 def test_advice_starts_from_the_knee_and_no_value_of_the_sweep_beats_it(tmp_path: Path) -> None:
     changes = {"path.down.rate": "24Mbit/s", "path.rtt": "40ms", "path.loss": 0}
     vary = {"path.buffer": ["20packets", "80packets", "600packets", "2000packets"]}

@@ -121,7 +121,7 @@ class _Path(NamedTuple):
 class _Curve(NamedTuple):
     """Goodput and delay of a congestion control along buffers in their order."""
 
-    #: Name of the choice of each buffer, and its size in BDPs as text.
+    #: Name of the choice of each buffer, and its size in BDPs as text, unless it is given so.
     choices: Mapping[str, str]
     sizes: Mapping[str, str]
     goodput: Stake
@@ -188,7 +188,8 @@ class _Curve(NamedTuple):
         return stake.is_gain(self.choices[value], self.choices[other])
 
     def _at(self, value: str) -> str:
-        return f"{value}{f' ({self.sizes[value]})' if self.sizes[value] else ''}"
+        size = self.sizes.get(value)
+        return f"{value} ({size})" if size else value
 
     def _mean(self, stake: Stake, value: str) -> str:
         return stake.words.own_text(*stake.means(self.choices[value]))
