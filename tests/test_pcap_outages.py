@@ -12,9 +12,11 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.blackouts import Blackout, unknown_ends
 from celltcp.pcap.diagnosis.waits import waits
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.scenario_files import write_scenario
+from celltcp.scenarios.lower_bounds import UNKNOWN_ENDS
 from drawn_causes import interrupted
 from made_up_connections import MSS, at_client, gap_at_the_receiver, time_outs
 from made_up_evidence import evidence
@@ -276,3 +278,32 @@ def test_a_queue_that_overflows_as_nothing_passes_has_lost_in_the_outage(
     assert row["losses_congestion"] == row["losses_random"] == 0
     # All that waited in the queue, and on the way to it: the window.
     assert row["losses_outage"] >= 0.9 * 1e3 * (window - 75) / 1448
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rankings_are_in_doubt_where_time_outs_alone_show_the_end_of_a_blackout(
+    tmp_path: Path, seed: int
+) -> None:
+    """Whichever the length, the captured sender recovers at the time of its last time-out."""
+    draw = random.Random(f"ends {seed}")
+    length_s = draw.uniform(1, 2.5)
+    changes = {"path.blackouts": [{"at": "5s", "duration": f"{length_s:.2f}s"}]}
+    path = estimate_path(analyse(_captured(tmp_path, draw, "server", **changes)))
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    lengths_s = {}
+    for kind in ("shortest", "longest"):
+        (line,) = re.findall(f"# {kind}: (.*)", scenario.read_text())
+        blackouts = tomllib.loads(line)["blackouts"]
+        lengths_s[kind] = float(blackouts[0]["duration"].removesuffix("s"))
+    assert lengths_s["shortest"] - 0.1 < length_s < lengths_s["longest"] + 0.1
+    # A long one makes all but the captured CCA wait for a further time-out.
+    middle_s = (lengths_s["shortest"] + lengths_s["longest"]) / 2
+    (table,) = tomllib.loads(scenario.read_text())["path"]["blackouts"]
+    assert lengths_s["shortest"] < float(table["duration"].removesuffix("s")) < middle_s
+    compared = ct.compare(scenario, ["cubic"], runs=1)
+    assert any(UNKNOWN_ENDS in warning for warning in compared.warnings)
+
+
+def test_ends_that_are_known_to_little_of_the_time_leave_no_doubt() -> None:
+    assert unknown_ends((Blackout(5.0, 7.0, 7.4, 90),), 60.0) == ""
+    assert "2.0 to 3.0 s" in unknown_ends((Blackout(5.0, 7.0, 8.0, 90),), 60.0)

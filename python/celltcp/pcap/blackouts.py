@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
+from celltcp.scenarios.lower_bounds import UNKNOWN_ENDS
 
 #: Minimum number of packets lost in a blackout: the loss of one, and of its repair, is no outage.
 _MIN_LOST = 3
@@ -21,6 +22,11 @@ _MIN_LOST_SHARE = 0.9
 _MAX_SHOWN_RTTS = 3
 #: Time of the last loss before a capture, as a share of a silence: each time-out doubles.
 _LAST_LOSS_SHARE = 0.5
+#: End between its bounds, as a share of their distance. All but the captured CCA wait for a further
+#: time-out, which doubles, if it is late. In 30 draws their goodputs were 1.9 % off, in the middle 2.4 %.
+_END_SHARE = 0.2
+#: Maximum range of the time in blackouts, as a share of the transfer, that does not matter.
+_MAX_RANGE_SHARE = 0.01
 
 
 class Blackout(NamedTuple):
@@ -35,8 +41,18 @@ class Blackout(NamedTuple):
 
     @property
     def length_s(self) -> float:
-        """Length up to the middle of the time in which it ended."""
-        return (self.last_lost_s + self.passed_s) / 2 - self.start_s
+        """Estimated length, between its bounds."""
+        return self.min_s + _END_SHARE * (self.max_s - self.min_s)
+
+    @property
+    def min_s(self) -> float:
+        """Minimum length."""
+        return self.last_lost_s - self.start_s
+
+    @property
+    def max_s(self) -> float:
+        """Maximum length."""
+        return self.passed_s - self.start_s
 
     def later(self, offset_s: float) -> Blackout:
         """Returns it in times since an earlier origin."""
@@ -109,9 +125,25 @@ def are_in_blackouts(evidence: Evidence) -> NDArray[np.bool_]:
 def blackouts_text(blackouts: tuple[Blackout, ...]) -> str:
     """Returns times, lengths and losses of blackouts as text."""
     return "; ".join(
-        f"from {each.start_s:.2f} s on for {each.passed_s - each.start_s:.2f} s at most and "
-        f"{each.last_lost_s - each.start_s:.2f} s at least, {segments_were(each.lost)} lost"
+        f"from {each.start_s:.2f} s on for {each.max_s:.2f} s at most and "
+        f"{each.min_s:.2f} s at least, {segments_were(each.lost)} lost"
         for each in blackouts
+    )
+
+
+def unknown_ends(blackouts: tuple[Blackout, ...], transfer_s: float) -> str:
+    """Returns the sentence about ends that a capture leaves open; empty if little time depends on them.
+
+    Args:
+        blackouts: blackouts of a transfer.
+        transfer_s: its duration.
+    """
+    min_s, max_s = sum(each.min_s for each in blackouts), sum(each.max_s for each in blackouts)
+    if max_s - min_s <= _MAX_RANGE_SHARE * transfer_s:
+        return ""
+    return (
+        f"Its blackouts take {min_s:.1f} to {max_s:.1f} s, as time-outs double: {UNKNOWN_ENDS}, so "
+        "compare with the shortest and the longest ones, too, which stand in its file."
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.pcap.analysis import STDIN, CaptureAnalyses, connection_rows
-from celltcp.pcap.blackouts import Blackout, blackouts_of
+from celltcp.pcap.blackouts import Blackout, blackouts_of, unknown_ends
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
@@ -218,6 +218,8 @@ class PathEstimate:
             texts.append(f"Its buffer {LOWER_BOUND}, as the capacity is one.")
         elif self.opposite is None and not self.is_buffer_full:
             texts.append(f"Its buffer {LOWER_BOUND}: {UNSEEN_OVERFLOW}.")
+        if ends := unknown_ends(self.blackouts, self.transfer_s):
+            texts.append(ends)
         if "# for the limit of the sender" in self.endpoints:
             texts.append(SENDER_LIMIT)
         if self.rerun is not None and self.rerun.sentence:

@@ -127,9 +127,14 @@ def _blackouts_line(path: PathEstimate) -> str:
     """Returns the line about the blackouts; empty without any."""
     if not path.blackouts:
         return ""
-    tables = ", ".join(
-        f'{{ at = "{each.start_s:.2f}s", duration = "{each.length_s:.2f}s" }}'
-        for each in path.blackouts
+    estimated, shortest, longest = (
+        ", ".join(
+            f'{{ at = "{each.start_s:.2f}s", duration = "{length_s:.2f}s" }}'
+            for each, length_s in zip(path.blackouts, lengths_s, strict=True)
+        )
+        for lengths_s in zip(*((e.length_s, e.min_s, e.max_s) for e in path.blackouts), strict=True)
     )
-    error_s = max(each.passed_s - each.last_lost_s for each in path.blackouts) / 2
-    return f"blackouts = [{tables}] # nothing passed; ends are known to {error_s:.2f} s\n"
+    return (
+        f"blackouts = [{estimated}] # nothing passed; ends are estimates\n"
+        f"# shortest: blackouts = [{shortest}]\n# longest: blackouts = [{longest}]\n"
+    )

@@ -18,6 +18,12 @@ UNSEEN_OVERFLOW = "no overflow was seen"
 #: Advice in the sentence about a path on which a simulation differs from the capture.
 OTHER_THAN_CAPTURED = "do not compare CCAs on this path"
 
+#: Text of the sentence about blackouts whose ends a capture shows only by time-outs.
+UNKNOWN_ENDS = "the order of CCAs may depend on it"
+
+#: Texts of which each marks a sentence about a doubt.
+DOUBTS = (LOWER_BOUND, OTHER_THAN_CAPTURED, UNKNOWN_ENDS)
+
 #: Sentence about a receive window that stands for the limit of a sender in a capture.
 SENDER_LIMIT = "Its receive window stands for the limit of the sender: its send buffer or application."
 
@@ -54,7 +60,8 @@ def differs_from_capture(scenario: Mapping[str, Any]) -> bool:
 def doubtful_sentences(scenario: Mapping[str, Any]) -> list[str]:
     """Returns the sentences about lower bounds, without full stops, of a scenario parsed as TOML.
 
-    Beside them is the one about a path on which a simulation differs from the capture.
+    Beside them are those about blackouts whose ends are unknown, and about a path on which a simulation
+    differs from the capture.
     """
     sentences = re.split(r"(?<=\.)\s+", str(scenario.get("description", "")))
     bounds = [sentence.rstrip(". ") for sentence in sentences if _is_doubt(sentence)]
@@ -63,7 +70,7 @@ def doubtful_sentences(scenario: Mapping[str, Any]) -> list[str]:
 
 
 def _is_doubt(sentence: str) -> bool:
-    return LOWER_BOUND in sentence or OTHER_THAN_CAPTURED in sentence
+    return any(text in sentence for text in DOUBTS)
 
 
 def _is_about_capacity(sentence: str) -> bool:

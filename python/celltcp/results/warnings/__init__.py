@@ -13,6 +13,7 @@ from celltcp.results.limits import limited_flows, windows_that_share
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_coverage, no_delivery
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
+from celltcp.scenarios.lower_bounds import DOUBTS
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def all_warnings(results: Results) -> list[str]:
                 f"{about['name']}: {SENDER_LIMIT[0].lower()}{SENDER_LIMIT[1:].rstrip('.')}; another "
                 "congestion control changes nothing where that is the limit"
             )
-    if any(words in about["scenario"] for words in ("lower bound", "do not compare CCAs")):
+    if any(words in about["scenario"] for words in DOUBTS):
         from celltcp.results.warnings.lower_bounds import lower_bounds
 
         warnings += lower_bounds(results, scenario)
