@@ -70,6 +70,16 @@ def test_a_buffer_beyond_the_window_of_bbr_changes_nothing_at_a_rate_that_varies
     assert not any(re.match(r"cubic: .*nothing changes", each) for each in sweep.field_changes)
 
 
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_bdp_is_that_of_the_link_whatever_the_number_of_connections(count: int) -> None:
+    """Of 20 Mbit/s at 68 ms, 170 kB with headers: 113 packets."""
+    vary, changes = "path.buffer=50packets,200packets", {"flows": [{"name": "bulk", "count": count}]}
+    sweep = ct.sweep("steady-20-68", vary, "cubic", 2, duration="20s", set=changes)
+    told = re.search(r"or (\d+) packets", sweep.field_changes[0])
+    assert told, sweep.field_changes
+    assert int(told[1]) == pytest.approx(20e6 * 0.068 / 8 / 1500, rel=0.05)
+
+
 def test_the_knee_is_named_for_buffers_in_bdps_too() -> None:
     vary = {"path.buffer": ["0.1bdp", "1bdp", "4bdp"]}
     sweep = ct.sweep("steady-20-68", vary, "reno", 2, duration="40s", set={"path.loss": 0})

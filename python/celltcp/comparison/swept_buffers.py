@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.quantities import quantities
 from celltcp.scenarios.quantity_texts import delay_text, digits_text, rate_text, size_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Fields of buffers.
 _BUFFER = re.compile(r"(?:path|links|radio\.rlc)\.(?:(?:wired\.)?\d+\.)?(?:uplink_)?buffer")
@@ -81,7 +84,7 @@ class _Path(NamedTuple):
     def of(cls, ranking: FieldRanking, values: Sequence[str]) -> _Path:
         """Returns the path from the results at all values."""
         tables = [ranking.results_at(value).tables for value in values]
-        rates = [float(np.nanmean(numbers(each["slots"]["capacity_mbps"]))) for each in tables]
+        rates = [_capacity_mbps(each["slots"]) for each in tables]
         columns = ("segments", "retransmissions", "bytes", "rtt_min_ms")
         flows = [row for each in tables for row in rows_of(each["flows"], *columns)]
         segments = sum(sent - again for sent, again, _, _ in flows)
@@ -116,6 +119,14 @@ class _Path(NamedTuple):
         slots = [(run, time_s, segments) for label, run, time_s, segments in rows if label == cca]
         sums = sums_by([slot[:2] for slot in slots], [segments for *_, segments in slots])
         return sum(sums.values()) / len(sums) * self.mss / self.bdp
+
+
+def _capacity_mbps(slots: pa.Table) -> float:
+    """Returns the mean capacity of all connections of a flow; each alone has what the others leave."""
+    capacities, goodputs = numbers(slots["capacity_mbps"]), numbers(slots["goodput_mbps"])
+    count = len({*rows_of(slots, "run", "t_s")})
+    others_mbps = float(np.nansum(goodputs)) * (1 / count - 1 / len(goodputs))
+    return float(np.nanmean(capacities)) + others_mbps
 
 
 class _Curve(NamedTuple):
