@@ -86,3 +86,39 @@ def test_frames_of_an_outage_are_late_and_no_pause(place: str, tmp_path: Path) -
     assert application["count"] == pytest.approx(len(delays_s), abs=3)
     assert application["late_share"] == pytest.approx((delays_s > 0.2).mean(), abs=0.01)
     assert application["max_s"] == pytest.approx(delays_s.max(), abs=0.1)
+
+
+@pytest.mark.parametrize("place", ["phone", "server"])
+@pytest.mark.parametrize(("seed", "cause"), [(1, "policer"), (7, "loss"), (3, "queue"), (4, "policer")])
+def test_key_frames_beside_a_stream_shift_none_of_its_frames(
+    seed: int, cause: str, place: str, tmp_path: Path
+) -> None:
+    """A key frame at a time of its own takes no interval of the stream, and the frames behind it do."""
+    draw = random.Random(f"key frames {seed}")
+    rate, interval_ms, key_size = draw.choice([3, 5]), draw.choice([20, 25, 33]), draw.choice([3, 4, 5])
+    size_kb = rate * interval_ms / 8
+    mean_mbps = rate + 8e-3 * key_size * size_kb
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.choice([45, 60])}ms",
+        "path.down.rate": f"{(1.6 if cause == 'queue' else 8) * mean_mbps:.2f}Mbit/s",
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": f"{size_kb:.1f}kB",
+            "interval": f"{interval_ms}ms",
+            "beside": [{"size": f"{key_size * size_kb:.0f}kB", "interval": "1s"}],
+        },
+    }
+    changes |= {
+        "policer": {"path.policer": {"rate": f"{1.25 * mean_mbps:.2f}Mbit/s", "burst": "80kB"}},
+        "loss": {"path.loss": 0.005},
+        "queue": {},
+    }[cause]
+    analyses, delays_s = _streamed(tmp_path, place, seed, "cubic", changes)
+    (application,) = applications_of(analyses, 0.1)
+    # A key frame that others wait behind may count as one of these.
+    assert application["count"] == pytest.approx(len(delays_s), abs=len(delays_s) * interval_ms / 1e3)
+    for name, percent in (("p50_s", 50), ("p95_s", 95)):
+        expected = float(np.percentile(delays_s, percent))
+        assert application[name] == pytest.approx(expected, rel=0.15), name
+    assert application["mean_s"] == pytest.approx(delays_s.mean(), rel=0.15)
+    assert application["late_share"] == pytest.approx((delays_s > 0.1).mean(), abs=0.02)

@@ -32,6 +32,16 @@ _MIN_AFTER_START, _KEY_FRAME_SHARE = 10, 0.003
 _MAX_DRIFT = 0.05
 #: Minimum part of an outage whose data follow, beside those of the time in which they do: outages.
 _MIN_CAUGHT_UP, _MAX_CATCH_UP = 0.5, 4
+#: Minimum part of an interval without data before a message that did not wait.
+_MIN_GAP = 0.25
+#: Maximum part of an interval from a message to a large one that is none of those at regular times.
+_MAX_BESIDE = 0.75
+#: Minimum time without data beside the receiver that may be an outage, intervals.
+_MIN_OUTAGE = 2
+#: Minimum number of frames after others that did not wait which show their interval.
+_MIN_SINGLE = 10
+#: Minimum excess of the first of frames that come as one, standard deviations of their sum.
+_LARGE_DEVIATIONS = 3.0
 #: Maximum part of an interval by which frames may be early.
 _MAX_EARLY = 0.1
 #: Maximum number of messages after one that show when it was due, and standard deviations of the sum of
@@ -167,17 +177,21 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     by_size = np.clip(np.rint(sizes / usual), 1, None).astype(int)
     starts_s = frames["start_s"].to_numpy(float)
     ends_s = frames["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).cummax().to_numpy(float)
-    interval_s, jitter_s = _interval(starts_s, messages.interval_ms / 1e3)
+    are_prompt = _are_prompt(own, groups.to_numpy(), is_at_receiver, messages.interval_ms / 1e3)
+    interval_s, jitter_s = _interval(starts_s, are_prompt & (by_size == 1), messages.interval_ms / 1e3)
     have_paused = np.append(False, starts_s[1:] > ends_s[:-1] + interval_s)
     if is_at_receiver:
-        have_paused &= ~_are_caught_up(starts_s, sizes / usual * interval_s)
+        are_caught_up = _are_caught_up(starts_s, sizes / usual * interval_s)
+        have_paused &= ~are_caught_up
+        is_outage = are_caught_up & (np.diff(starts_s, prepend=starts_s[0]) > _MIN_OUTAGE * interval_s)
+        are_prompt &= ~is_outage
         # Segments wait in queues before it.
         tails_s = np.zeros(len(starts_s))
     else:
         sent_s = own["last_s"].where(own["retransmissions"] == 0, own["start_s"])
         tails_s = sent_s.groupby(groups).last().to_numpy(float)
-    counts, due_s = _slots(starts_s, tails_s, have_paused, by_size, interval_s)
-    due_s = _due_before_others(due_s, counts, interval_s, jitter_s)
+    counts, due_s, places = _slots(starts_s, tails_s, have_paused, are_prompt, by_size, interval_s)
+    due_s = _due_before_others(due_s, counts, places, are_prompt, interval_s, jitter_s)
     # Since the client has begun, which its SYN shows.
     began_s = rtt_s / 2 if is_at_receiver else -rtt_s / 2
     in_usual = sizes / messages.size
@@ -198,12 +212,11 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     )
     before = np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
     repeated = frames.index.repeat(counts)
-    number = pd.Series(repeated).groupby(repeated).cumcount().to_numpy()
     units, count = frames.loc[repeated].reset_index(drop=True), np.repeat(counts, counts)
     # Frames that come as one end behind what was sent before the next one.
     spread = float(np.std(single) / np.mean(single)) if len(single) else 0.0
-    due_of_all_s = units["start_s"].to_numpy() + number * interval_s
     shift_s = rtt_s / 2 if is_at_receiver else 0.0
+    due_of_all_s = _due_of_all(due_s, counts, are_prompt, interval_s) - shift_s
     part_starts_s, part_begins = (
         own["start_s"].to_numpy(float),
         part_bytes - own["bytes"].to_numpy(float),
@@ -212,13 +225,18 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     share_ends, errors = np.repeat(before, counts) + np.repeat(sizes, counts), np.zeros(len(units))
     for index in np.flatnonzero(counts > 1):
         begin, stop = (int(counts[:number].sum()) for number in (index, index + 1))
+        large = sizes[index] - counts[index] * usual if are_prompt[index] else 0.0
+        # Frames come as one behind one that is larger than their sizes differ.
+        if large < max(_LARGE_DEVIATIONS * spread * np.sqrt(counts[index]), 1) * usual:
+            large = 0.0
+        rest = sizes[index] - large
         ends, errors[begin:stop] = frame_ends(
-            sizes[index],
+            rest,
             counts[index],
             spread * messages.size,
-            np.clip(sent[begin + 1 : stop] - before[index], 0, sizes[index]),
+            np.clip(sent[begin + 1 : stop] - before[index] - large, 0, rest),
         )
-        share_ends[begin:stop] = before[index] + ends
+        share_ends[begin:stop] = before[index] + large + ends
     parts = np.minimum(np.searchsorted(part_bytes, share_ends - 1), len(part_bytes) - 1)
     # Without losses, data of a part arrive as they are sent.
     rest = ((part_bytes[parts] - share_ends) / own["bytes"].to_numpy(float)[parts]).clip(0, 1)
@@ -234,15 +252,39 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     return units.assign(duration_s=(units["end_s"] - units["start_s"]).clip(lower=0))
 
 
-def _interval(starts_s: NDArray[np.float64], median_s: float) -> tuple[float, float]:
+def _are_prompt(
+    own: pd.DataFrame, groups: NDArray[Any], is_at_receiver: bool, period_s: float
+) -> NDArray[np.bool_]:
+    """Returns whether each message passed as it was written: behind a gap, and no loss.
+
+    What waits for a window or a queue follows data before it without one.
+    """
+    is_lost = (own["retransmissions"] > 0).to_numpy()
+    done_s = own["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).to_numpy(float)
+    repaired_s = np.maximum.accumulate(np.where(is_lost, done_s, -np.inf))
+    sent_s = np.maximum.accumulate(np.where(is_lost, own["start_s"], own["last_s"]))
+    starts_s = own["start_s"].to_numpy(float)
+    is_prompt = np.append(
+        True,
+        (starts_s[1:] - sent_s[:-1] > _MIN_GAP * period_s) & (starts_s[1:] > repaired_s[:-1]),
+    )
+    return is_prompt[np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))]
+
+
+def _interval(
+    starts_s: NDArray[np.float64], are_single: NDArray[np.bool_], median_s: float
+) -> tuple[float, float]:
     """Returns the mean time from one frame to the next, and its standard deviation, s.
 
     Args:
         starts_s: times of messages; some have several frames.
+        are_single: whether each is one frame that did not wait.
         median_s: median time from one to the next, s.
     """
     gaps_s = np.diff(starts_s)
-    single = gaps_s[np.abs(gaps_s - median_s) < median_s / 2]
+    is_near = np.abs(gaps_s - median_s) < median_s / 2
+    is_single = is_near & are_single[1:] & are_single[:-1]
+    single = gaps_s[is_single if is_single.sum() >= _MIN_SINGLE else is_near]
     if not len(single):
         return median_s, 0.0
     low, high = np.quantile(single, [0.1, 0.9])
@@ -250,38 +292,70 @@ def _interval(starts_s: NDArray[np.float64], median_s: float) -> tuple[float, fl
 
 
 def _due_before_others(
-    due_s: NDArray[np.float64], counts: NDArray[np.int64], period_s: float, jitter_s: float
+    due_s: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    places: NDArray[np.int64],
+    are_prompt: NDArray[np.bool_],
+    period_s: float,
+    jitter_s: float,
 ) -> NDArray[np.float64]:
     """Returns the times at which messages were due, no later than later ones show.
 
     Messages that wait for the window come late, as those before them do: later ones catch up. Their
     intervals add up as a random walk.
     """
-    due_s, index = due_s.copy(), np.cumsum(counts) - counts
+    due_s, earliest_s = due_s.copy(), np.maximum.accumulate(np.where(are_prompt, due_s, -np.inf))
     pauses = np.cumsum(np.diff(due_s, prepend=due_s[0]) > (np.append(0, counts[:-1]) + 0.5) * period_s)
     for lag in range(1, min(_MAX_LAG, len(due_s))):
-        steps = index[lag:] - index[:-lag]
+        steps = places[lag:] - places[:-lag]
         at_most_s = due_s[lag:] - steps * period_s + _WALK_DEVIATIONS * jitter_s * np.sqrt(steps)
-        is_one = pauses[lag:] == pauses[:-lag]
+        is_one = (pauses[lag:] == pauses[:-lag]) & ~are_prompt[:-lag]
         due_s[:-lag] = np.where(is_one, np.minimum(due_s[:-lag], at_most_s), due_s[:-lag])
-    return due_s
+    return np.maximum(due_s, earliest_s)
+
+
+def _due_of_all(
+    due_s: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    are_prompt: NDArray[np.bool_],
+    period_s: float,
+) -> NDArray[np.float64]:
+    """Returns the times at which the frames of messages were due, s.
+
+    Those behind the first one are due by the next message, if that did not wait.
+    """
+    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    firsts_s, next_s = due_s, np.append(due_s[1:], np.inf)
+    early_s = np.nan_to_num(next_s - counts * period_s - firsts_s, posinf=np.inf)
+    is_known = np.append(are_prompt[1:], False) & (np.abs(early_s) < period_s)
+    shift_s = np.repeat(np.where(is_known, early_s, 0.0), counts)
+    firsts_s = np.repeat(firsts_s, counts)
+    due_of_all_s: NDArray[np.float64] = firsts_s + np.maximum(
+        number * period_s + shift_s * (number > 0), 0.0
+    )
+    return due_of_all_s
 
 
 def _slots(
     starts_s: NDArray[np.float64],
     tails_s: NDArray[np.float64],
     have_paused: NDArray[np.bool_],
+    are_prompt: NDArray[np.bool_],
     by_size: NDArray[np.int64],
     period_s: float,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Returns for each message the number of its frames, and when it was due, s.
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Returns for each message the number of its frames, when it was due, s, and intervals before it.
 
     A message behind others that were not acknowledged yet is late; the application has paused before
     one with an empty path.
     """
     counts, due_s = np.ones(len(starts_s), int), starts_s.copy()
+    places, clock_s, anchor = np.zeros(len(starts_s), int), -np.inf, 0
     for number in range(1, len(starts_s)):
         last_s = due_s[number - 1]
+        if by_size[number - 1] > 1 and last_s - clock_s < _MAX_BESIDE * period_s:
+            # A large message beside those at regular times takes no interval.
+            last_s, places[number - 1] = clock_s, places[number - 1] - 1
         steps = max(int(np.rint((starts_s[number] - last_s) / period_s)), 0)
         has_paused = have_paused[number]
         # Behind the last segment, which is not full, no frame waits.
@@ -292,9 +366,21 @@ def _slots(
         counts[number - 1] = count
         # Messages of another size may come between those at regular times.
         step = steps if has_paused or steps < count else count
-        due_s[number] = min(last_s + step * (1 + _MAX_DRIFT) * period_s, starts_s[number])
+        if not are_prompt[number]:
+            due_s[number] = min(last_s + step * (1 + _MAX_DRIFT) * period_s, starts_s[number])
+        clock_s = last_s + (count - 1) * period_s
+        places[number] = places[number - 1] + count
+        if are_prompt[number]:
+            length = int(np.rint((starts_s[number] - due_s[anchor]) / period_s))
+            for large in anchor + np.flatnonzero(by_size[anchor:number] > 1):
+                # What no interval is left for is one large frame, not several.
+                excess = places[number] - places[anchor] - length
+                cut = min(max(excess, 0), places[large + 1] - places[large])
+                counts[large] = max(counts[large] - cut, 1)
+                places[large + 1 : number + 1] -= cut
+            anchor = number
     counts[-1] = by_size[-1]
-    return counts, due_s
+    return counts, due_s, places
 
 
 def _are_caught_up(starts_s: NDArray[np.float64], lengths_s: NDArray[np.float64]) -> NDArray[np.bool_]:
