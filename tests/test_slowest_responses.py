@@ -33,7 +33,9 @@ def test_the_slowest_responses_on_a_lossy_path_have_their_reasons_and_times(seed
     units = result.units
     responses = units[units["unit"] == "response"]
     durations_s = responses["duration_s"].sort_values(ascending=False).tolist()
-    found = re.findall(r"The slowest (\d) % \((\d+), from ([\d.]+ m?s) on\): (.*?)\.(?= |$)", text)
+    found = re.findall(
+        r"The slowest (\d) % \((\d+), from ([\d.]+ m?s) on; p\d+[^)]*\): (.*?)\.(?= |$)", text
+    )
     assert found
     for share, count, least, parts in found:
         number = int(count)

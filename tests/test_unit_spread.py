@@ -56,7 +56,7 @@ def test_a_table_says_that_its_maximum_is_the_mean_of_those_of_the_runs() -> Non
         result = ct.compare("steady-20-68", "cubic", runs, duration="10s", set=changes)
         (application,) = result.applications
         table = metrics_table(result, application)
-        assert ("; max: mean of the maxima of the runs" in table.title) == (runs > 1)
+        assert ("max: mean of those of the runs" in table.title) == (runs > 1)
         place = [column.name for column in table.columns].index("response_max_s")
         maxima = [max(of_run) for of_run in _durations(result)]
         assert float(table.rows[0][place].split(" ")[0]) == pytest.approx(

@@ -83,11 +83,11 @@ def print_comparison(
 
     console = Terminal()
     if comparison.applications:
-        from celltcp.comparison.application_tables import largest_texts, metrics_table
+        from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
 
         for application in comparison.applications:
             console.print_table(metrics_table(comparison, application))
-            for text in largest_texts(comparison, application):
+            for text in texts_of_all_runs(comparison, application):
                 console.print(text)
     console.print_table(means_table(comparison, name, by))
     for warning in comparison.warnings:

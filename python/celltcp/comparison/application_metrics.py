@@ -111,6 +111,12 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
     return metrics
 
 
+def unit_times(results: Results, flow: str, kind: str) -> dict[int, list[float]]:
+    """Returns the durations of the units of work of a flow by run; of unfinished ones their age."""
+    by_kind = _event_values(results, flows_by_connection(results)).get(flow, {})
+    return _with_ages(by_kind.get(kind, {}), by_kind.get(AGES.get(kind, ""), {}))
+
+
 def _with_ages(
     times: Mapping[int, list[float]], ages: Mapping[int, list[float]]
 ) -> dict[int, list[float]]:

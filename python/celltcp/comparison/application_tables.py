@@ -12,6 +12,7 @@ from celltcp.comparison.applications import has_too_few, is_lower_bound, shown_m
 from celltcp.comparison.costs import MIN_RESENT
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS, COMPLETED_SHARE, estimate_of, words_of
+from celltcp.comparison.pooled_percentiles import few_above, pooled_texts
 from celltcp.comparison.retransmitted import resent_texts, retransmitted_share
 from celltcp.comparison.short_times import ShownColumn, shown_columns, with_percentiles_of_runs
 from celltcp.comparison.tables import CCA_COLUMN
@@ -77,9 +78,9 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
     )
 
 
-def largest_texts(comparison: Comparison, application: Application) -> tuple[str, ...]:
-    """Returns sentences with the largest values of all runs under each CCA, whose table has means."""
-    names, texts = labels(comparison.ccas), []
+def texts_of_all_runs(comparison: Comparison, application: Application) -> tuple[str, ...]:
+    """Returns sentences with percentiles and maxima of all runs under each CCA: tables have means."""
+    names, texts = labels(comparison.ccas), pooled_texts(comparison, application)
     for metric in shown_metrics([application]):
         values = application.values(metric)
         if APP_METRICS[metric].percentile != _MAXIMUM or all(len(each) < 2 for each in values.values()):
@@ -279,12 +280,15 @@ def _title(flow: str, runs: str, applications: Iterable[Application], workload_t
     shown = [
         (application, name) for application in applications for name in shown_metrics([application])
     ]
-    if any(
-        APP_METRICS[name].percentile == _MAXIMUM
-        and any(len(values) > 1 for values in each.values(name).values())
+    of_several = {
+        name
         for each, name in shown
-    ):
-        title += "; max: mean of the maxima of the runs"
+        if any(len(values) > 1 for values in each.values(name).values())
+        and (APP_METRICS[name].percentile == _MAXIMUM or name in few_above(each))
+    }
+    if of_several:
+        names = [APP_METRICS[name].name.split()[-1] for name in APP_METRICS if name in of_several]
+        title += f"; {', '.join(dict.fromkeys(names))}: mean of those of the runs"
     has_bounds = any(each.bounds(name) for each, name in shown)
     return f"{title}; {AT_LEAST}at least, as some were not complete at the end" if has_bounds else title
 

@@ -9,6 +9,7 @@ from celltcp.campaign.provenance import origin_json
 from celltcp.comparison.applications import metric_estimates, without_few
 from celltcp.comparison.loss_laws import law_json
 from celltcp.comparison.metrics import METRICS, SHARE, estimate_of
+from celltcp.comparison.pooled_percentiles import pooled_percentiles
 from celltcp.comparison.retransmitted import resent_megabytes, retransmitted_share
 from celltcp.results.captured_limits import is_other_path
 from celltcp.results.rows import interval_json, json_value
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
         DifferenceRow,
         FrameKindRow,
         OptionalOutcome,
+        PooledPercentile,
         SelectionRow,
     )
     from celltcp.results.json_fields import MetricInterval
+    from celltcp.results.statistics import Estimate
 
 
 def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonOutcome:
@@ -228,7 +231,19 @@ def _application(
     ]
     if rows:
         result["frame_kinds"] = rows
+    if pooled := [
+        _pooled(metric, cca, each)
+        for metric, of_ccas in pooled_percentiles(comparison, application).items()
+        for cca, each in of_ccas.items()
+    ]:
+        result["pooled"] = pooled
     return result
+
+
+def _pooled(metric: str, cca: str, percentile: Estimate) -> PooledPercentile:
+    low, high = percentile.ends or (None, None)
+    value = json_value(percentile.mean)
+    return {"metric": metric, "cca": cca, "value": value, "low": low, "high": high}
 
 
 def _intervals(metrics: Mapping[str, Sequence[float]]) -> dict[str, MetricInterval]:

@@ -202,6 +202,16 @@ class ResentData(TypedDict):
     megabytes: Annotated[Number, "Payload, MB a run."]
 
 
+class PooledPercentile(TypedDict):
+    """Percentile of the units of work of all runs together."""
+
+    metric: Annotated[str, "Metric, of which `figures` has the mean over the runs."]
+    cca: Cca
+    value: Annotated[Number, "Percentile over all units, or a lower bound as in `figures`, s."]
+    low: Annotated[Number, "Lower end of the 95 % interval, by bootstrap over 5 runs or more."]
+    high: Annotated[Number, "Upper end of the interval."]
+
+
 class ApplicationOutcome(BestOutcome):
     """Application of a flow: its metrics, and the best congestion control by one of them."""
 
@@ -209,6 +219,12 @@ class ApplicationOutcome(BestOutcome):
     metric: Annotated[str, "Metric by which congestion controls rank."]
     resent: Annotated[dict[str, ResentData], "Data that the flow sent again, by congestion control."]
     figures: list[ApplicationRow]
+    pooled: NotRequired[
+        Annotated[
+            list[PooledPercentile],
+            "Percentiles over all runs; only where runs have fewer than ten values above theirs.",
+        ]
+    ]
     frame_kinds: NotRequired[
         Annotated[
             list[FrameKindRow], "The figures of each of several kinds of frames on the connection."

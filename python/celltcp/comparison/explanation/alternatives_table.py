@@ -19,6 +19,7 @@ from celltcp.comparison.metrics import (
     MEAN_RTT,
     words_of,
 )
+from celltcp.comparison.pooled_percentiles import few_above
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
@@ -107,6 +108,10 @@ class AlternativesTable:
             Column("change", folds=True),
         )
         title = f"Alternatives for {need.name}, by place; in {runs}, against {{}} alone"
+        application = application_of(need.comparison, need.flows[0]) if need.flows else None
+        few = [] if application is None else few_above(application)
+        if self.run_count > 1 and any(metric in few for _, metric in columns):
+            title += "; percentiles: mean of those of the runs"
         return Table(
             (*heads, *(Column(each, is_number=True) for each in headings)),
             rows,
@@ -203,7 +208,7 @@ class AlternativesTable:
             if all(self._values(each, flow, metric) for each in self.shown)
             and not any(self._has_too_few(each, flow, metric) for each in self.shown)
         }
-        least = changes.pop(ranking) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
+        least = changes.pop(ranking, 0.0) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
         changes.pop(ranking, None)
         changing = [
             each for each, change in changes.items() if each in _TAILS or change >= least + MIN_HELP_LOG

@@ -138,22 +138,24 @@ def _slowest_text(units: pd.DataFrame, slow: pd.DataFrame, reasons: Mapping[Hash
     if not (units["unit"] == "response").all():
         return ""
     ordered = slow["duration_s"].sort_values(ascending=False)
+    times_s, of_all = units["duration_s"].tolist(), " of all runs" * (units["run"].nunique() > 1)
     texts = []
     for share in _SLOWEST_SHARES:
         count = math.floor(share * len(units))
         if not _MIN_SLOWEST <= count <= len(slow):
             continue
-        slowest = ordered.iloc[:count]
-        times_s = collections.defaultdict(list)
+        slowest, percentile = ordered.iloc[:count], 100.0 * (1.0 - share)
+        by_reason = collections.defaultdict(list)
         for index, duration_s in slowest.items():
-            times_s[reasons.get(index, "had other reasons")].append(duration_s)
+            by_reason[reasons.get(index, "had other reasons")].append(duration_s)
         parts = [
             f"{number_text(len(each))} {reason} ({_range_text(each)})"
-            for reason, each in sorted(times_s.items(), key=lambda item: -len(item[1]))
+            for reason, each in sorted(by_reason.items(), key=lambda item: -len(item[1]))
         ]
         texts.append(
             f" The slowest {100 * share:.0f} % ({number_text(count)}, from "
-            f"{time_text(float(slowest.iloc[-1]))} on): {', '.join(parts)}."
+            f"{time_text(float(slowest.iloc[-1]))} on; p{percentile:.0f}{of_all} "
+            f"{_range_text([nearest_rank(times_s, percentile)])}): {', '.join(parts)}."
         )
     return "".join(texts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from celltcp.comparison.application_tables import largest_texts, metrics_table
+from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.best_tried import Conclusion
 from celltcp.comparison.explanation.explanation import ExplainedComparison
@@ -107,7 +107,7 @@ def _tables(explained: ExplainedComparison, source: Sequence[str]) -> list[Secti
             Section(
                 f"What the application of {application.flow} got",
                 metrics_table(comparison, application),
-                text=largest_texts(comparison, application),
+                text=texts_of_all_runs(comparison, application),
             )
             for application in comparison.applications
         ),
