@@ -103,6 +103,31 @@ def test_an_upload_beside_a_download_fills_the_uplink(tmp_path: Path) -> None:
     assert simulated == pytest.approx(captured, rel=0.2)
 
 
+@pytest.mark.parametrize("at", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(2))
+def test_acks_wait_in_the_queue_of_the_upload_and_data_in_that_of_the_download(
+    tmp_path: Path, seed: int, at: str
+) -> None:
+    """Their sum is the RTT of both; in the wrong queue, it lets a download keep its rate."""
+    draw = random.Random(f"both directions {seed}")
+    up, packets = draw.choice([(2, 200), (5, 300), (3, 150)])
+    path = (
+        f'rtt = "{draw.choice([50, 80])}ms"\ndown.rate = "10Mbit/s"\nup.rate = "{up}Mbit/s"\n'
+        f'buffer = "1bdp"\nuplink_buffer = "{packets}packets"'
+    )
+    start = f'start = "{draw.choice([0, 2])}s"'
+    upload = f'[[flows]]\nfrom = "phone"\nto = "server"\nopens = "from"\n{start}\n'
+    scenario = _scenario(tmp_path, path, f"[[flows]]\n{upload}", number=0, at=at)
+    written = scenario["path"]
+    assert float(written["up"]["rate"].removesuffix("Mbit/s")) == pytest.approx(up, rel=0.05)
+    uplink_buffer = int(written["uplink_buffer"].removesuffix("B"))
+    assert 0.6 * 1500 * packets < uplink_buffer < 1.1 * 1500 * packets
+    captured, simulated = scenario["goodputs"]["connection-1"]
+    assert simulated == pytest.approx(captured, rel=0.1)
+    captured, simulated = scenario["goodputs"]["connection-0"]
+    assert simulated == pytest.approx(captured, rel=0.5)
+
+
 def test_a_constant_rate_has_no_steps_of_whole_packets(tmp_path: Path) -> None:
     """83.3 packets of 1500 bytes pass in 100 ms at 10 Mbit/s."""
     _scenario(tmp_path, 'rtt = "60ms"\ndown.rate = "10Mbit/s"', "[[flows]]\n[[flows]]\n", number=0)

@@ -301,7 +301,7 @@ def estimate_path(
         # The queue of an answer is gone within the interval.
         is_measured[:], capacity_mbps[:] = False, float(np.percentile(capacity_mbps, 90))
     # Gaps show the rate of a link that is not full. The queue of a message is gone before the next one.
-    link = link_rate(row) if other is None else None
+    link = link_rate(row) if other is None or row["place"] == "receiver" else None
     is_measured &= link is None or messages is None or bool(sharing)
     link = None if is_measured.any() else link
     if link is not None:
@@ -333,7 +333,7 @@ def estimate_path(
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
     else:
-        buffer_bytes = 125 * float(capacity_mbps.mean()) * queue_shares_ms(row)[0]
+        buffer_bytes = 125 * float(capacity_mbps.mean()) * queue_shares_ms(row, other)[0]
     if policed and link is None:
         # The link behind a policer carries the burst, too.
         peak_mbps = max(float(row["goodput_peak_mbps"]), 8e-6 * policed.rate)

@@ -92,17 +92,20 @@ def lowest_rtt_ms(row: Mapping[Hashable, Any]) -> float:
     return float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
 
 
-def queue_shares_ms(row: Mapping[Hashable, Any]) -> tuple[float, float]:
+def queue_shares_ms(row: Mapping[Hashable, Any], other: Mapping[Hashable, Any]) -> tuple[float, float]:
     """Returns the waits in the long queue of a transfer, and in that of its ACKs, ms.
 
-    Timestamps show the part of each in the median.
+    Of the transfers in both directions, one has its receiver at the capture: timestamps show how late
+    its data come there. The longest wait is about twice the median, as a queue fills and empties.
     """
-    down, up = (max(float(row[f"late_{side}_p50_ms"]), 1.0) for side in ("down", "up"))
-    data, acks = (down, up) if row["direction"] == "down" else (up, down)
     waited_ms = max(longest_rtt_ms(row) - lowest_rtt_ms(row), 0.0)
-    shares = (waited_ms * part / (data + acks) for part in (data, acks))
-    own_ms, acks_ms = (0.0 if math.isnan(share) else share for share in shares)
-    return own_ms, acks_ms
+    near = row if row["place"] == "receiver" else other
+    longest_ms = 2 * float(near[f"late_{near['direction']}_p50_ms"])
+    if math.isnan(longest_ms) or near["place"] != "receiver":
+        longest_ms = waited_ms / 2
+    near_ms = min(longest_ms, waited_ms)
+    far_ms = waited_ms - near_ms
+    return (near_ms, far_ms) if near is row else (far_ms, near_ms)
 
 
 def flows_beside(
@@ -141,9 +144,11 @@ def reverse_link(
 ) -> str:
     """Returns rate and buffer of the direction of the ACKs as TOML: what a transfer there shows."""
     carried = connection_rows(analyses.intervals, other, int(other["direction"] == "up"))["acked_bytes"]
-    mbps = HEADERS_RATIO * 8e-6 * float(np.percentile(carried, 90)) / INTERVAL_S
+    # ACKs that waited come at once.
+    means = carried.rolling(round(1 / INTERVAL_S), min_periods=1).mean()
+    mbps = HEADERS_RATIO * 8e-6 * float(means.quantile(0.9)) / INTERVAL_S
     link, buffer = ("up", "uplink_buffer") if row["direction"] == "down" else ("down", "buffer")
-    size = round(max(125 * mbps * max(queue_shares_ms(row)[1], lowest_rtt_ms(row)), 3_000))
+    size = round(max(125 * mbps * max(queue_shares_ms(row, other)[1], lowest_rtt_ms(row)), 3_000))
     return (
         f'{buffer} = "{size}B" # at least: ACKs waited\n'
         f'{link}.rate = "{mbps:.3f}Mbit/s" # at least: by connection {other["connection"]}\n'
