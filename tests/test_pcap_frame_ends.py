@@ -110,7 +110,7 @@ def test_key_frames_beside_a_stream_shift_none_of_its_frames(
     }
     changes |= {
         "policer": {"path.policer": {"rate": f"{1.25 * mean_mbps:.2f}Mbit/s", "burst": "80kB"}},
-        "loss": {"path.loss": 0.005},
+        "loss": {"path.loss": 0.001},
         "queue": {},
     }[cause]
     analyses, delays_s = _streamed(tmp_path, place, seed, "cubic", changes)
