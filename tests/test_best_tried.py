@@ -158,7 +158,7 @@ def test_the_conclusion_names_what_other_applications_lose() -> None:
     changes: Changes = {
         "path.rtt": "4ms", "path.down": "10Mbit/s", "path.buffer": "100packets", "flows": flows,
     }  # fmt: skip
-    best = _best(changes, ["reno", "bbr"], "40s")
+    best = _best(changes, ["bbr", "reno"], "40s")
     assert best is not None
     assert re.search(r" at the cost of .*web completion mean 0\.\d+ to 0\.\d+ s \(\+", best.text)
 

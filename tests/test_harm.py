@@ -14,7 +14,9 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.harm import failing_under
-from celltcp.comparison.report.front_page import answer_of
+from celltcp.comparison.report.front_page import answer_of, settings_section
+from celltcp.comparison.verdict_tables import stake_texts
+from celltcp.comparison.yielding import yielding_text
 from celltcp.results.statistics import estimate
 
 
@@ -90,3 +92,101 @@ def test_the_cca_of_a_call_is_not_set_for_a_few_per_cent_of_a_backup(seed: int) 
     assert needs[("call",)] == "cubic" != needs[("backup",)]
     # Whether Reno's median delay is longer, few runs may leave open.
     assert {*ccas_to_set(result)} <= {"cubic"}
+
+
+def _calls_beside_backups(seed: int, backups: list[str]) -> Comparison:
+    """A call over an uplink whose buffer holds a second, beside backups of which the first differs."""
+    draw = random.Random(f"backups {seed}")
+    up = {"from": "phone", "to": "server"}
+    call = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+    others = [{"name": name, "cca": "cubic", **up} for name in backups[1:]]
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(25, 45)}ms",
+        "path.up": f"{draw.randint(10, 14)}Mbit/s",
+        "path.uplink_buffer": "1.5MB",
+        "flows": [
+            {"name": backups[0], **up},
+            *others,
+            {"name": "call", "cca": "cubic", "workload": call, **up},
+        ],
+    }
+    return ct.compare("steady-20-68", ["cubic", "vegas"], 3, duration="30s", set=changes)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_vegas_is_not_set_for_a_cubic_flow_that_starves_it_while_the_call_stays_late(seed: int) -> None:
+    result = _calls_beside_backups(seed, ["backup", "other"])
+    assert min(_late_of_call(result, cca) for cca in ("cubic", "vegas")) > MAX_LATE_SHARE
+    own, usual = (
+        estimate(result.values_of(result.tested, cca, "goodput_mbps")).mean
+        for cca in ("vegas", "cubic")
+    )
+    assert own < usual / 4
+    assert "vegas" not in ccas_to_set(result)
+    refusal = "vegas is not to be set for it, as that is at the cost of backup goodput"
+    assert any(refusal in text for text in stake_texts(result))
+    assert any(refusal in text for text in ExplainedComparison(result).rankings)
+    assert "set vegas" not in answer_of(result)
+    section = settings_section(result)
+    assert section is None or not any("tcp_congestion_control=vegas" in str(b) for b in section.blocks)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_vegas_is_set_for_a_call_beside_one_backup_while_no_cubic_shares_the_queue(seed: int) -> None:
+    result = _calls_beside_backups(seed, ["backup"])
+    assert _late_of_call(result, "vegas") < MAX_LATE_SHARE < _late_of_call(result, "cubic")
+    ((text,),) = ([each["need"]] for each in ExplainedComparison(result).settings)
+    assert text.endswith(", while no flow of a loss-based CCA shares the queue")
+    assert yielding_text(result).startswith("vegas reduces its window when packets wait")
+
+
+def _late_of_call(result: Comparison, cca: str) -> float:
+    (call,) = (each for each in result.applications if each.flow == "call")
+    return estimate(call.metrics[cca]["late_share"]).mean
+
+
+def test_of_ccas_tied_for_a_call_every_output_sets_the_same() -> None:
+    """BBR and Vegas leave no frame late; Vegas has more goodput, as BBR's ProbeRTT costs 2 %."""
+    up = {"from": "phone", "to": "server"}
+    call = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": "35ms",
+        "path.up": "12Mbit/s",
+        "path.uplink_buffer": "1.5MB",
+        "flows": [{"name": "backup", **up}, {"name": "call", "cca": "cubic", "workload": call, **up}],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr", "vegas"], 3, duration="30s", set=changes)
+    (line,) = (each for each in stake_texts(result) if each.startswith("best for call"))
+    assert "bbr (tied with it: vegas)" in line
+    assert "; set vegas: of these it has the highest goodput of backup" in line
+    assert [each["cca"] for each in ExplainedComparison(result).settings] == ["vegas on backup"]
+    assert "set vegas on backup" in answer_of(result)
+
+
+def test_a_change_costs_what_others_have_less_than_in_the_scenario_as_it_is() -> None:
+    """FQ-CoDel gives both backups half: the other one had more only beside a starved BBR."""
+    up = {"from": "phone", "to": "server"}
+    call = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": "35ms",
+        "path.up": "12Mbit/s",
+        "path.uplink_buffer": "1.5MB",
+        "flows": [
+            {"name": "backup", **up},
+            {"name": "other", "cca": "cubic", **up},
+            {"name": "call", "cca": "cubic", "workload": call, **up},
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 3, duration="40s", set=changes)
+    other = next(each for each in result.stakes if each.flow == "other")
+    assert estimate(other.values["bbr"]).mean > 1.5 * estimate(other.values["cubic"]).mean
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    explained.try_together(TrialBudget())
+    best = explained.conclusion.best
+    assert best is not None
+    assert "fq-codel" in best.remedy.options
+    assert best.remedy.after is not None
+    after = best.remedy.after.best_by("goodput_mbps:other").values[best.cca]
+    assert estimate(after).mean > 0.95 * estimate(other.values["cubic"]).mean
+    assert "other goodput" not in best.text

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.equal_flows import joined_stakes
-from celltcp.comparison.harm import costs_more, harm_text, harms_of
+from celltcp.comparison.harm import harm_text, harms_of, others_lose_more
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.results.statistics import Cost, Verdict, estimate, is_tie, paired_gap
@@ -312,7 +312,7 @@ def ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, lis
 
     They are those for the needs of all flows with a ranking metric, or else for the first need; or for
     metrics that were asked for, as in `choices_of`. None is for a need that gains less by it than
-    others lose.
+    others lose, against the one set first, or else that of the scenario.
     """
     needs_of: dict[str, list[tuple[str, str]]] = {}
     choices = choices_of(comparison, by)
@@ -331,9 +331,7 @@ def ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, lis
         # A CCA that is set already is preferred to another one that is as good.
         candidates = (verdict.leader, *verdict.tied)
         chosen = next((each for each in needs_of if each in candidates), cca)
-        first = next(iter(needs_of), str(choices[0].verdict.leader))
-        is_other = chosen != first and bool(choice.flows)
-        if is_other and costs_more(comparison.stakes, chosen, first, choice.flows):
+        if is_refused(comparison, choice, chosen, next(iter(needs_of), None)):
             continue
         tied = as_good(verdict, chosen)
         names = ", ".join(labels(comparison.ccas)[each] for each in tied)
@@ -349,6 +347,37 @@ def ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, lis
         note = "; ".join(filter(None, (note, harm_text(harms))))
         needs_of.setdefault(chosen, []).append((need, note))
     return {cca: _with_notes(needs) for cca, needs in needs_of.items()}
+
+
+def is_refused(comparison: Comparison, choice: Choice, cca: str, instead_of: str | None = None) -> bool:
+    """Returns whether a CCA is not set for the need of a flow, as other flows lose more by it.
+
+    `instead_of` is the CCA that is set for another need; by default that of the scenario.
+    """
+    first = comparison.usual_cca if instead_of is None else instead_of
+    is_other = bool(choice.flows) and cca != first and first in comparison.ranked_ccas
+    return is_other and others_lose_more(comparison, cca, first, choice.flows)
+
+
+def cca_for_need(comparison: Comparison, choice: Choice) -> str | None:
+    """Returns the CCA to set for a need, or that of the scenario where others lose more; or None."""
+    cca = cca_to_set(comparison, choice)
+    is_kept = cca is not None and is_refused(comparison, choice, cca)
+    return comparison.usual_cca if is_kept else cca
+
+
+def setting_text(comparison: Comparison, choice: Choice) -> str:
+    """Returns which CCA is set for a need in place of the leader, or why none is; or empty."""
+    cca, names = cca_to_set(comparison, choice), labels(comparison.ccas)
+    if cca is None:
+        return ""
+    if is_refused(comparison, choice, cca):
+        harm = harm_text(harms_of(comparison, cca, choice.flows)) or "at a loss of others"
+        return f"{names[cca]} is not to be set for it, as that is {harm}"
+    if cca not in choice.verdict.tied or instead_text(choice.verdict, cca):
+        return ""
+    reason = tie_break(comparison, choice).reason
+    return f"set {names[cca]}{f': {reason}' if reason else ''}"
 
 
 def _with_notes(needs: Sequence[tuple[str, str]]) -> list[str]:

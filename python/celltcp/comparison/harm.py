@@ -49,12 +49,28 @@ def failing_under(comparison: Comparison, cca: str) -> frozenset[str]:
     )
 
 
-def costs_more(stakes: Iterable[Stake], cca: str, instead_of: str, flows: Collection[str]) -> bool:
-    """Returns whether other flows lose more than `flows` gain by a CCA, as logarithms of ratios."""
+def others_lose_more(comparison: Comparison, cca: str, instead_of: str, flows: Collection[str]) -> bool:
+    """Returns whether other flows lose more by a CCA than `flows`, which may fail still, gain."""
+    failing = failing_under(comparison, cca) & failing_under(comparison, instead_of)
+    return costs_more(comparison.stakes, cca, instead_of, flows, failing)
+
+
+def costs_more(
+    stakes: Iterable[Stake],
+    cca: str,
+    instead_of: str,
+    flows: Collection[str],
+    failing: Collection[str] = (),
+) -> bool:
+    """Returns whether other flows lose more than `flows` gain by a CCA, as logarithms of ratios.
+
+    Applications that are `failing` with both CCAs gain nothing.
+    """
     gain = loss = 0.0
     for stake in stakes:
         if stake.flow in flows:
-            gain = max(gain, _log_ratio(stake, cca, instead_of))
+            if stake.flow not in failing:
+                gain = max(gain, _log_ratio(stake, cca, instead_of))
         elif stake.is_gain(instead_of, cca):
             loss += _log_ratio(stake, cca, instead_of)
     return loss > gain

@@ -97,11 +97,13 @@ def rank_word(name: str, verdict: Verdict) -> str:
 
 def stake_texts(comparison: Comparison) -> list[str]:
     """Returns a line for each flow of a workload, or for equal flows: metric, and the best CCA."""
+    from celltcp.comparison.choices import choices_of, setting_text
     from celltcp.comparison.equal_flows import joined_stakes
     from celltcp.comparison.reversals import ApplicationStatistics, best_reversal_text
 
     names = labels(comparison.ccas)
     known = ApplicationStatistics(comparison.applications)
+    settings = {choice.flows: setting_text(comparison, choice) for choice in choices_of(comparison)}
     # Mixes of several flows are not ranked.
     return [
         "; ".join(
@@ -110,10 +112,11 @@ def stake_texts(comparison: Comparison) -> list[str]:
                 (
                     f"best for {stake.need}: {verdict_text(stake.verdict, names)}",
                     best_reversal_text(known, stake, names) if comparison.decides else "",
+                    settings.get(flows, ""),
                 ),
             )
         )
-        for stake, _ in joined_stakes(comparison)
+        for stake, flows in joined_stakes(comparison)
         if stake.verdict.leader is not None or not comparison.several_flows
     ]
 

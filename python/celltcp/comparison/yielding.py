@@ -8,10 +8,14 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.choices import choices_of
+from celltcp.results.tested import THIN_WORKLOADS
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
 from celltcp.scenarios.ccas import family_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from celltcp.comparison.comparison import Comparison
 
 #: Fields of a flow that a command for two flows repeats.
@@ -24,15 +28,15 @@ def yielding_text(comparison: Comparison) -> str:
     They reduce their windows when packets wait. A scenario with a single bulk flow does not show the
     cost of that.
     """
-    flows = tomllib.loads(comparison.results.about["scenario"]).get("flows", ())
-    if len(flows) != 1 or flows[0].get("workload", {}).get("kind", "bulk") != "bulk":
+    flow = _lone_bulk_flow(comparison)
+    if flow is None:
         return ""
     best = [str(choice.verdict.best) for choice in choices_of(comparison) if choice.verdict.best]
-    yielding = [each for each in dict.fromkeys(best) if family_of(parse_flow_cca(each).name) == "delay"]
+    yielding = [each for each in dict.fromkeys(best) if _yields(each)]
     if not yielding:
         return ""
     names = labels(comparison.ccas)
-    ends = "".join(f",{end}={json.dumps(flows[0][end])}" for end in _ENDS if end in flows[0])
+    ends = "".join(f",{end}={json.dumps(flow[end])}" for end in _ENDS if end in flow)
     pair = ",".join(f'{{name="{name}"{ends}}}' for name in ("ours", "other"))
     mix = f"{parse_flow_cca(yielding[0]).text}+cubic"
     reduces = "reduces its window" if len(yielding) == 1 else "reduce their windows"
@@ -40,3 +44,23 @@ def yielding_text(comparison: Comparison) -> str:
         f"{' and '.join(names[each] for each in yielding)} {reduces} when packets wait, and "
         f"may get little beside others: --cca {mix} --set {shlex.quote(f'flows=[{pair}]')} shows it"
     )
+
+
+def room_text(comparison: Comparison, cca: str) -> str:
+    """Returns the condition of a CCA that makes room for others beside applications; or empty."""
+    is_alone = not comparison.is_competing or _lone_bulk_flow(comparison) is None
+    if is_alone or not comparison.applications or not _yields(cca):
+        return ""
+    return ", while no flow of a loss-based CCA shares the queue"
+
+
+def _yields(cca: str) -> bool:
+    return family_of(parse_flow_cca(cca).name) == "delay"
+
+
+def _lone_bulk_flow(comparison: Comparison) -> Mapping[str, Any] | None:
+    """Returns the section of the flow under test if it alone fills queues; None otherwise."""
+    flows = tomllib.loads(comparison.results.about["scenario"]).get("flows", ())
+    kinds = [flow.get("workload", {}).get("kind", "bulk") for flow in flows]
+    is_lone = bool(flows) and kinds[0] == "bulk" and {*THIN_WORKLOADS}.issuperset(kinds[1:])
+    return flows[0] if is_lone and flows[0].get("count", 1) == 1 else None

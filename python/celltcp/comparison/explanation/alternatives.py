@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import MAX_LATE_SHARE
-from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_to_set, choices_by, choices_of
+from celltcp.comparison.choices import NEED_TEXTS, Choice, cca_for_need, choices_by, choices_of
 from celltcp.comparison.explanation.metric_changes import (
     RETRANSMISSIONS,
     MetricChange,
@@ -310,7 +310,7 @@ def first_need(comparison: Comparison) -> Need | None:
         choice = _single_choice(comparison)
     if choice is not None:
         is_single = len(comparison.ccas) == 1
-        chosen = comparison.ccas[0] if is_single else cca_to_set(comparison, choice)
+        chosen = comparison.ccas[0] if is_single else cca_for_need(comparison, choice)
         return Need(comparison, choice, chosen)
     for stake in mix_stakes(comparison):
         if stake.verdict.leader is not None:
@@ -324,7 +324,7 @@ def needs_of(comparison: Comparison, by: Sequence[str] = ()) -> list[Need]:
     asked = [Need(comparison, each, each.verdict.best) for each in choices_by(comparison, by)]
     first = first_need(comparison)
     further = [
-        Need(comparison, choice, cca_to_set(comparison, choice))
+        Need(comparison, choice, cca_for_need(comparison, choice))
         for choice in choices_of(comparison)[1:]
         if choice.flows
     ]

@@ -8,16 +8,20 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.choices import (
+    cca_to_set,
     ccas_to_set,
     choices_by,
     choices_of,
+    is_refused,
     linux_ccas_to_set,
     on_flow,
+    setting_text,
 )
 from celltcp.comparison.harm import harm_text, harms_of
 from celltcp.comparison.metrics import COMPLETED_SHARE, GOODPUT, mean_texts, sign_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.comparison.short_runs import LONGER_THAN_RUN, short_runs
+from celltcp.comparison.yielding import room_text
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -57,7 +61,10 @@ def settings_of(comparison: Comparison, by: Sequence[str] = ()) -> list[SettingR
     return [
         {
             "cca": f"{names[cca]}{on_text}{f' instead of {names[first]}' if cca != first else ''}",
-            "need": f"{' and '.join(needs)}{f' ({LONGER_THAN_RUN})' if cca in short else ''}",
+            "need": (
+                f"{' and '.join(needs)}{f' ({LONGER_THAN_RUN})' if cca in short else ''}"
+                f"{room_text(comparison, cca)}"
+            ),
             "lines": linux_commands(cca, scenario),
         }
         for chosen in ([asked] if asked else [ccas_to_set(comparison), linux_ccas_to_set(comparison)])
@@ -115,7 +122,10 @@ def _ranking_text(comparison: Comparison, choice: Choice) -> str:
         bounds = ()
     ranked = sorted(ranked, key=order, reverse=True)
     times = _times_text(comparison, choice) if choice.metric == COMPLETED_SHARE else ""
-    return f"For {choice.need}: {cca_texts(ranked, names, columns, bounds)}.{times}"
+    cca = cca_to_set(comparison, choice)
+    is_not_set = cca is not None and is_refused(comparison, choice, cca)
+    note = f"; {setting_text(comparison, choice)}" if is_not_set else ""
+    return f"For {choice.need}: {cca_texts(ranked, names, columns, bounds)}{note}.{times}"
 
 
 def _times_text(comparison: Comparison, choice: Choice) -> str:

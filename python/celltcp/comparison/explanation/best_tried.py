@@ -308,13 +308,11 @@ def _text(
         # The effect of the changes is that under one congestion control.
         own = best._replace(comparison=alone)
         with_it += f", {names[best.cca]} {_metric_texts(need, [own], run_count)[0]} without it"
-    losses = need.losses(best.comparison, best.cca, need.best_cca)
-    losses_text = best._replace(losses=losses).losses_text
     # Whoever sets a congestion control alone is named with its lines.
     place = f" ({', '.join(best.places)})" if best.changes else ""
-    by = f"{names[best.cca]}{alike_text}{best.changes_text}{place}{losses_text}"
+    by = f"{names[best.cca]}{alike_text}{best.changes_text}{place}{best.losses_text}"
     has_better = any(each.gain - first.gain >= need.min_gain for each in alternatives)
-    price = ", for its price," if losses or has_better else ""
+    price = ", for its price," if best.losses or has_better else ""
     all_runs = int(need.comparison.results.about["runs"])
     count = f" (in the first {run_count} of {all_runs} runs)" if run_count < all_runs else ""
     return (

@@ -14,14 +14,15 @@ from celltcp.comparison.choices import (
     ccas_to_set,
     choices_of,
     instead_text,
+    is_refused,
     linux_ccas_to_set,
     on_flow,
+    setting_text,
     tie_break,
     will_any_do,
 )
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.best_tried import BestTried
-from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import GOODPUT, metric_gap, words_of
 from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
@@ -66,7 +67,18 @@ def answer_of(comparison: Comparison, window_limit_text: str = "", by: Sequence[
     if not choices:
         return ""
     names = labels(comparison.ccas)
-    decided = [choice for choice in choices if choice.verdict.best is not None]
+    refused = [
+        choice
+        for choice in choices
+        for cca in [cca_to_set(comparison, choice)]
+        if cca is not None and is_refused(comparison, choice, cca)
+    ]
+    decided = [
+        choice for choice in choices if choice.verdict.best is not None and choice not in refused
+    ]
+    refusals = [f"For {each.need} {setting_text(comparison, each)}." for each in refused]
+    if refused and not decided:
+        return " ".join(refusals)
     choice = decided[0] if decided else choices[0]
     need, verdict = choice.whole_need, choice.verdict
     cca = cca_to_set(comparison, choice) or str(verdict.leader)
@@ -92,8 +104,10 @@ def answer_of(comparison: Comparison, window_limit_text: str = "", by: Sequence[
         f"Against {names[other]} it has {gaps}."
     )
     text += _retransmissions_text(comparison, (cca, other))
-    undecided = [choice.need for choice in choices[: choices.index(decided[0])]]
-    return f"{text} For {' and '.join(undecided)} it is undecided." if undecided else text
+    earlier = choices[: choices.index(choice)]
+    if undecided := [each.need for each in earlier if each not in refused]:
+        text += f" For {' and '.join(undecided)} it is undecided."
+    return " ".join([text, *refusals])
 
 
 def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
@@ -159,9 +173,9 @@ def settings_section(
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
             price = f" ({instead})" if (instead := instead_text(verdict, cca)) else price
-            first_set = next(iter(to_set), cca)
+            first_set = next(iter(to_set), comparison.usual_cca)
             instead = f" instead of {names[first_set]}" if cca in [*to_set][1:] else ""
-            if choice.flows and costs_more(comparison.stakes, cca, first_set, choice.flows):
+            if is_refused(comparison, choice, cca, first_set):
                 price = f" (other flows lose more by it than with {names[first_set]})"
             texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{instead}{also}{price}.")
     best = next(iter(to_set), None)
