@@ -82,6 +82,28 @@ def test_requests_with_short_waits_are_no_bulk_transfer(tmp_path: Path, seed: in
 
 
 @pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_server_thinks_as_long_as_captured_wherever_the_capture_is(
+    tmp_path: Path, seed: int, place: str
+) -> None:
+    """Beside the client, its time shows as that beyond the lowest RTT, as of a longer path."""
+    draw = random.Random(f"think {seed}")
+    think_ms, gap_ms = draw.choice([8, 15, 30]), draw.choice([60, 100])
+    requests = {
+        "kind": "request-response",
+        "request": "500B",
+        "response": "10kB",
+        "think": f"{think_ms}ms",
+        "gap": f"{gap_ms}ms",
+    }
+    changes = {"path.rtt": "60ms", "path.loss": "1%", "flows.0.workload": requests}
+    _, workload, printed = _to_scenario(tmp_path, place, 20, **changes)
+    assert float(workload["think"].removesuffix("s")) == pytest.approx(think_ms / 1e3, abs=2e-3)
+    captured_ms, simulated_ms = map(float, re.findall(r"([\d.]+) ms a request", printed))
+    assert simulated_ms == pytest.approx(captured_ms, rel=0.15)
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
 def test_an_application_that_is_idle_now_and_then_is_no_bulk_transfer(
     tmp_path: Path, place: str
 ) -> None:

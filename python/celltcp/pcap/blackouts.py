@@ -23,7 +23,7 @@ _MAX_SHOWN_RTTS = 3
 #: Time of the last loss before a capture, as a share of a silence: each time-out doubles.
 _LAST_LOSS_SHARE = 0.5
 #: End between its bounds, as a share of their distance. All but the captured CCA wait for a further
-#: time-out, which doubles, if it is late. In 30 draws their goodputs were 1.9 % off, in the middle 2.4 %.
+#: time-out, which doubles, if it is late. In 30 draws goodputs were 1.9 % off, in the middle 2.4 %.
 _END_SHARE = 0.2
 #: Maximum range of the time in blackouts, as a share of the transfer, that does not matter.
 _MAX_RANGE_SHARE = 0.01

@@ -39,6 +39,8 @@ _MIN_PAUSED_SHARE = 0.1
 _MIN_PAUSES = 3
 #: Minimum number of requests, and minimum share of them with a wait of an application.
 _MIN_REQUESTS, _MIN_TURNS_SHARE = 20, 0.5
+#: Minimum median time of a server until an answer, RTTs: queues and rounding have less.
+_MIN_THINK_RTTS = 0.02
 #: Minimum number of requests at regular times, minimum share of them after a pause, and maximum
 #: correlation of answers with the waits after them.
 _MIN_REGULAR, _MIN_SHOWN_SHARE, _MAX_CORRELATION = 5, 0.8, -0.5
@@ -237,7 +239,10 @@ def _workload(
     min_pauses_s = _MIN_PAUSED_SHARE * row["download_s"]
     direction = str(row["direction"])
     receiver = "up" if direction == "down" else "down"
+    responses = frames[frames["unit"] == "response"]
+    think_s = _think_s(row, responses)
     asked_s, answered_s = row[f"turns_{receiver}_s"], row[f"turns_{direction}_s"]
+    answered_s = max(answered_s, think_s * len(responses))
     if requests is not None:
         if (period_s := _regular_s(intervals, frames, requests.number)) is not None:
             return _chunked(requests.request_bytes, requests.answer_bytes, period_s, requests.number)
@@ -259,6 +264,7 @@ def _workload(
             f"# {messages.number} messages; the capture shows no deadline"
         )
     turns, count = max(row["turns_up"], row["turns_down"]), row[f"segments_{receiver}"]
+    turns = max(turns, len(responses) - 1) if think_s else turns
     # Where a segment of the receiver is a request, some waits are too short to show.
     are_all = count >= _MIN_REQUESTS and turns >= _MIN_TURNS_SHARE * count
     is_waiting = asked_s + answered_s >= min_pauses_s and turns >= _MIN_PAUSES
@@ -273,9 +279,10 @@ def _workload(
         )
         if (period_s := _regular_s(intervals, frames, number)) is not None:
             return _chunked(request, response, period_s, number)
+        think_s = max(answered_s / number, think_s)
         return (
             f'workload = {{ kind = "request-response", request = "{request}B", '
-            f'response = "{response}B", think = "{answered_s / number:.3f}s", '
+            f'response = "{response}B", think = "{think_s:.3f}s", '
             f'gap = "{asked_s / number:.3f}s" }} # {number} turns'
         )
     if row[f"pauses_{row['direction']}_s"] >= min_pauses_s:
@@ -300,6 +307,18 @@ def _workload(
         size = row[f"bytes_{row['direction']}"]
         return f'workload = {{ kind = "bulk", bytes = "{size}B" }} # all of the connection'
     return ""
+
+
+def _think_s(row: Mapping[Hashable, Any], responses: pd.DataFrame) -> float:
+    """Returns the median time of a server until its answer, s; 0 if that is too short to show.
+
+    Beside a client, waits below an RTT are no turns. A full segment passes later than a short one.
+    """
+    if row["direction"] != "down" or responses.empty:
+        return 0.0
+    mbps = np.nanmin([row["near_train_mbps"], row["far_train_mbps"], math.inf])
+    wait_s = float(responses["server_s"].median()) - 8e-6 * float(row["segment_max"]) / mbps
+    return wait_s if wait_s >= _MIN_THINK_RTTS * float(row["rtt_min_ms"]) / 1e3 else 0.0
 
 
 def _chunked(request: float, piece: float, period_s: float, number: int) -> str:
