@@ -128,6 +128,21 @@ def test_acks_wait_in_the_queue_of_the_upload_and_data_in_that_of_the_download(
     assert simulated == pytest.approx(captured, rel=0.5)
 
 
+@pytest.mark.parametrize("at", ["server", "phone"])
+@pytest.mark.parametrize("rate", [4, 8])
+def test_rivals_behind_a_policer_share_its_bucket(tmp_path: Path, rate: int, at: str) -> None:
+    """Neither alone explains the drops: the tokens that it lacks went to the other one."""
+    path = (
+        f'rtt = "50ms"\ndown.rate = "20Mbit/s"\npolicer = {{ rate = "{rate}Mbit/s", burst = "60kB" }}'
+    )
+    scenario = _scenario(tmp_path, path, '[[flows]]\n[[flows]]\nstart = "2s"\n', number=0, at=at)
+    policer = scenario["path"]["policer"]
+    assert float(policer["rate"].removesuffix("Mbit/s")) == pytest.approx(rate, rel=0.05)
+    assert len(scenario["flows"]) == 2
+    captured, simulated = (sum(rates) for rates in zip(*scenario["goodputs"].values(), strict=True))
+    assert simulated == pytest.approx(captured, rel=0.1)
+
+
 def test_a_constant_rate_has_no_steps_of_whole_packets(tmp_path: Path) -> None:
     """83.3 packets of 1500 bytes pass in 100 ms at 10 Mbit/s."""
     _scenario(tmp_path, 'rtt = "60ms"\ndown.rate = "10Mbit/s"', "[[flows]]\n[[flows]]\n", number=0)

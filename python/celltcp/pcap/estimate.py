@@ -39,9 +39,8 @@ from celltcp.pcap.shared_path import (
     queue_shares_ms,
     reverse_link,
     server_of,
-    start_s,
 )
-from celltcp.pcap.shared_queue import sharing_transfers, transfers_beside
+from celltcp.pcap.shared_queue import sharing_transfers, start_s, transfers_sharing
 from celltcp.scenarios.lower_bounds import LOWER_BOUND, OF_CAPTURE, SENDER_LIMIT, UNSEEN_OVERFLOW
 from celltcp.scenarios.quantity_texts import digits_text
 
@@ -275,8 +274,7 @@ def estimate_path(
     episodes, bound, policed = evidence.episodes, sender_bound(evidence), policing(evidence)
     # Delays may be those of ACKs in the queue of another transfer, even if the data fill a queue, too.
     other = opposite_transfer(analyses.connections, row, own_intervals)
-    # The share of one transfer in what a policer passes is not the rate of that.
-    sharing = [] if policed else transfers_beside(analyses.connections, row)
+    sharing = transfers_sharing(analyses.connections, row, 8e-6 * policed.rate if policed else math.inf)
     rtt_ms = min(lowest_rtt_ms(each) for each in (row, *sharing))
     origin_ns = min(int(each["start_ns"]) for each in (row, *sharing, *([other] if other else [])))
     intervals, losses = own_intervals, own_losses
@@ -338,7 +336,7 @@ def estimate_path(
         # The link behind a policer carries the burst, too.
         peak_mbps = max(float(row["goodput_peak_mbps"]), 8e-6 * policed.rate)
         capacity_mbps = np.maximum(capacity_mbps, HEADERS_RATIO * peak_mbps)
-    others = sharing_transfers(analyses.connections, row) if policed else []
+    others = sharing_transfers(analyses.connections, row) if policed and not sharing else []
     offset_s = start_s(row, origin_ns)
     since_start = capacity_mbps[round(offset_s / INTERVAL_S) :]
     blackouts, other_outages = blackouts_of(evidence, since_start)

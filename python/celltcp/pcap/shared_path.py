@@ -13,7 +13,7 @@ from celltcp.pcap.analysis import connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, flow_text
-from celltcp.pcap.shared_queue import client_of, longest_rtt_ms
+from celltcp.pcap.shared_queue import client_of, longest_rtt_ms, start_s
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
@@ -25,11 +25,6 @@ _SUMS = ("bytes", "retransmitted_bytes", "acked_bytes", "in_flight_max")
 _DELAYS = ("rtt_mean_ms", "rtt_min_ms", "rtt_max_ms", "near_rtt_mean_ms")
 #: Rate of the link of a server with a longer RTT, which is no bottleneck, Mbit/s.
 _SERVER_MBPS = 10_000
-
-
-def start_s(row: Mapping[Hashable, Any], origin_ns: int) -> float:
-    """Returns the start of a connection after a time of its capture, s."""
-    return (int(row["start_ns"]) - origin_ns) / 1e9
 
 
 def joint_intervals(

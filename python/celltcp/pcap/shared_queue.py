@@ -20,6 +20,8 @@ _MIN_SHARING_PAYLOAD = 0.1
 _MIN_UNEVEN, _MIN_KEPT_MORE = 1.3, 0.15
 #: Minimum share of the rate of a link that transfers which fill it have together.
 _MIN_FILLED_SHARE = 0.85
+#: Minimum rate of a policer of all transfers of a client, as a share of what they carry.
+_MIN_POLICED_SHARE = 0.9
 #: Minimum payload over that of the connection that waits.
 _MIN_PAYLOAD_RATIO = 10
 
@@ -64,6 +66,23 @@ def transfers_beside(
         if client_of(other) == client_of(row) and other["direction"] == row["direction"]
         if payload_of(other) >= min_payload and overlaps(other, row)
     ]
+
+
+def transfers_sharing(
+    connections: pd.DataFrame, row: Mapping[Hashable, Any], policed_mbps: float
+) -> list[dict[Hashable, Any]]:
+    """Returns the transfers beside another one, unless a policer has a rate for that one alone.
+
+    The share of one transfer in what a policer of all passes is not the rate of that.
+    """
+    beside = transfers_beside(connections, row)
+    total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *beside))
+    return beside if policed_mbps >= _MIN_POLICED_SHARE * total_mbps else []
+
+
+def start_s(row: Mapping[Hashable, Any], origin_ns: int) -> float:
+    """Returns the start of a connection after a time of its capture, s."""
+    return (int(row["start_ns"]) - origin_ns) / 1e9
 
 
 def client_of(row: Mapping[Hashable, Any]) -> str:

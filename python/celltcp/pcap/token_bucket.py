@@ -6,7 +6,7 @@ but delays others by up to its size over its rate.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.outcome import POLICER_COLUMNS
 from celltcp.pcap.segments import MAX_PACKETS, of_sender, payload_segments
+from celltcp.pcap.shared_queue import start_s, transfers_beside
 
 #: Number of rates that are tried, and their range as multiples of the mean rate; half are near it.
 _RATES, _MIN_RATIO, _NEAR_RATIO, _MAX_RATIO = 100, 0.95, 1.05, 5.0
@@ -61,8 +62,17 @@ def with_token_buckets(connections: pa.Table, losses: pa.Table, readable: Collec
         sent = payload_segments(file, {int(row["connection"]) for row in own})
         lost = all_losses[all_losses["file"] == file]
         lost = lost[~lost["kind"].isin(["spurious", "reordering"])]
+        offered = {
+            row["connection"]: _offered(row, of_sender(sent, row), of_sender(lost, row)) for row in own
+        }
+        table = pd.DataFrame(own)
         for row in own:
-            bucket = token_bucket(row, of_sender(sent, row), of_sender(lost, row))
+            rtt_ms = float(of_sender(lost, row)["rtt_ms"].quantile(0.5))
+            bucket = token_bucket(row, offered[row["connection"]], rtt_ms)
+            if bucket is None and (beside := transfers_beside(table, row)):
+                # A bucket for all of a client has the tokens that its other transfers left.
+                joint = _joint([row, *beside], offered)
+                bucket = token_bucket(row, joint, rtt_ms)
             if bucket is not None:
                 buckets[file, row["connection"]] = bucket
     found = [buckets.get((str(row["file"]), row["connection"])) for row in rows]
@@ -84,35 +94,54 @@ def _is_candidate(row: Mapping[Hashable, Any]) -> bool:
     return bool(row["place"] in _SIDES and lost >= _MIN_DROPS and is_short)
 
 
+#: Times at which segments came to a policer, s, their bytes, and whether each was dropped.
+_Offered = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
+
+
 def token_bucket(
-    row: Mapping[Hashable, Any], passed: pd.DataFrame, losses: pd.DataFrame
+    row: Mapping[Hashable, Any], offered: _Offered, lost_rtt_ms: float
 ) -> TokenBucket | None:
-    """Returns the token bucket that explains the losses of a connection; None if there is none.
+    """Returns the token bucket that explains losses; None if there is none.
 
     Args:
         row: row of the connection.
-        passed: segments with payload of its sender that the capture has; at the sender with lost ones.
-        losses: its losses, without spurious ones and reordering.
+        offered: what came to the policer, of this connection or of all behind it.
+        lost_rtt_ms: median RTT at its losses; NaN without.
     """
-    side, max_error = _SIDES.get(str(row["place"]), ("", 0.0))
-    if not side:
-        return None
-    times_s, sizes, is_lost = (_at_sender if side == "far" else _at_receiver)(passed, losses)
+    side, max_error = _SIDES[str(row["place"])]
+    times_s, sizes, is_lost = offered
     if is_lost.sum() < _MIN_DROPS:
         return None
     link_rate = 125e3 * float(row[f"{side}_train_mbps"])
     error, rate, burst = _fit(times_s, sizes, is_lost, _MAX_LINK_SHARE * link_rate)
     # Beside the losses, a queue has its full length, which the rest of a transfer may never see.
-    rtts_ms = [float(row[f"{side}_rtt_p95_ms"]), *losses["rtt_ms"].quantile([0.5]).dropna()]
-    delay_ms = max(rtts_ms) - float(row[f"{side}_rtt_min_ms"])
+    rtt_ms = np.fmax(float(row[f"{side}_rtt_p95_ms"]), lost_rtt_ms)
+    delay_ms = rtt_ms - float(row[f"{side}_rtt_min_ms"])
     is_link = rate >= _MAX_LINK_SHARE * link_rate
     if error > max_error or is_link or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
         return None
     return TokenBucket(8e-6 * rate, burst)
 
 
-#: Times at which segments came to a policer, s, their bytes, and whether each was dropped.
-_Offered = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
+def _offered(row: Mapping[Hashable, Any], passed: pd.DataFrame, losses: pd.DataFrame) -> _Offered:
+    """Returns what a connection offered to a policer.
+
+    Args:
+        row: row of the connection.
+        passed: segments with payload of its sender that the capture has; at the sender with lost ones.
+        losses: its losses, without spurious ones and reordering.
+    """
+    return (_at_sender if row["place"] == "sender" else _at_receiver)(passed, losses)
+
+
+def _joint(rows: Sequence[Mapping[Hashable, Any]], offered: Mapping[Any, _Offered]) -> _Offered:
+    """Returns what several connections offered, by time."""
+    parts = [offered[row["connection"]] for row in rows]
+    starts_s = [start_s(row, int(rows[0]["start_ns"])) for row in rows]
+    times_s = np.concatenate([part[0] + start for part, start in zip(parts, starts_s, strict=True)])
+    order = np.argsort(times_s, kind="stable")
+    sizes, is_lost = (np.concatenate([part[index] for part in parts])[order] for index in (1, 2))
+    return times_s[order], sizes, is_lost
 
 
 def _at_sender(sent: pd.DataFrame, losses: pd.DataFrame) -> _Offered:
