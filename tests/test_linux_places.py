@@ -179,8 +179,12 @@ def test_buffers_and_flows_of_their_own_cca_have_lines(seed: int) -> None:
         assert not linux_line(f"{field}=2bdp", scenario)
         assert not linux_line(f"{field}=9packets", {"radio": {"x": 1}, **scenario})
     scenario["path"]["up"] = f"{count}Mbit/s"
-    shaper = f"{900 * count}kbit"
-    assert linux_line("path.uplink_buffer=9packets", scenario).endswith(f"cake bandwidth {shaper}")
+    # A modem's FIFO is a FIFO of that size behind a shaper, and no CAKE, which shares by flows.
+    fifo = f"htb rate {900 * count}kbit && tc qdisc replace dev INTERFACE parent 1:1 "
+    for value, limit in (("9packets", "pfifo limit 9"), ("9000B", "bfifo limit 9000")):
+        line = linux_line(f"path.uplink_buffer={value}", scenario)
+        assert line.endswith(f"{fifo}{limit}, for 10 % of its rate")
+        assert "cake" not in line
     # The sysctl would set the other flow of the host, too, unless that has the same.
     line = linux_line("flows.1.cca=vegas", scenario)
     assert "sender (server): socket option TCP_CONGESTION=vegas of the program" in line

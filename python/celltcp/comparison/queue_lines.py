@@ -156,20 +156,23 @@ def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is
         "there (tbf, netem)"
     )
     return (
-        f"{line}; {_BEHIND_MODEM}: {_shapers(field, scenario)}"
+        f"{line}; {_BEHIND_MODEM}: {_fifo_shapers(field, scenario, limit)}"
         if field[0] == "path" and scenario
         else line
     )
 
 
-def _shapers(field: list[str], scenario: Mapping[str, Any]) -> str:
-    """Returns the shapers that move a queue to their host; or that it takes one, at a varying rate."""
+def _fifo_shapers(field: list[str], scenario: Mapping[str, Any], fifo: str) -> str:
+    """Returns the shapers that move a FIFO to their host, with their price; without a rate, that alone.
+
+    A FIFO stays one: the queues of flows that CAKE has share otherwise.
+    """
     rates = _link_rates(field, scenario, filled_directions(field, scenario))
-    shapers = (
-        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario)
+    shapers = "; ".join(
+        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario, fifo)
         for each, rate in rates.items()
     )
-    return "; ".join(shapers) or _ONLY_SHAPER
+    return f"{shapers}, for {100 * (1 - SHAPER_SHARE):.0f} % of its rate" if shapers else _ONLY_SHAPER
 
 
 def _host_before(field: list[str], scenario: Mapping[str, Any] | None) -> str:
