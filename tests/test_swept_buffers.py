@@ -116,3 +116,12 @@ def test_an_explanation_of_a_sweep_says_each_cause_once(tmp_path: Path) -> None:
     assert len(re.findall("A queue stood", printed)) == 1
     # The first column has the point.
     assert all(re.search(rf"│ {value} +│ cubic", printed) for value in vary["path.buffer"])
+
+
+def test_advice_that_all_points_share_names_them_by_their_number(tmp_path: Path) -> None:
+    """Random losses keep the window of Reno below the BDP, whatever the RTT here."""
+    vary = {"path.loss": ["0.003", "0.01"], "path.rtt": ["60ms", "120ms"]}
+    ct.sweep("steady-100-18", vary, "reno", 1, duration="20s", out=tmp_path / "s")
+    tries = ct.explain(tmp_path / "s").remedy_commands(tmp_path / "s")
+    text = "# all 4 comparisons: against a window that random losses keep small"
+    assert any(text in each for each in tries), tries

@@ -156,8 +156,11 @@ class Explanations:
         has_values = len({candidate.remedy for candidate in remedies.values()}) > 1
         at_text = f" (here at {worst})" if has_values else ""
         # The values of several fields have commas between them.
-        separator = "; " if any(", " in name for name in names) else ", "
-        names_text = f"{separator.join(names[:_MAX_COMPARISONS])}{more}{at_text}"
+        shown = [f"({name})" if ", " in name else name for name in names[:_MAX_COMPARISONS]]
+        all_text = (
+            f"all {len(names)} comparisons" if len(names) == len(self.comparisons) > len(shown) else ""
+        )
+        names_text = f"{all_text or ', '.join(shown) + more}{at_text}"
         return text.replace("  # ", f"  # {names_text}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
