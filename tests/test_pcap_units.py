@@ -103,7 +103,7 @@ def test_slow_responses_have_their_reason(tmp_path: Path) -> None:
         "retransmission",
         "time-out",
         "further round trip",
-        "pause of the server, or",
+        "lost end (probable), or",
     )
     assert slow["delayed_by"].str.startswith(causes).all()
     # Beside RTT, server and 10 kB at the rate of the link, half an RTT is more than jitter, though most
@@ -222,6 +222,46 @@ def test_calls_come_first_and_the_time_of_their_server_is_no_queue(seed: int, tm
     assert "a buffer that overflowed" not in row["diagnosis"]
     output = CliRunner().invoke(celltcp, ["pcap", "analyze", str(tmp_path / "x.pcap")]).output
     assert output.lstrip().startswith("Times of units of work")
+
+
+def test_a_loss_is_of_one_frame_and_nothing_delays_the_first_but_the_start(tmp_path: Path) -> None:
+    """Ten segments of the initial window carry 14 480 bytes: the rest of a frame takes another RTT."""
+    workload = {"kind": "frames", "size": "20kB", "interval": "33ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": "50ms",
+        "path.down.rate": "50Mbit/s",
+        "flows.0.workload": workload,
+    }
+    analyses, _ = _captured(tmp_path, "server", 1, 10, "frame_ms", **changes)
+    first = analyses.units.iloc[0]
+    assert first["delayed_by"] == "connection set-up and initial window"
+    changes["path.policer"] = {"rate": "5.5Mbit/s", "burst": "30kB"}
+    analyses, _ = _captured(tmp_path, "server", 1, 10, "frame_ms", **changes)
+    assert analyses.units["losses"].sum() == len(analyses.losses) > 20
+
+
+def test_data_that_come_a_time_out_later_on_a_path_with_losses_are_a_lost_end(tmp_path: Path) -> None:
+    """Beside the receiver, a lost end and a pause look alike: other losses make it likely."""
+    workload = {
+        "kind": "request-response",
+        "request": "500B",
+        "response": "10kB",
+        "think": "10ms",
+        "gap": "100ms",
+        "count": 150,
+    }
+    changes: dict[str, Any] = {
+        "path.rtt": "60ms",
+        "path.down.rate": "20Mbit/s",
+        "path.loss": 0.02,
+        "flows.0.workload": workload,
+    }
+    analyses, _ = _captured(tmp_path, "phone", 3, 60, "response_s", **changes)
+    assert (analyses.units["delayed_by"] == "lost end (probable), or a pause of the server").any()
+    output = CliRunner().invoke(celltcp, ["pcap", "analyze", str(tmp_path / "x.pcap")]).output
+    line = next(each for each in output.splitlines() if "or a pause of the server (" in each)
+    # The least time-out is 200 ms above the RTT (Linux), and a probe (RFC 8985) comes after two RTTs.
+    assert float(line.split("(")[-1].split()[0]) > 100
 
 
 def test_a_doubtful_cca_has_a_question_mark() -> None:

@@ -176,7 +176,9 @@ def _ms(time_s: float) -> str:
 def _parts_text(row: dict[Any, Any]) -> str:
     """Returns what delayed a unit, with the time of that part, as text."""
     text = str(row["delayed_by"])
-    part = next((name for name, cause in PARTS.items() if text.startswith(cause)), "queue_s")
+    # A pause of the server is no time of the server.
+    named = [name for name, cause in PARTS.items() if cause in text]
+    part = max(named, key=lambda name: len(PARTS[name]), default="queue_s")
     return f"{text} ({time_text(float(row[part]))})" if row[part] > 0 else text
 
 

@@ -63,11 +63,15 @@ PARTS = {
 _SMALL_WINDOW = "further round trip in the window after losses"
 #: Cause of a delay: more payload than others.
 _SIZE = "size"
-#: Pause beside the receiver, where a lost end of the data sent looks alike.
+#: Pause beside the receiver, where a lost end of the data sent looks alike: without other losses, and
+#: with them.
 _PAUSE_OR_TAIL = "pause of the server, or a lost end"
+_TAIL_OR_PAUSE = "lost end (probable), or a pause of the server"
 #: Cause of a delay of a frame without a loss: data that wait for those before them, or for losses of
 #: those and the smaller window that follows.
 _BACKLOG, _BEHIND_LOSSES = "frames before it", "losses of frames before it"
+#: Cause of a delay of the first frame, which none is before.
+_SET_UP = "connection set-up and initial window"
 
 
 def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -177,8 +181,9 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     by_size = np.clip(np.rint(sizes / usual), 1, None).astype(int)
     starts_s = frames["start_s"].to_numpy(float)
     ends_s = frames["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).cummax().to_numpy(float)
-    are_prompt = _are_prompt(own, groups.to_numpy(), is_at_receiver, messages.interval_ms / 1e3)
-    interval_s, jitter_s = _interval(starts_s, are_prompt & (by_size == 1), messages.interval_ms / 1e3)
+    median_s = messages.interval_ms / 1e3
+    are_prompt = _are_prompt(own, groups.to_numpy(), is_at_receiver, median_s)
+    interval_s, jitter_s = _interval(starts_s, are_prompt & (by_size == 1), median_s)
     have_paused = np.append(False, starts_s[1:] > ends_s[:-1] + interval_s)
     if is_at_receiver:
         are_caught_up = _are_caught_up(starts_s, sizes / usual * interval_s)
@@ -243,8 +248,10 @@ def _frames(own: pd.DataFrame, row: Mapping[Hashable, Any], messages: Messages) 
     spans_s = (own["last_s"] - own["start_s"]).where(own["retransmissions"] == 0, 0.0)
     ends_s = part_ends_s[parts] - rest * spans_s.to_numpy(float)[parts]
     received_s = ends_s - (0 if is_at_receiver else rtt_s / 2)
+    share_begins = np.append(0.0, share_ends[:-1])
     units = units.assign(
         start_s=due_of_all_s,
+        sent_s=np.interp(share_begins, part_begins, part_starts_s),
         end_s=received_s,
         error_s=errors / messages.size * interval_s,
         bytes=(units["bytes"] / count).round().astype(int),
@@ -307,7 +314,7 @@ def _due_before_others(
     due_s, earliest_s = due_s.copy(), np.maximum.accumulate(np.where(are_prompt, due_s, -np.inf))
     pauses = np.cumsum(np.diff(due_s, prepend=due_s[0]) > (np.append(0, counts[:-1]) + 0.5) * period_s)
     for lag in range(1, min(_MAX_LAG, len(due_s))):
-        steps = places[lag:] - places[:-lag]
+        steps = np.maximum(places[lag:] - places[:-lag], 0)
         at_most_s = due_s[lag:] - steps * period_s + _WALK_DEVIATIONS * jitter_s * np.sqrt(steps)
         is_one = (pauses[lag:] == pauses[:-lag]) & ~are_prompt[:-lag]
         due_s[:-lag] = np.where(is_one, np.minimum(due_s[:-lag], at_most_s), due_s[:-lag])
@@ -429,7 +436,7 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     order = np.argsort(lost_s, kind="stable")
     lost_s, repaired_s, kinds = lost_s[order], repaired_s[order], kinds[order]
     times_s = np.zeros((len(units), 3))
-    counts = np.zeros(len(units), int)
+    waits_for = np.zeros(len(units), int)
     longest_s = float((repaired_s - lost_s).max(initial=0))
     firsts = np.searchsorted(lost_s, starts_s - longest_s)
     lasts = np.searchsorted(lost_s, ends_s, "right")
@@ -438,16 +445,22 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
         for loss in range(first, last):
             if repaired_s[loss] <= starts_s[number]:
                 continue
-            counts[number] += int(lost_s[loss] >= starts_s[number])
+            waits_for[number] += int(lost_s[loss] >= starts_s[number])
             from_s, until_s = max(lost_s[loss], covered_s), min(repaired_s[loss], ends_s[number])
             if until_s > from_s:
                 times_s[number, kinds[loss]] += until_s - from_s
                 covered_s = until_s
+    counts = waits_for
+    if "sent_s" in units:
+        # A lost segment is one of the frame that was being sent.
+        sent_s = np.maximum.accumulate(units["sent_s"].to_numpy(float))
+        frames = np.searchsorted(sent_s, lost_s, "right") - 1
+        counts = np.bincount(frames.clip(min=0), minlength=len(units))
     units = units.assign(
         losses=counts, outage_s=times_s[:, 0], timeout_s=times_s[:, 1], loss_s=times_s[:, 2]
     )
     # What a request or its response waited for a repair is no time of the application.
-    has_waited = (units["retransmissions"] == 0) & (counts > 0)
+    has_waited = (units["retransmissions"] == 0) & (waits_for > 0)
     has_timeout = has_waited & (units["timeout_s"] > 0)
     units.loc[has_timeout, "timeout_s"] = units["server_s"] - units["outage_s"]
     units.loc[has_timeout, "server_s"] = 0.0
@@ -477,7 +490,9 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     parts = units[list(PARTS)] - usual[list(PARTS)]
     causes = parts.idxmax(axis=1).map(PARTS)
     causes = causes.where(parts.max(axis=1) > 0, PARTS["queue_s"])
-    causes[is_at_receiver & (causes == PARTS["paused_s"])] = _PAUSE_OR_TAIL
+    has_losses = rows["losses"].reindex(index).to_numpy() > 0
+    is_pause = is_at_receiver & (causes == PARTS["paused_s"])
+    causes[is_pause] = np.where(has_losses, _TAIL_OR_PAUSE, _PAUSE_OR_TAIL)[is_pause]
     has_lost = units.groupby(["file", "connection"])["losses"].cumsum() > 0
     causes[has_lost & (causes == PARTS["round_trips_s"])] = _SMALL_WINDOW
     causes[is_frame & (causes == PARTS["queue_s"])] = _BACKLOG
@@ -485,6 +500,8 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     lost = units["losses"] + units["losses"].shift(fill_value=0)
     is_behind = lost.groupby(run).transform("sum") > 0
     causes[is_behind & (causes == _BACKLOG)] = _BEHIND_LOSSES
+    is_first = is_frame & ~units.duplicated(["file", "connection"])
+    causes[is_first & causes.isin([_BACKLOG, _BEHIND_LOSSES])] = _SET_UP
     is_large = units["bytes"] >= _MIN_SIZE_RATIO * usual["bytes"]
     by_size = causes.isin([PARTS["queue_s"], PARTS["round_trips_s"], _SMALL_WINDOW, _BACKLOG])
     causes[is_large & by_size] = _SIZE
