@@ -242,3 +242,19 @@ def test_a_capture_of_bbr_is_explained_by_bbr(tmp_path: Path, seed: int, place: 
     lines = {line.split()[0]: line for line in printed.splitlines()}
     assert lines["simulated"].endswith("with bbr, which fits, as cubic does not")
     assert OTHER_THAN_CAPTURED not in printed
+
+
+@pytest.mark.parametrize("place", ["server", "phone"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_link_that_varies_does_so_at_its_times_in_each_run(
+    tmp_path: Path, seed: int, place: str
+) -> None:
+    """Runs that begin at other places of a trace overflow other queues in slow start."""
+    run: dict[str, Any] = {"duration": "20s", "samples": "off"}
+    capture = tmp_path / "x.pcap"
+    captured = ct.run("highway/drive", "cubic", seed, pcap=capture, pcap_at=place, **run)
+    scenario, _ = write_scenario(estimate_path(analyse(capture)), tmp_path / "path.toml")
+    again = ct.compare(scenario, ["cubic"], 3)
+    (flow,) = captured.flows.to_dict("records")
+    for name, error in (("goodput_mbps", 0.05), ("rtt_mean_ms", 0.1), ("rtt_p95_ms", 0.1)):
+        assert again.values("cubic", name) == pytest.approx([flow[name]] * 3, rel=error)
