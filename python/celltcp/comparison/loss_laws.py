@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.present.section import Column, number_columns
 from celltcp.results.rows import interval_json
 from celltcp.results.statistics import Estimate, estimate
@@ -69,8 +70,15 @@ def law_columns() -> tuple[Column, ...]:
 
 def law_note(comparisons: Iterable[Comparison]) -> str:
     """Returns the laws of `law_columns` with their sources, and where they do not hold; or empty."""
-    rates = [rate for comparison in comparisons for rate in law_rates(comparison.results)]
-    if not rates:
+    every = [*comparisons]
+    rates = [
+        each.rate
+        for comparison in every
+        for each in law_goodputs(comparison)
+        if each.rate.flow == comparison.tested.name
+    ]
+    # Tables with a row for each of several flows lack the columns.
+    if not rates or has_rows_of_flows(every):
         return ""
     names = labels(list(dict.fromkeys(rate.cca for rate in rates)))
     formulas = dict.fromkeys(
