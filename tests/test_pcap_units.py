@@ -264,6 +264,28 @@ def test_data_that_come_a_time_out_later_on_a_path_with_losses_are_a_lost_end(tm
     assert float(line.split("(")[-1].split()[0]) > 100
 
 
+@pytest.mark.parametrize(("size_kb", "is_seen"), [(20, True), (25, False)])
+def test_a_deadline_of_frames_that_run_together_gets_an_answer(
+    size_kb: int, is_seen: bool, tmp_path: Path
+) -> None:
+    """25 kB every 33 ms are 6.06 Mbit/s: more than a policer of 6 Mbit/s passes with its headers."""
+    changes: dict[str, Any] = {
+        "path.rtt": "50ms",
+        "path.down.rate": "50Mbit/s",
+        "path.policer": {"rate": "6Mbit/s", "burst": "100kB"},
+        "flows.0.workload": {"kind": "frames", "size": f"{size_kb}kB", "interval": "33ms"},
+    }
+    _captured(tmp_path, "server", 1, 20, "frame_ms", **changes)
+    arguments = ["pcap", "analyze", str(tmp_path / "x.pcap")]
+    with_deadline, without = (
+        CliRunner().invoke(celltcp, [*arguments, *more]).output
+        for more in (["--deadline", "0.15s"], [])
+    )
+    assert ("Times of units of work" in with_deadline) == is_seen
+    assert ("run together" in with_deadline) == (not is_seen)
+    assert ("--deadline" in without) == is_seen
+
+
 def test_a_doubtful_cca_has_a_question_mark() -> None:
     """Frames seldom fill a window by which it shows: a guess is no fact."""
     _, text = _COLUMNS["CCA"]

@@ -33,6 +33,12 @@ _MIN_P95, _MIN_P99 = 20, 100
 _MAX_SLOWEST = 5
 #: Minimum standard error of delays that is printed, s.
 _MIN_ERROR_S = 0.005
+#: Notes: where no unit shows, and on the late share.
+_NO_UNITS = (
+    "no frames or responses to compare with the deadline: frames of a stream that asks for more than "
+    "its window or the path carries run together, and look like a transfer"
+)
+_NO_DEADLINE = "; --deadline TIME has the share of late ones"
 #: Plurals of units.
 _NOUNS = {RESPONSE: "responses", FRAME: "frames"}
 
@@ -98,6 +104,8 @@ def print_units(analyses: CaptureAnalyses, deadline_s: float | None) -> None:
         each for each in applications_of(analyses, deadline_s) if (each["count"] or 0) >= _MIN_PRINTED
     ]
     if not printed:
+        if deadline_s is not None:
+            click.echo(_NO_UNITS)
         return
     late_heading = [] if deadline_s is None else ["late %"]
     headings = ("number", "mean ms", "median", "95 %", "99 %", "longest", *late_heading)
@@ -127,6 +135,7 @@ def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
     if application["unit"] == FRAME:
         click.echo(
             f"{noun}: delays are from when each was due by those around it, with half the lowest RTT"
+            f"{_NO_DEADLINE if application['deadline_s'] is None else ''}"
         )
     if application["unfinished"]:
         click.echo(f"{noun}: {application['unfinished']} without an end in the capture")

@@ -75,10 +75,7 @@ def silences_text(silences: list[Silence]) -> str:
         longest_s = max(each.length_s for each in silences)
         return f"{starts_text[:-1]}: no ACK for {longest_s:.1f} s at most, {total_text} in all)"
     each_text = [f"for {each.length_s:.1f} s from {each.start_s:.1f} s on" for each in silences]
-    return (
-        f" ({len(silences)} times: no ACK {', '.join(each_text[:-1])} and {each_text[-1]}; "
-        f"{total_text} with two RTTs of each)"
-    )
+    return f" ({len(silences)} times: no ACK {', '.join(each_text[:-1])} and {each_text[-1]})"
 
 
 def lost_in_silences(evidence: Evidence, silences: list[Silence]) -> str:
