@@ -81,6 +81,8 @@ def _print_answer(result: ExplainedComparison, folder: str) -> None:
         if lines := [line for line in alternatives.lines if line not in own]:
             of = " others" if own else ""
             _print_lines(f"Lines for{of or ' those'} with *, each with its host:", lines)
+        if lines := alternatives.other_lines:
+            _print_lines("Lines for the rows without *:", lines)
     if best is not None:
         _print_settings(result, "Without any change but the CCA: ")
     if lines := result.scenario_lines:

@@ -10,6 +10,8 @@ from celltcp._core import in_unit
 
 #: Burst of a policer without one.
 _DEFAULT_BURST = "64kB"
+#: Name of the first hop without one.
+_DEFAULT_NAME = "wan"
 
 
 def mtu_line(value: str) -> str:
@@ -57,6 +59,16 @@ def hop_at(parts: list[str], scenario: Mapping[str, Any]) -> Mapping[str, Any]:
         else:
             hops = hops[int(part)] if part.isdigit() and int(part) < len(hops) else {}
     return hops if isinstance(hops, Mapping) else {}
+
+
+def own_name(parts: list[str], scenario: Mapping[str, Any]) -> str:
+    """Returns the name that a scenario gives a hop of the path; empty for that of a default.
+
+    A hop of a cell is one of its operator, for all subscribers.
+    """
+    name = str(hop_at(parts, scenario).get("name", _DEFAULT_NAME))
+    is_usual = name == _DEFAULT_NAME or name.startswith("hop-") or bool(scenario.get("radio"))
+    return "" if is_usual else name
 
 
 def _table(text: str) -> dict[str, Any]:

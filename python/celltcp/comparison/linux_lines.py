@@ -91,7 +91,9 @@ def _line(
         return queue_line(parts, value, scenario, direction, limit=_packets(others.get(buffer, "")))
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate" and scenario is not None:
         is_managed = _has_aqm(parts[2], scenario)
-        return shaper_line(value, scenario) if is_managed else fifo_shaper_line(parts, value, scenario)
+        if is_managed:
+            return shaper_line(value, scenario, hop=parts[:3])
+        return fifo_shaper_line(parts, value, scenario)
     if field == "tcp.window_scale" and has_own_scale(scenario):
         return ""
     entry = systems()["linux"]["fields"].get(field)
@@ -161,7 +163,7 @@ def linux_lines(
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
         line = f"{field}={value}"
         if is_shaper:
-            lines.append(shaper_line(value, scenario or {}, direction))
+            lines.append(shaper_line(value, scenario or {}, direction, hop.split(".")))
         else:
             lines.append(_line(line, scenario, values, direction))
     return [line for line in dict.fromkeys(lines) if line]

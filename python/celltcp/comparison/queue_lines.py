@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celltcp._core import in_unit
-from celltcp.comparison.hop_lines import hop_at
+from celltcp.comparison.hop_lines import hop_at, own_name
 from celltcp.results.tested import THIN_WORKLOADS
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
@@ -55,7 +55,7 @@ _ACCESS_QUEUES = ("queue", "uplink_queue")
 SHAPED_RATES = {"path.queue": ("path.down", "down"), "path.uplink_queue": ("path.up", "up")}
 _LINKS = {"down": "downlink", "up": "uplink"}
 #: Texts for a queue in another device than the host before its link.
-_BEHIND_MODEM = "where the queue is a modem's or the provider's"
+BEHIND_MODEM = "where the queue is a modem's or the provider's"
 _ONLY_SHAPER = "only a shaper before it"
 _REPLACE = "tc qdisc replace dev INTERFACE root"
 
@@ -124,7 +124,7 @@ def queue_line(
     elif shapers and len(rates) < len(directions):
         rest = [each for each in directions if each not in rates]
         shapers.append(_shaper("RATE, below most of the rates of the link", rest, scenario, discipline))
-    return f"{line}; {_BEHIND_MODEM}: {'; '.join(shapers) or _ONLY_SHAPER}"
+    return f"{line}; {BEHIND_MODEM}: {'; '.join(shapers) or _ONLY_SHAPER}"
 
 
 def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is_droptail: bool) -> str:
@@ -156,7 +156,7 @@ def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is
         "there (tbf, netem)"
     )
     return (
-        f"{line}; {_BEHIND_MODEM}: {_fifo_shapers(field, scenario, limit)}"
+        f"{line}; {BEHIND_MODEM}: {_fifo_shapers(field, scenario, limit)}"
         if field[0] == "path" and scenario
         else line
     )
@@ -184,6 +184,9 @@ def _host_before(field: list[str], scenario: Mapping[str, Any] | None) -> str:
         hops = scenario.get("path", {}).get("wired", ())
         hop = hops[int(field[2])] if field[2].isdigit() and int(field[2]) < len(hops) else {}
         link = f"hop {hop.get('name', field[2])}"
+        # The path begins at the server.
+        if field[2] == "0" and _directions(scenario) == ["down"] and own_name(field[:3], scenario):
+            return f"server, INTERFACE towards the {link}"
     return f"host before the {link}, INTERFACE towards it"
 
 
@@ -270,14 +273,20 @@ def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -
     )
 
 
-def shaper_line(rate: str, scenario: Mapping[str, Any], direction: str = "") -> str:
+def shaper_line(
+    rate: str, scenario: Mapping[str, Any], direction: str = "", hop: Sequence[str] = ()
+) -> str:
     """Returns the command of a shaper with an AQM; empty if its rate is not constant.
 
-    `direction` is `down` or `up`; empty for those of the flows that fill a queue.
+    `direction` is `down` or `up`; empty for those of the flows that fill a queue. A hop with a name of
+    its own has the shaper at its interface, others stand for a router.
     """
     bits_per_s = in_unit(rate, "bit/s")
     if bits_per_s is None:
         return ""
+    if hop and own_name([*hop], scenario):
+        place = _host_before([*hop, "queue"], scenario)
+        return f"{place}: {_REPLACE} cake bandwidth {bits_per_s / 1e3:.0f}kbit"
     directions = [direction] if direction else _directions(scenario)
     return _shaper(f"{bits_per_s / 1e3:.0f}kbit", directions, scenario)
 

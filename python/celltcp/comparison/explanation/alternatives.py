@@ -23,6 +23,7 @@ from celltcp.comparison.metrics import (
     GOODPUT,
     LAST_COMPLETION,
     LATE_FRAMES,
+    LATE_RESPONSES,
     METRICS,
     metric_gap,
     sign_of,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 _CAPACITY_FIELDS = (".rate", ".down", ".up")
 #: Ends of the fields that change what there is to send, which no metric of others shows.
 _CONTENT_FIELDS = (".objects",)
+#: Metrics that decide where shares are as good.
+_NEXT_METRICS = {LATE_FRAMES: "frame_delay_p95_ms", LATE_RESPONSES: "response_p95_s"}
 #: Minimum logarithm of the ratio of a metric with changes at two places and at the better one alone.
 _MIN_JOINT_LOG = math.log(2.0)
 #: Minimum logarithm of the ratio of performance metrics: within 1 % they are ties.
@@ -78,6 +81,8 @@ class Alternative(NamedTuple):
     other_gain: float = 0.0
     #: Flows whose applications are unusable with it.
     failing: frozenset[str] = frozenset()
+    #: Gain in the metric that decides where the ranking one is as good; 0 without one.
+    next_gain: float = 0.0
 
     @property
     def loss(self) -> float:
@@ -88,6 +93,11 @@ class Alternative(NamedTuple):
     def net_gain(self) -> float:
         """The gain less the weighted losses."""
         return self.gain - _LOSS_WEIGHT * self.loss
+
+    @property
+    def next_net_gain(self) -> float:
+        """The gain in the next metric less the weighted losses."""
+        return self.next_gain - _LOSS_WEIGHT * self.loss
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -116,6 +126,8 @@ class Alternative(NamedTuple):
             self.gain >= other.gain - margin
             and self.loss <= other.loss + margin
             and self.other_gain >= other.other_gain - max(margin, MIN_HELP_LOG)
+            # Such as two without a late frame.
+            and (self.gain != other.gain or self.next_gain >= other.next_gain - MIN_HELP_LOG)
         )
 
 
@@ -268,8 +280,13 @@ class Need:
         losses = _losses_among(changes)
         other_gain = sum(each.gain for each in changes if each.gain >= MIN_HELP_LOG)
         failing = failing_under(comparison, cca)
+        following = _NEXT_METRICS.get(self.metric, "")
+        ways = ((self.comparison, self.reference), (comparison, cca))
+        old, new = (self.metric_of(*way, self.flows[0], following) if following else [] for way in ways)
+        next_gain = self._by(following).gain(old, new) if old and new else 0.0
         return Alternative(
-            cca, remedy, comparison, tuple(places), values, gain, losses, other_gain, failing
+            *(cca, remedy, comparison, tuple(places), values, gain, losses, other_gain, failing),
+            next_gain,
         )
 
     def losses(self, after: Comparison, cca: str, reference: str) -> tuple[MetricChange, ...]:
@@ -407,6 +424,7 @@ def _front(need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]
             each.cca != need.reference,
             -each.net_gain,
             -each.other_gain,
+            -each.next_net_gain,
             # Large gains have a bound.
             -need.signed_mean(each),
         ),
@@ -426,8 +444,8 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
     """Returns the alternative of each place with the largest gain less losses.
 
     Of the congestion controls alone that is the one to set, where one is, unless a remedy of their
-    place is better. Of those as good it is the one with the fewest changes. Of several values of a
-    field that is the knee.
+    place is better. Of those as good it is the one with the best next metric, and then with the fewest
+    changes. Of several values of a field that is the knee.
     """
     best = []
     for _, group in itertools.groupby(shown[1:], key=lambda each: each.places):
@@ -438,12 +456,15 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
             candidates = [
                 each
                 for each in candidates
-                if need.net_gain(each, usual.cca) >= need.min_gain or each.failing < usual.failing
+                if need.net_gain(each, usual.cca) >= need.min_gain
+                or each.failing < usual.failing
+                or (each.is_as_good(usual, need.min_gain) and _is_next_better(each, usual))
             ] or [usual]
         candidates = with_fewest_failing(each for each in candidates if each.net_gain >= MIN_HELP_LOG)
         if candidates:
             largest = max(each.net_gain for each in candidates)
             alike = [each for each in candidates if largest - each.net_gain < need.min_gain]
+            alike = [each for each in alike if not any(_is_next_better(other, each) for other in alike)]
             chosen = min(
                 alike,
                 key=lambda each: (
@@ -456,6 +477,11 @@ def recommended(need: Need, shown: Sequence[Alternative]) -> list[Alternative]:
             knee = knee_of_values(need, chosen, [shown[0], *candidates])
             best.append(chosen if knee is None else knee.best)
     return best
+
+
+def _is_next_better(one: Alternative, other: Alternative) -> bool:
+    """Returns whether the next metric of one alternative is better, for its price."""
+    return one.next_net_gain - other.next_net_gain >= MIN_HELP_LOG
 
 
 def with_fewest_failing(alternatives: Iterable[Alternative]) -> list[Alternative]:

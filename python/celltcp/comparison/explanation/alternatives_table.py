@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.applications import has_too_few
@@ -20,6 +21,7 @@ from celltcp.comparison.metrics import (
     words_of,
 )
 from celltcp.comparison.pooled_percentiles import few_above
+from celltcp.comparison.queue_lines import BEHIND_MODEM
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
@@ -51,6 +53,8 @@ _ALL_THAT_CHANGE_MORE = ("response_p95_s", "response_p99_s")
 _TAILS = ("response_p99_s", "response_max_s", "response_sd_s")
 #: Ends of the fields that cap each connection, and their text.
 _CAPS = ("receive_window_max", "max_pacing_rate")
+#: Fields with the rate of a shaper.
+_SHAPED = re.compile(r"path\.(wired\.\d+\.rate|up)")
 _EACH_CONNECTION = "windows and caps of the rate are of one connection: of n at a time, each has 1/n"
 #: Minimum difference of shares of retransmissions that a table shows.
 _MIN_RESENT = 0.05
@@ -139,7 +143,21 @@ class AlternativesTable:
         is_set = self._need.chosen is not None
         best = (each for each in self.recommended if each.remedy is not None or not is_set)
         lines = (line for each in best for line in (*self.lines_of(each), self._knee_text(each)))
-        return list(dict.fromkeys(filter(None, lines)))
+        # A shaper that was tried has its rate.
+        has_shaper = any(map(_is_shaper, self.recommended))
+        kept = (line for line in lines if not (has_shaper and line.startswith(BEHIND_MODEM)))
+        return list(dict.fromkeys(filter(None, kept)))
+
+    @property
+    def other_lines(self) -> list[str]:
+        """Lines that set the other rows, each after its congestion control and change."""
+        lines = []
+        for each in self.shown[1:]:
+            is_set = each.remedy is None and each.cca == self._need.chosen
+            if not is_set and not any(each is best for best in self.recommended):
+                head = ", ".join(filter(None, (self._names[each.cca], *each.changes)))
+                lines += [f"{head}: {line}" for line in self.lines_of(each) if line not in self.lines]
+        return lines
 
     def _knee_text(self, alternative: Alternative) -> str:
         """Returns the values of a field of which the runs do not say which is the knee, or empty."""
@@ -285,6 +303,11 @@ class AlternativesTable:
         """Returns whether a transfer is divided among connections, and complete with the last part."""
         application = application_of(alternative.comparison, flow)
         return application is not None and application.is_divided
+
+
+def _is_shaper(alternative: Alternative) -> bool:
+    """Returns whether an alternative has a shaper."""
+    return any(_SHAPED.fullmatch(field) for field in alternative.fields)
 
 
 def _interval_text(mean_text: str, factor: float, values: Sequence[float]) -> str:

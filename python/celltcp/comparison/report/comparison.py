@@ -92,10 +92,16 @@ def _conclusion_sections(conclusion: Conclusion) -> list[Section]:
     if best is not None:
         sections.append(Section("Better than a CCA alone", text=(best.text,), is_front=True))
     if alternatives is not None:
-        lines = "".join(f"{line}\n" for line in alternatives.lines)
-        blocks = (Block("Lines for those with *, each with its host:", lines),) if lines else ()
-        table = alternatives.table
-        sections.append(Section("Alternatives by place", table, blocks=blocks))
+        of_rows = {
+            "Lines for those with *, each with its host:": alternatives.lines,
+            "Lines for the rows without *:": alternatives.other_lines,
+        }
+        blocks = tuple(
+            Block(title, "".join(f"{line}\n" for line in lines))
+            for title, lines in of_rows.items()
+            if lines
+        )
+        sections.append(Section("Alternatives by place", alternatives.table, blocks=blocks))
     return sections
 
 
