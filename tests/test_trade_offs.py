@@ -4,6 +4,8 @@ import math
 import random
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -45,6 +47,18 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> ct.Comparison:
 
 def _stake(metric: str, **values: list[float]) -> Stake:
     return Stake("game", metric, "figure", values, best_by_metric(metric, values, random=True))
+
+
+@pytest.mark.parametrize(("faster_s", "is_listed"), [(0.0313, False), (0.027, True)])
+def test_a_gain_of_a_few_per_cent_of_the_time_is_no_trade_off(faster_s: float, is_listed: bool) -> None:
+    """0.031 s instead of 0.032 are nothing for which to give up a third of the goodput."""
+    stakes = [
+        _stake("goodput_mbps", cubic=[30.0, 30.1, 29.9], reno=[20.0, 20.1, 19.9]),
+        _stake("response_p95_s", cubic=[0.0322, 0.0321, 0.0323], reno=[faster_s] * 3),
+    ]
+    compared = SimpleNamespace(stakes=stakes, decides=True, ccas=["cubic", "reno"])
+    texts = trade_off_texts(cast("ct.Comparison", compared))
+    assert bool(texts) == is_listed, texts
 
 
 def test_goodput_is_that_of_the_table_and_all_ccas_with_a_gain_are_listed(mixed: ct.Comparison) -> None:

@@ -252,7 +252,7 @@ def _units(kind: str, unit: str, noun: str, first_byte: str, incomplete: str) ->
         f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"In a run, the longest {noun}, s.", kind, 100),
         f"{stem}_sd_s": _spread(f"{unit}\nsd s", 3, f"{noun}, s", kind),
         f"{stem}s_missing": AppMetric(
-            f"without\n{unit}",
+            f"without\n{unit} a run",
             *(1, f"Number of {incomplete}, older at the end than any {unit} took.", AGES[kind]),
             is_occasional=True,
             is_count=True,
