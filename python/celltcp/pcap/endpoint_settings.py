@@ -253,13 +253,18 @@ def _workload(
         )
     if (messages := messages_of(row)) is not None:
         jitter = min(row["message_interval_range"] / _RANGE_OF_JITTER, 1.0)
-        size, beside = messages.size, ""
+        mbps = max(messages.mbps, 8e-6 * row[f"bytes_{direction}"] / row["download_s"])
+        size, beside, spread = 125 * mbps * messages.interval_ms, "", size_spread(frames)
         if (large := large_messages(frames)) is not None:
-            size -= large.bytes * messages.interval_ms / large.interval_ms
-            table = f'size = "{round(large.bytes)}B", interval = "{large.interval_ms:.0f}ms"'
+            ratio, large_bytes = large.interval_ms / messages.interval_ms, large.bytes
+            if not spread:
+                # A large one that comes with others hides their number, but not the sum of their bytes.
+                large_bytes = max((size - large.usual_bytes) * ratio, large.usual_bytes)
+            size -= large_bytes / ratio
+            table = f'size = "{round(large_bytes)}B", interval = "{large.interval_ms:.0f}ms"'
             beside = f", beside = [{{ {table} }}]"
         return (
-            f'workload = {{ kind = "frames", size = {_size_text(size, size_spread(frames))}, '
+            f'workload = {{ kind = "frames", size = {_size_text(size, spread)}, '
             f'interval = "{messages.interval_ms:.3f}ms", jitter = {jitter:.2f}{beside} }} '
             f"# {messages.number} messages; the capture shows no deadline"
         )

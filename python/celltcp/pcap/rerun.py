@@ -19,6 +19,7 @@ from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, mean_rtt_ms
 from celltcp.pcap.diagnosis.requests import cycle_of
 from celltcp.pcap.endpoint_settings import likely_cca
+from celltcp.pcap.units import FRAME
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
 
@@ -33,7 +34,8 @@ _SEEDS = range(1, 6)
 _MIN_SHARE = 0.1
 #: Number of seeds with several flows, whose starts decide which of them yields.
 _SHARED_SEEDS = 3
-#: Maximum ratio of goodputs, mean RTTs and times of requests: the capture and the nearest simulation.
+#: Maximum ratio of goodputs, mean RTTs, and times of requests and frames: capture and nearest
+#: simulation.
 _MAX_RATIO = 1.25
 #: Maximum ratio of the shares of lost segments, and share below which they are too few; at a policer,
 #: each burst has its losses.
@@ -50,12 +52,16 @@ class Passage(NamedTuple):
     lost: float
     #: Mean time of a request until its answer is there; NaN without requests.
     answer_ms: float = math.nan
+    #: Delay that 95 % of the frames keep to; NaN without frames.
+    frame_p95_ms: float = math.nan
     #: Goodput of the largest transfer that shares the path; NaN without.
     beside_mbps: float = math.nan
 
     def __str__(self) -> str:
         rtt = "" if pd.isna(self.rtt_ms) else f", mean RTT {ms_text(self.rtt_ms)}"
         answer = "" if pd.isna(self.answer_ms) else f", {ms_text(self.answer_ms)} a request"
+        if not pd.isna(self.frame_p95_ms):
+            answer = f", 95 % of frames in {ms_text(self.frame_p95_ms)}"
         passed = f"{three_digits(self.goodput_mbps)} Mbit/s"
         if not pd.isna(self.beside_mbps):
             passed += f" beside {three_digits(self.beside_mbps)}"
@@ -112,8 +118,8 @@ class Rerun(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether goodput, RTT, time of requests or losses are beyond those of all simulations."""
-        rates, rtts, losses, answers, beside = (
+        """Whether goodput, RTT, times of units of work or losses are beyond all simulations."""
+        rates, rtts, losses, answers, frames, beside = (
             sorted(values) for values in zip(*self.runs, strict=True)
         )
         captured = self.captured
@@ -121,6 +127,7 @@ class Rerun(NamedTuple):
             _is_beyond(captured.goodput_mbps, rates, _MAX_RATIO)
             or _is_beyond(captured.rtt_ms, rtts, _MAX_RATIO)
             or _is_beyond(captured.answer_ms, answers, _MAX_RATIO)
+            or _is_beyond(captured.frame_p95_ms, frames, _MAX_RATIO)
             or (
                 _is_beyond(captured.beside_mbps, beside, _MAX_RATIO)
                 and not math.isclose(
@@ -234,7 +241,8 @@ def _simulated(case: _Case, seed: int, captured: Passage) -> Passage:
             beside_mbps=_beside_mbps(again, other["connection"], own, case.until_s)
         )
     # The scenario asks for pieces where an application pauses.
-    return passage if captured.answer_ms > 0 else passage._replace(answer_ms=math.nan)
+    missing = [name for name in ("answer_ms", "frame_p95_ms") if pd.isna(getattr(captured, name))]
+    return passage._replace(**dict.fromkeys(missing, math.nan))
 
 
 def _number(flow: dict[str, Any]) -> int:
@@ -267,7 +275,11 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
     lost = float(losses.loc[is_lost, "len"].sum()) / max(sent, 1.0)
     # The span of the rates of `analyze`. Nothing may arrive in a simulation.
     end_s = min(until_s, max(float(row["duration_s"]), INTERVAL_S))
-    return Passage(8e-6 * acked / end_s, mean_rtt_ms(rows, row["place"]), lost, _answer_ms(row))
+    units = connection_rows(analyses.units, row, up)
+    are_frames = (units["unit"] == FRAME) & (units["start_s"] < until_s)
+    frame_p95_ms = 1e3 * float(units.loc[are_frames, "duration_s"].quantile(0.95))
+    rtt_ms = mean_rtt_ms(rows, row["place"])
+    return Passage(8e-6 * acked / end_s, rtt_ms, lost, _answer_ms(row), frame_p95_ms)
 
 
 def _answer_ms(row: dict[Hashable, Any]) -> float:
