@@ -11,6 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
 from celltcp.pcap.diagnosis.trains import link_rate
+from celltcp.pcap.next_steps import next_steps
 
 
 def _captured(folder: Path, path: str, ccas: tuple[str, str], seconds: int = 30) -> CaptureAnalyses:
@@ -79,3 +80,16 @@ def test_others_on_a_link_of_constant_rate_make_no_range_of_it(
     """Their packets stretch the gaps of some trains. A few trains that differ show no rate."""
     rates = {"far_train_low_mbps": low, "far_train_mbps": median, "far_train_high_mbps": high}
     assert str(link_rate({"place": "sender", "far_trains": trains, **rates}) or "") == text
+
+
+def test_one_overflowing_buffer_is_the_reason_of_all_its_losses_and_its_loser_gets_the_step(
+    tmp_path: Path,
+) -> None:
+    """CUBIC beside BBR in a buffer of 0.15 BDPs loses its share, and segments, in that buffer only."""
+    path = 'rtt = "60ms"\ndown.rate = "20Mbit/s"\nbuffer = "0.15bdp"'
+    analyses = _captured(tmp_path, path, ("bbr", "cubic"), 40)
+    bbr, cubic = analyses.connections.sort_values("connection")["diagnosis"]
+    assert bbr.startswith("a shallow buffer")
+    assert "the buffer that connection 0 overflows" in cubic
+    assert "AQM" not in cubic
+    assert "--connection 1 " in next_steps(analyses)[0]

@@ -15,7 +15,7 @@ from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN, connection_rows
 from celltcp.pcap.diagnosis import ACKS_BEHIND
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
-from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER
+from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER, SHARED_BUFFER
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
@@ -25,6 +25,7 @@ from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
 from celltcp.pcap.diagnosis.window_growth import BURSTS_OVERFLOWED, WINDOW_LIMIT
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
+from celltcp.pcap.shared_queue import is_uneven, sharing_transfers
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
@@ -48,7 +49,10 @@ _BURSTS = (POLICER, "lost in bursts")
 
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
-    """Returns commands with comments for the transfer with most payload; none without a transfer."""
+    """Returns commands with comments for the transfer with most payload; none without a transfer.
+
+    Where it has a larger share of a queue than an even one, they are for the one with the smallest.
+    """
     rows = [
         row
         for row in analyses.connections.to_dict("records")
@@ -57,6 +61,15 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if not rows:
         return []
     row = max(rows, key=_payload)
+    smallest = min((each for each in rows if each["file"] == row["file"]), key=_payload)
+    beside = sharing_transfers(analyses.connections, smallest)
+    numbers = [other["connection"] for other in beside]
+    if (
+        row["connection"] in numbers
+        and is_uneven(smallest, beside)
+        and " shares " in smallest["diagnosis"]
+    ):
+        row = smallest
     if _waits_for_applications(row):
         return []
     # Away from the sender, the window is seldom seen full.
@@ -132,7 +145,7 @@ def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
         return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
     if POLICER in str(row["diagnosis"]):
         return f"whether another CCA loses less{_pacing_text(row, frames)}"
-    if str(row["diagnosis"]).startswith(SHALLOW_BUFFER):
+    if str(row["diagnosis"]).startswith(SHALLOW_BUFFER) or SHARED_BUFFER in str(row["diagnosis"]):
         field = "path.buffer" if row["direction"] == "down" else "path.uplink_buffer"
         return f"whether another CCA, or a buffer of a BDP (--set {field}=1bdp), has a higher goodput"
     return "whether another CCA would be better there"

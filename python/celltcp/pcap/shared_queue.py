@@ -97,6 +97,12 @@ def fill_link(rows: Sequence[Mapping[Hashable, Any]]) -> bool:
     return bool(rates_mbps) and total_mbps >= _MIN_FILLED_SHARE * max(rates_mbps)
 
 
+def is_uneven(row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]) -> bool:
+    """Returns whether a transfer has more or less of what it and others carry than an even share."""
+    rates = [float(each["throughput_mbps"]) for each in (row, *others)]
+    return not 1 / _MIN_UNEVEN <= rates[0] / sum(rates) * len(rates) <= _MIN_UNEVEN
+
+
 def share_text(row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]) -> str:
     """Returns the share of a transfer in what it and others carry, and why it is uneven, as text.
 
@@ -105,7 +111,7 @@ def share_text(row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, A
     rates = [float(each["throughput_mbps"]) for each in (row, *others)]
     share = rates[0] / sum(rates)
     text = f", of which it has {100 * share:.0f} %"
-    if 1 / _MIN_UNEVEN <= share * len(rates) <= _MIN_UNEVEN:
+    if not is_uneven(row, others):
         return text
     largest = max(others, key=lambda each: float(each["throughput_mbps"]))
     gains, yields = (row, largest) if share * len(rates) > 1 else (largest, row)

@@ -12,7 +12,7 @@ import click
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS, connection_rows, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.evidence import has_time_of_server, path_rtts_ms
-from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, UNDECIDED
+from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, SHARED_BUFFER, UNDECIDED
 from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.endpoint_settings import cca_text
@@ -50,7 +50,7 @@ def _losses(row: Row) -> str:
     text = row["diagnosis"]
     if any(words in text for words in UNDECIDED):
         counts = {"?": counts.pop("c") + counts.pop("r"), **counts}
-    elif IN_FULL_QUEUE in text:
+    elif IN_FULL_QUEUE in text or SHARED_BUFFER in text:
         counts = {"c": counts.pop("c") + counts.pop("r"), **counts}
     elif POLICER in text:
         counts = {"p": counts.pop("c") + counts.pop("r"), **counts}

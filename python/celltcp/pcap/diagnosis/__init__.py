@@ -6,6 +6,7 @@ limits of the rate. A rule uses the tables only, and claims nothing that they do
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from celltcp.pcap.diagnosis.losses import (
     OVERFLOW,
     SHALLOW_BUFFER,
     SHALLOW_OR_POLICER,
+    SHARED_BUFFER,
     lost_in_outages,
     path_losses,
 )
@@ -80,7 +82,7 @@ def diagnoses(
     loss_indices, interval_indices = (
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
-    results = []
+    results, rows = [], []
     for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
         key = (row["file"], row["connection"])
         evidence = Evidence(
@@ -100,9 +102,30 @@ def diagnoses(
         if confidence < MIN_CCA_CONFIDENCE and messages_of(row) is not None:
             cca, confidence = "unknown", 0.0
         text = _diagnosis(evidence)
+        rows.append(row | {"diagnosis": text})
         texts = (text, _sharing_text(connections, row, text), _ack_queue_text(evidence, text))
         results.append(Diagnosis("; ".join(filter(None, texts)), cca, confidence))
-    return results
+    by_number = {(row["file"], row["connection"]): row["diagnosis"] for row in rows}
+    return [
+        result._replace(text=_of_one_queue(connections, row, result.text, by_number))
+        for row, result in zip(rows, results, strict=True)
+    ]
+
+
+def _of_one_queue(
+    connections: pd.DataFrame,
+    row: Mapping[Hashable, Any],
+    text: str,
+    by_number: Mapping[tuple[Hashable, Hashable], str],
+) -> str:
+    """Returns the sentence with the buffer that a transfer beside it overflows as its only cause."""
+    if OVERFLOW not in text:
+        return text
+    for other in sharing_transfers(connections, row):
+        if by_number[other["file"], other["connection"]].startswith((FULL_QUEUE, SHALLOW_BUFFER)):
+            cause = f", most likely in {SHARED_BUFFER} {other['connection']} overflows, too"
+            return re.sub(f": either {OVERFLOW}[^;]*", cause, text)
+    return text
 
 
 def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: str) -> str:

@@ -33,6 +33,8 @@ FULL_QUEUE = "a full queue on the path"
 SHALLOW_BUFFER = "a shallow buffer on the path"
 #: Words of sentences that have such a buffer among other causes.
 OVERFLOW = "a buffer that overflowed"
+#: Words of sentences about the buffer that another transfer overflows.
+SHARED_BUFFER = "the buffer that connection"
 #: Words of sentences about losses at the highest RTT, at the lowest one, and at a short queue.
 IN_FULL_QUEUE = ", most likely in a full queue"
 _WITHOUT_QUEUE = " at random, by a policer, or in a very short buffer"
