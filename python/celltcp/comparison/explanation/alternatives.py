@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, val
 from celltcp.comparison.explanation.value_knees import knee_of_values
 from celltcp.comparison.harm import failing_under
 from celltcp.comparison.metrics import (
+    APP_METRICS,
     GOODPUT,
     LAST_COMPLETION,
     LATE_FRAMES,
@@ -155,8 +156,21 @@ class Need:
 
     def for_tail(self) -> list[Need]:
         """Returns the need by the highest percentile, and by the maximum, of its ranking metric."""
+        if self.metric not in APP_METRICS:
+            return []
         metrics = [re.sub(r"_p\d+(?=_)", name, self.metric) for name in ("_p99", "_max")]
         return [self._by(each) for each in dict.fromkeys(metrics) if each != self.metric and self.flows]
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether its metric is another than that by which its application ranks."""
+        application = application_of(self.comparison, self.flows[0]) if self.flows else None
+        return application is None or application.ranking.metric != self.metric
+
+    def for_median(self) -> list[Need]:
+        """Returns the need by the median, if it is by another percentile of responses or pages."""
+        metric = re.sub(r"_p\d+(?=_s$)", "_p50", self.metric)
+        return [self._by(metric)] if metric != self.metric and self.flows else []
 
     def for_deadline(self) -> list[Need]:
         """Returns the need by the share of late frames, if that is too large to rank by.

@@ -43,13 +43,15 @@ _FURTHER = {
     "frame_delay_p50_ms": [LATE_FRAMES],
     LATE_FRAMES: ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
     "qoe": ["stalled_s"],
+    "response_p50_s": ["response_p95_s", "response_p99_s"],
     "response_p95_s": ["response_p50_s", "response_p99_s"],
     "response_p99_s": ["response_p50_s", "response_max_s", "response_sd_s"],
     "response_max_s": ["response_p50_s"],
     **{completion: [MEAN_RTT] for completion in (*COMPLETIONS, LAST_COMPLETION)},
 }
-_ALL_THAT_CHANGE_MORE = ("response_p95_s", "response_p99_s")
-#: Figures of which users of responses ask, too.
+_ALL_THAT_CHANGE_MORE = ("response_p50_s", "response_p95_s", "response_p99_s")
+#: Figures of which users of responses ask, too; of medians if they change.
+_MEDIANS = ("response_p50_s",)
 _TAILS = ("response_p99_s", "response_max_s", "response_sd_s")
 #: Ends of the fields that cap each connection, and their text.
 _CAPS = ("receive_window_max", "max_pacing_rate")
@@ -217,7 +219,7 @@ class AlternativesTable:
 
         Of frames that is the lowest percentile of the delay that changes. Of responses it is the
         99th percentile, or beside that the maximum and the standard deviation, and the median if it
-        changes more than the ranking metric.
+        changes.
         """
         flow, ranking = self._need.flows[0], self._need.metric
         changes = {
@@ -229,7 +231,9 @@ class AlternativesTable:
         least = changes.pop(ranking, 0.0) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
         changes.pop(ranking, None)
         changing = [
-            each for each, change in changes.items() if each in _TAILS or change >= least + MIN_HELP_LOG
+            each
+            for each, change in changes.items()
+            if each in _TAILS or change >= MIN_HELP_LOG + (0.0 if each in _MEDIANS else least)
         ]
         yield from changing if ranking in _ALL_THAT_CHANGE_MORE else (changing or [*changes])[:1]
 

@@ -72,11 +72,12 @@ def conclusion_of(
 ) -> Conclusion:
     """Returns the conclusion for the first of the needs that a remedy helps, from all that were tried.
 
-    If none of them helps by its ranking metric, but by its tail, it is for that.
+    If the runs show none of them to help by its ranking metric, but by its median or tail, it is for
+    that.
     """
     tried = [each for each in remedies if each.after is not None]
     for need in itertools.chain.from_iterable(
-        (*each.for_deadline(), each, *each.for_tail()) for each in needs if tried
+        (*each.for_deadline(), *_shown_first(each, tried)) for each in needs if tried
     ):
         alternatives = need.alone(tried[0].scenario)
         if not any(each.cca == need.reference for each in alternatives):
@@ -90,6 +91,60 @@ def conclusion_of(
     return Conclusion(None, None)
 
 
+def _shown_first(need: Need, tried: Sequence[ProposedRemedy]) -> list[Need]:
+    """Returns a need by its ranking metric, median and tail, first those that runs show to be helped.
+
+    A few runs say little of the largest values of each.
+    """
+
+    def is_helped(by: Need) -> bool:
+        return any(
+            each.gain >= by.min_gain and each.net_gain > 0 and by.is_shown_better(each)
+            for remedy in tried
+            for each in by.with_remedy(remedy)
+        )
+
+    if need.is_asked_for:
+        return [need, *need.for_tail()]
+    needs = [need, *need.for_median(), *need.for_tail()]
+    return sorted(needs, key=lambda each: not is_helped(each))
+
+
+def _for_tail(trials: Trials, need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """Returns the best change with the one that helps the tail most, if that gains by both.
+
+    They cure different units of work: the window the usual ones, and a timer those with losses.
+    """
+    best = recommended(need, best_by_place(need, alternatives))
+    best = [each for each in best if each.changes and each.cca == need.reference]
+    tail = next(iter(need.for_tail()), None)
+    first = max(best, key=lambda each: each.net_gain, default=None)
+    if first is None or first.remedy is None or tail is None:
+        return []
+    remedies = [each.remedy for each in alternatives if each.remedy and each.cca == need.reference]
+    of_tail = [
+        each
+        for remedy in remedies
+        for each in tail.with_remedy(remedy)
+        if each.cca == need.reference and each.gain >= tail.min_gain and each.net_gain > 0
+    ]
+    others = [each for each in of_tail if {*each.fields}.isdisjoint(first.fields)]
+    other = max(others, key=lambda each: each.net_gain, default=None)
+    if other is None or other.remedy is None:
+        return []
+    both = joined(first.remedy, other.remedy)._replace(ccas=(need.reference,))
+    both = both._replace(after=trials.after(both))
+    least = max(each.gain for each in of_tail if each.changes in (first.changes, other.changes))
+    gains = {each.cca: each.gain for each in tail.with_remedy(both)}
+    return [
+        each
+        for each in need.with_remedy(both)
+        if gains[each.cca] >= least + tail.min_gain
+        and each.gain >= first.gain - need.min_gain
+        and each.net_gain > 0
+    ]
+
+
 def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> Conclusion:
     """Returns the conclusion for a need, from its alternatives.
 
@@ -97,8 +152,15 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     that is as good.
     """
     alternatives += _not_tried(trials, need, alternatives)
-    every = _repeated(trials, need, best_by_place(need, alternatives), alternatives)
+    for_tail = _for_tail(trials, need, alternatives)
+    wanted = [*best_by_place(need, alternatives), *for_tail]
+    every = _repeated(trials, need, wanted, alternatives)
     shown = best_by_place(need, every)
+    changes = {each.changes for each in for_tail} - {each.changes for each in shown}
+    shown += [each for each in every if each.changes in changes and each.cca == need.reference]
+    # Alternatives of a place stand together.
+    places = [each.places for each in shown]
+    shown = [shown[0], *sorted(shown[1:], key=lambda each: places.index(each.places))]
     table = None
     if any(each.remedy is not None for each in shown):
         table = AlternativesTable(need, shown, recommended(need, shown))

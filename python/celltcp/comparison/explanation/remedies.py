@@ -60,7 +60,7 @@ from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import MSS, request_and_response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
@@ -378,7 +378,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         if reason in (PROBE, TIME_OUT, REQUEST_LOST, PEER_TIME_OUT):
             yield from _nodelay(evidence)
             if _is_short_rto_useful(evidence):
-                yield _min_rto(evidence)
+                yield _min_rto(evidence, cause.reasons)
         elif reason == NAGLE:
             yield from _nodelay(evidence)
         elif reason in (RECOVERY, BEHIND_LOST) and _is_rto_before_next_frame(evidence):
@@ -498,13 +498,22 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
         yield Remedy(against, (f"flows.{evidence.flow_index}.nodelay=true",))
 
 
-def _min_rto(evidence: Evidence) -> Remedy:
-    """Returns a lower minimum RTO: of responses with a shorter deadline, half of that."""
+def _min_rto(evidence: Evidence, reasons: Mapping[str, int] | None = None) -> Remedy:
+    """Returns a lower minimum RTO: of responses with a shorter deadline, half of that.
+
+    `reasons` of slow units say how many of them wait for the timer of either host.
+    """
+    own, far = (
+        sum((reasons or {}).get(each, 0) for each in timers)
+        for timers in ((PROBE, TIME_OUT), (REQUEST_LOST, PEER_TIME_OUT))
+    )
+    of_hosts = f" ({own} of the sender, which gains them alone, and {far} of the other end)"
     rto_ms = _MIN_RTO_MS
     if (deadline_s := response_deadline_s(evidence.workload)) is not None:
         rto_ms = max(min(rto_ms, math.floor(1e3 * deadline_s / 2)), _LOWEST_MIN_RTO_MS)
     price = "data sent again in vain where ACKs take longer"
-    return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={rto_ms}ms",), price=price)
+    against = f"waits for time-outs and loss probes{of_hosts if own and far else ''}"
+    return Remedy(against, (f"tcp.min_rto={rto_ms}ms",), price=price)
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:
