@@ -163,7 +163,11 @@ def test_pauses_and_random_losses_beside_outages_are_named_with_them(seed: int, 
     (row,) = analyse(file).connections.to_dict("records")
     text = row["diagnosis"]
     assert "an outage of the path" in text
-    assert ("in the rest, " in text) == has_causes, text
+    assert "in the rest, " in text
+    full = re.search(r"in the rest, a full link limits the rate, .* carried ([\d.]+) Mbit/s", text)
+    assert (full is None) == has_causes, text
+    # 1448 of 1500 bytes are payload; windows grow again after outages.
+    assert full is None or float(full[1]) == pytest.approx(20 * 1448 / 1500, rel=0.1)
     found = re.findall(r"waited ([\d.]+) s for (?:data of|the application of) the server", text)
     # Data that wait in the send buffer can fill the pauses.
     assert found or row["pauses_down_s"] < 0.15 * row["duration_s"]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, records
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, records, segments_were
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import IN_THE_REST, LIMITS, receive_window
 from celltcp.pcap.diagnosis.losses import (
@@ -27,6 +27,7 @@ from celltcp.pcap.diagnosis.losses import (
     path_losses,
 )
 from celltcp.pcap.diagnosis.messages import messages_of
+from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
 from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
@@ -189,6 +190,13 @@ def _waits_text(evidence: Evidence, long_waits: list[Wait]) -> str:
         # A full queue is the usual limit.
         if rest_text := "; ".join(text for text in rest if text and not text.startswith(FULL_QUEUE)):
             return f"{'; '.join(texts)}{IN_THE_REST}{rest_text}"
+        if standing_queue(evidence):
+            rate_mbps = evidence.row["throughput_mbps"] / (1 - waited_s / evidence.row["duration_s"])
+            count = int(evidence.row["losses"] - evidence.row["losses_outage"])
+            return (
+                f"{'; '.join(texts)}{IN_THE_REST}a full link limits the rate, with a queue: it carried "
+                f"{three_digits(rate_mbps)} Mbit/s, and {segments_were(count)} lost"
+            )
     return "; ".join(texts)
 
 
