@@ -54,7 +54,7 @@ def explain(folder: str, json_file: str | None) -> None:
         for name, result in () if joined else explained.comparisons.items():
             if name:
                 click.echo("\n".join([f"{name}:", *result.rankings]))
-            _print_causes(result, explained.selection(name))
+            _print_causes(result, explained.blocks_of(name), explained.selection(name))
         if (table := causes_table(explained.causes, len(explained.comparisons))) is not None:
             Terminal().print_table(table)
         if tries := explained.remedy_commands(folder):
@@ -130,10 +130,12 @@ def _print_sentences(
         console.print(text, soft_wrap=not console.is_terminal, highlight=False)
 
 
-def _print_causes(result: ExplainedComparison, selected: Sequence[Explanation]) -> None:
+def _print_causes(
+    result: ExplainedComparison, blocks: Iterable[Iterable[str]], selected: Sequence[Explanation]
+) -> None:
     from celltcp.comparison.tables import limits_table
 
-    _print_sentences(limits_table(result.results), result.notes, result.blocks)
+    _print_sentences(limits_table(result.results), result.notes, blocks)
     if selected:
         from celltcp.cli.select.explain import print_explanation
 

@@ -87,16 +87,23 @@ def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
     from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.application_tables import sweep_metrics_tables
     from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
+    from celltcp.comparison.mix_shares import mix_share_texts
     from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
     from celltcp.comparison.verdict_tables import unranked_text, verdicts_table
 
     about = next(iter(sweep.points.values())).results.about
     console = Terminal()
+    shares, of_mixes = sweep_shares_table(sweep), mix_share_texts(sweep)
+    # Who gets how much is what mixes are compared for.
+    if of_mixes and shares is not None:
+        console.print_table(shares)
+    for text in of_mixes:
+        console.print(text)
     for table in (*sweep_metrics_tables(sweep, by).values(), sweep_table(sweep, by)):
         console.print_table(table)
     for warning in sweep.warnings:
         console.print(f"warning: {warning}", style="yellow")
-    if (shares := sweep_shares_table(sweep)) is not None:
+    if shares is not None and not of_mixes:
         console.print_table(shares)
     # One run of what is random has a warning in place of verdicts.
     if len(sweep.ccas) > 1 and any(point.decides for point in sweep.points.values()):

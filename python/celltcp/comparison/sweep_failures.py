@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 #: Share of an equal goodput below which a flow is starved by those that compete with it.
-_MIN_EQUAL_SHARE = 1 / 3
+MIN_EQUAL_SHARE = 1 / 3
 
 
 class Failure(NamedTuple):
@@ -51,12 +51,12 @@ def failures_of(ranking: FieldRanking, stakes: Sequence[Stake]) -> list[Failure]
 
 
 def _starved(ranking: FieldRanking) -> list[Failure]:
-    """Returns the flows that have less than `_MIN_EQUAL_SHARE` of an equal share with some choices."""
+    """Returns the flows that have less than `MIN_EQUAL_SHARE` of an equal share with some choices."""
     shares = {name: ranking.equal_shares(name) for name in ranking.choices}
     starved: dict[str, dict[str, float]] = {}
     for name, of_flows in shares.items():
         for flow, share in of_flows.items():
-            if share < _MIN_EQUAL_SHARE:
+            if share < MIN_EQUAL_SHARE:
                 starved.setdefault(flow, {})[name] = share
     return [
         Failure(flow, [*names], f"it gets {100 * max(names.values()):.0f} % of an equal share", False)

@@ -12,9 +12,11 @@ from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.alike_points import JoinedPoints, joined_points
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.mix_reasons import share_reasons
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
+from celltcp.comparison.mix_shares import mix_share_texts
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.set_verdicts import setting_lines, verdict_lines
@@ -22,6 +24,7 @@ from celltcp.comparison.single_run import SingleRun
 from celltcp.comparison.sweep_advice import best_points, is_beaten
 from celltcp.results.layout import layout_in
 from celltcp.results.publishing import remembered_metrics
+from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.selection.explanation import Explanation
 from celltcp.selection.explanation import explain as explain_selectors
 from celltcp.video.load_results import load
@@ -85,6 +88,12 @@ class Explanations:
         if self.sweep is None or any(map(self.selection, self.comparisons)):
             return None
         return joined_points(self.sweep.field, self.comparisons)
+
+    def blocks_of(self, name: str) -> list[list[str]]:
+        """Returns the sentences of a comparison; of mixes in a sweep those about their shares alone."""
+        result = self.comparisons[name]
+        are_mixes = all(map(has_several_flows, result.comparison.ccas))
+        return result.share_blocks if self.sweep is not None and are_mixes else result.blocks
 
     @property
     def _advised(self) -> list[str]:
@@ -212,7 +221,7 @@ class Explanations:
             lines += explained.rankings
             lines += [best.text] if (best := explained.conclusion.best) else []
             lines += [f"note: {note}" for note in explained.notes]
-            lines += [line for block in explained.blocks for line in block]
+            lines += [line for block in self.blocks_of(name) for line in block]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -273,7 +282,12 @@ def explain(
         }
         explained = Explanations(by_name, getattr(result, "unfinished", ""))
         if isinstance(result, Sweep):
-            explained.sweep, explained.over_all = result, result.field_changes
+            explained.sweep = result
+            explained.over_all = [
+                *mix_share_texts(result),
+                *share_reasons(explained.comparisons),
+                *result.field_changes,
+            ]
             explained.best = [", ".join(point) for point in best_points(result)]
         if isinstance(result, ScenarioSet):
             explained.over_all = [*verdict_lines(result), *setting_lines(result)]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: Number in a text, with a space before each group of three digits, and with its interval; no part of a
 #: name.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?(?: ±\d+(?:\.\d+)?)?")
+#: Words before and after a number of a range in a text.
+_ENDS, _STARTS = ("from ", "between ", " to ", " and "), (" to ", " and ")
 #: Maximum difference of the shares of the segments that alike congestion controls send again.
 _MAX_RESENT_DIFFERENCE = 0.01
 #: Minimum weight of a cause that distinguishes congestion controls, and minimum difference of weights.
@@ -93,7 +95,15 @@ def _joined(texts: Sequence[str], join: Callable[[Sequence[str]], str]) -> str |
         return None
     columns = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
     numbers = (each[0] if len(set(each)) == 1 else join(each) for each in columns)
-    return _NUMBER.sub(lambda _: next(numbers), texts[0])
+    first = texts[0]
+
+    def joined(match: re.Match[str]) -> str:
+        # Of two ranges in "from ... to ..." or "between ... and ...", each has a dash.
+        is_end = first.endswith(_ENDS, 0, match.start()) or first.startswith(_STARTS, match.end())
+        number = next(numbers)
+        return number.replace(" to ", "–") if is_end else number  # noqa: RUF001
+
+    return _NUMBER.sub(joined, first)
 
 
 def _range_text(numbers: Sequence[str]) -> str:

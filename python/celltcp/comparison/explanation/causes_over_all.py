@@ -20,8 +20,8 @@ _NAMES = {"aqm": "AQM", "probe_rtt": "PROBE_RTT", "nagle": "Nagle's algorithm", 
 def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
     """Returns the numbers of comparisons that have each cause, a row per flow and congestion control.
 
-    The cause with the largest sum of weights is the first column. None without enough comparisons, or
-    without causes.
+    The cause with the largest sum of weights is the first column; those that all have as often are left
+    out. None without enough comparisons, or without causes.
 
     Args:
         causes: rows of causes, as `Explanations.causes` has them.
@@ -29,11 +29,21 @@ def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
     """
     if comparisons < _MIN_COMPARISONS or causes.empty:
         return None
-    names = causes.groupby("cause")["weight"].sum().sort_values(ascending=False, kind="stable").index
+    weights = causes.groupby("cause")["weight"].sum().sort_values(ascending=False, kind="stable")
+    names = list(weights.index)
     flows, ccas = causes["flow"].unique(), list(causes["cca"].unique())
     texts = labels(ccas)
     each_once = causes.drop_duplicates(["comparison", "cca", "flow", "cause"])
     sizes = each_once.groupby(["flow", "cca", "cause"]).size()
+    if len(flows) * len(ccas) > 1:
+        # A cause that all have as often sets none apart.
+        names = [
+            name
+            for name in names
+            if len({sizes.get((flow, cca, name), 0) for flow in flows for cca in ccas}) > 1
+        ]
+    if not names:
+        return None
     rows = [
         (
             texts[cca],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Minimum share of the goodput of all flows at which other flows compete.
 _MIN_COMPETING_SHARE = 0.1
 #: Ratio of the goodputs of two flows from which on their shares are unequal.
-_MIN_UNEQUAL = 1.5
+MIN_UNEQUAL = 1.5
 #: Maximum ratio of the goodput of another flow's connection to an own one that counts as alike.
 _MAX_ALIKE = 1.25
 #: Minimum number of overflows of each flow, and the shares of the window that one keeps after them:
@@ -40,7 +40,7 @@ _MIN_LATER_START, _MIN_CONVERGENCE = 0.05, 1.15
 _LOSS_BASED = ("loss", "hybrid")
 #: What bounds the window of a flow in a queue, by the family of its CCA.
 _BOUNDS = {
-    "model": "keeps about two bandwidth-delay products of its own rate and the latest lowest RTT",
+    "model": "keeps at most two bandwidth-delay products of its own rate and the latest lowest RTT",
     "delay": "reduces its window when packets wait",
 }
 #: What fills a queue, by the family of a CCA.
@@ -57,7 +57,7 @@ def competition(evidence: Evidence) -> Cause | None:
     """Other flows of the same direction compete with this one.
 
     They got at least {_MIN_COMPETING_SHARE:.0%} of the goodput of all flows while this one ran. The
-    rule is not for flows of responses or frames. Where another bulk flow got {_MIN_UNEQUAL} times as
+    rule is not for flows of responses or frames. Where another bulk flow got {MIN_UNEQUAL} times as
     much, or as little, the reason follows that the tables show: more connections, no reduction after
     overflows, a window that follows the delay or stays as it is, a later start, or else the data in
     flight. Beside a loss-based flow, BBR has the lowest RTT of its filter.
@@ -72,10 +72,10 @@ def competition(evidence: Evidence) -> Cause | None:
     flows_text = ", ".join(f"{name} {rates[name]:.2f}" for name in fastest_first[:3])
     more_text = f" and {len(rates) - 3} more" if len(rates) > 3 else ""
     reasons, fastest = [], fastest_first[0]
-    if rates[fastest] >= _MIN_UNEQUAL * evidence.goodput_mbps:
+    if rates[fastest] >= MIN_UNEQUAL * evidence.goodput_mbps:
         other = _evidence_of(evidence, fastest)
         reasons = [] if other is None else list(_reasons(evidence, other))
-    elif rates[fastest] * _MIN_UNEQUAL <= evidence.goodput_mbps:
+    elif rates[fastest] * MIN_UNEQUAL <= evidence.goodput_mbps:
         other = _evidence_of(evidence, fastest)
         reasons = [] if other is None else list(_reasons_of_room(other, evidence))
     reasons += _filtered_rtt(evidence)

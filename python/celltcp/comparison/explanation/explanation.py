@@ -423,6 +423,14 @@ class ExplainedComparison:
         """
         return [self._block(group) for group in alike_groups(self.distinct_ccas)]
 
+    @property
+    def share_blocks(self) -> list[list[str]]:
+        """Explanations of the flows of mixes: metrics and causes, without windows and events."""
+        return [
+            [self._heading(group, is_ranked=True), *self._cause_lines(group)]
+            for group in alike_groups(self.distinct_ccas)
+        ]
+
     def cause_block(self, explained: ExplainedCca) -> list[str]:
         """Returns the metrics and causes of a flow, without its windows and events."""
         return [self._heading([explained], is_ranked=True), *self._cause_lines([explained])]

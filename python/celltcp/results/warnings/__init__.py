@@ -52,9 +52,9 @@ def all_warnings(results: Results) -> list[str]:
 
         warnings += no_marks(scenario)
     if len(flows) > 1:
-        from celltcp.results.warnings.simultaneous import same_first
+        from celltcp.results.warnings.simultaneous import same_first, unsettled_shares
 
-        warnings += same_first(results, flows)
+        warnings += [*same_first(results, flows), *unsettled_shares(results, flows)]
     if any("jitter" in part for part in (path, *path.get("wired", ()))):
         from celltcp.results.warnings.jitter import jitter_warning
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from celltcp.results.columns import rows_of
+import numpy as np
+
+from celltcp.results.columns import connection_keys, indices_of, numbers, rows_of
 from celltcp.results.tested import FlowUnderTest, divided_flows, is_endless
+from celltcp.scenarios.narrow_hop import steady_rate
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -16,6 +20,8 @@ _RANDOM_IN_TIME = ("on-off", "telemetry", "video")
 #: Minimum number of runs in which one of two alike flows gets more, by chance once in 16 times, and the
 #: minimum ratio of their goodputs in each.
 _MIN_RUNS, _MIN_RATIO = 5, 1.1
+#: Minimum difference of the shares of a flow in both halves of the runs.
+_MIN_SHARE_CHANGE = 0.1
 #: Fields of a flow that may differ between alike ones.
 _OWN_FIELDS = ("name", "cca")
 
@@ -70,6 +76,70 @@ def same_first(results: Results, sections: list[Mapping[str, Any]]) -> list[str]
                 f"and intervals leave that out; {fields_text} draw the starts"
             ]
     return []
+
+
+def unsettled_shares(results: Results, sections: list[Mapping[str, Any]]) -> list[str]:
+    """Returns a warning if bulk flows that start together share otherwise in the second half of runs.
+
+    Their shares are those of their start, whatever the number of runs. Links have a steady rate, whose
+    changes are no other reason. Named is the mix, or congestion control, with the largest change of
+    those with one in the same direction in each run.
+    """
+    flows = FlowUnderTest.each_with_workload(results.about)
+    path = tomllib.loads(results.about["scenario"]).get("path", {})
+    by_start: dict[tuple[str, str], list[int]] = {}
+    for index, (section, (_, workload)) in enumerate(zip(sections, flows, strict=True)):
+        sender = str(section.get("from", "server"))
+        is_steady = steady_rate(path.get("down" if sender == "server" else "up")) is not None
+        if is_steady and "start_spread" not in section and is_endless(workload):
+            ends = str(section.get("start")), sender
+            by_start.setdefault(ends, []).append(index)
+    changes = []
+    for indices in by_start.values():
+        names = [flows[index][0].name for index in indices]
+        for mix, shares in _shares_of_halves(results, names).items() if len(names) > 1 else ():
+            for name, halves in zip(names, np.moveaxis(shares, 1, 0), strict=True):
+                gaps = halves[:, 1] - halves[:, 0]
+                is_one_way = bool((gaps > 0).all() or (gaps < 0).all())
+                if is_one_way and abs(gaps.mean()) >= _MIN_SHARE_CHANGE:
+                    changes.append((abs(gaps.mean()), mix, name, halves.mean(axis=0), indices))
+    if not changes:
+        return []
+    _, mix, name, (first, second), indices = max(changes, key=lambda change: round(change[0], 6))
+    fields_text = " and ".join(f"flows.{index}.start_spread=1s" for index in indices)
+    return [
+        f"{name} gets {100 * first:.0f} % of the path in the first half of the runs of {mix} and "
+        f"{100 * second:.0f} % in the second: shares depend on the start, which is the same for all "
+        f"flows in every run; {fields_text} draw the starts, and a longer --duration weighs them less"
+    ]
+
+
+def _shares_of_halves(results: Results, names: list[str]) -> dict[str, np.ndarray]:
+    """Returns the shares of flows among each other by mix: by run, flow and half of the run."""
+    mixes = dict(rows_of(results.tables["runs"], "run", "cca"))
+    rows, slots = results.tables["flows"], results.tables["slots"]
+    known = [
+        (mixes[run], run, names.index(name) if name in names else -1)
+        for run, name in rows_of(rows, "run", "name")
+    ]
+    index = indices_of(connection_keys(slots), connection_keys(rows))
+    times, rates = (numbers(slots[column]) for column in ("t_s", "goodput_mbps"))
+    runs = {run: place for place, run in enumerate(dict.fromkeys(run for _, run, _ in known))}
+    sums = np.zeros((len(runs), len(names), 2))
+    of_run, of_name = (
+        np.array([part(each) for each in known], np.intp)[index]
+        for part in (lambda each: runs[each[1]], lambda each: each[2])
+    )
+    is_known = (index >= 0) & (of_name >= 0)
+    half_s = (times[is_known].min() + times[is_known].max()) / 2 if is_known.any() else 0.0
+    keys = of_run[is_known], of_name[is_known], (times[is_known] >= half_s).astype(np.intp)
+    np.add.at(sums, keys, rates[is_known])
+    totals = sums.sum(axis=1, keepdims=True)
+    shares = np.divide(sums, totals, out=np.full_like(sums, np.nan), where=totals > 0)
+    by_mix: dict[str, list[int]] = {}
+    for run, place in runs.items():
+        by_mix.setdefault(mixes[run], []).append(place)
+    return {mix: shares[places] for mix, places in by_mix.items()}
 
 
 def _first_of(goodputs: Mapping[str, tuple[str, float]]) -> str | None:
