@@ -113,7 +113,6 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
     is_ranked = len(comparison.ccas) > 1
     if not by and not is_ranked:
         return
-    from celltcp.comparison.short_runs import short_verdicts_text
     from celltcp.comparison.verdict_tables import (
         chosen_text,
         identical_text,
@@ -146,7 +145,12 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
     for requirement, verdict in comparison.network_verdicts.items():
         if verdict.leader is not None or not comparison.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(verdict, names)}")
-    for text in filter(None, (yielding_text(comparison), short_verdicts_text(comparison.results))):
+    notes = [yielding_text(comparison)]
+    if comparison.results.has_recoveries:
+        from celltcp.comparison.short_runs import short_verdicts_text
+
+        notes.append(short_verdicts_text(comparison.results))
+    for text in filter(None, notes):
         console.print(f"note: {text}")
     if not by and (text := unranked_text(comparison)):
         console.print(text)

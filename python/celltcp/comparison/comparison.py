@@ -29,8 +29,7 @@ from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict
 from celltcp.results.tables import Results, RunTables
 from celltcp.results.tested import FlowUnderTest, divided_flows, has_application, joined_slots
-from celltcp.results.warnings import all_warnings
-from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import count_text, single_flow_mixes
 from celltcp.scenarios.ccas import middlebox_of, usual_cca
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
@@ -568,19 +567,9 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _warnings(self) -> list[str]:
-        from celltcp.comparison.short_runs import short_run_warnings
+        from celltcp.comparison.warnings import warnings_of
 
-        warnings = [*filter(None, [self.unfinished]), *all_warnings(self.results)]
-        warnings += short_run_warnings(self.results)
-        if not self.decides and len(self.ccas) > 1:
-            warnings.append("one run of a random scenario is not conclusive; use --runs 10 or more")
-        if self.split_ccas:
-            split = ", ".join(labels(self.split_ccas).values())
-            warnings.append(
-                f"RTT, PM and retransmissions of {split} are those of the leg to the middlebox: delay "
-                "ranks by the one-way delay, balanced does not rank"
-            )
-        return warnings
+        return warnings_of(self)
 
     def series(self) -> dict[str, dict[str, list[float]]]:
         """Returns the values of each metric by congestion control, in the order of the seeds."""

@@ -53,14 +53,13 @@ def pooled_percentiles(
     The 95 % interval is that of a bootstrap over the runs. There is none for fewer than `_MIN_RUNS`
     runs, and no percentile with fewer than `_MIN_ABOVE_OF_ALL` units above it, or of a single run.
     """
-    runs = comparison.runs
     result: dict[str, dict[str, Estimate]] = {}
     for name in few_above(application):
         metric = APP_METRICS[name]
         by_run = unit_times(comparison.results, application.flow, str(metric.kind))
         of_ccas = {}
         for cca in application.metrics:
-            times = [by_run.get(int(run), []) for run in runs.loc[runs["cca"] == cca, "run"]]
+            times = [by_run.get(int(run), []) for run in comparison.values(cca, "run")]
             if len(times) > 1 and sum(map(len, times)) * _share_above(name) >= _MIN_ABOVE_OF_ALL:
                 of_ccas[cca] = _percentile(times, float(metric.percentile or 0.0))
         if of_ccas:

@@ -55,6 +55,11 @@ class Results:
         """Congestion control or line-up of several flows of each run."""
         return dict(rows_of(self.tables["runs"], "run", "cca"))
 
+    @property
+    def has_recoveries(self) -> bool:
+        """Whether some connection had to recover from losses."""
+        return "recoveries" in self.tables and self.tables["recoveries"].num_rows > 0
+
     @functools.cached_property
     def flow_limits(self) -> list[FlowLimits]:
         """Shares of the time of each flow under each limit, by CCA or line-up."""
