@@ -87,3 +87,27 @@ def test_without_a_middlebox_advice_is_as_without_the_option() -> None:
     options = [each.options.replace("@none", "") for each in none.remedies]
     assert options == [each.options for each in plain.remedies]
     assert options
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_queue_behind_a_split_host_is_no_gain_of_it_and_pages_behind_it_wait_there(seed: int) -> None:
+    """Six users fill the queue of the link; blackouts lose SYNs, and the path has no random loss."""
+    draw = random.Random(seed)
+    page = {"kind": "page", "document": "30kB", "objects": 30, "object": "30kB", "gap": "2s"}
+    starts = range(draw.randint(15, 19), 90, 10)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(50, 80)}ms",
+        "path.down.rate": f"{draw.randint(6, 9)}Mbit/s",
+        "path.buffer": "600packets",
+        "path.blackouts": [{"at": f"{each}s", "duration": "3s"} for each in starts],
+        "flows": [
+            {"name": "web", "workload": page},
+            {"name": "others", "cca": "cubic", "count": 5, "workload": page},
+        ],
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="90s", middlebox=["split"], set=changes)
+    for each in ExplainedComparison(result).ccas:
+        texts = {cause.name: cause.text for cause in each.causes}
+        assert "round_trips" not in texts
+        assert "behind which the link has its queue as without a split" in texts["queue"]
+        assert "random loss" not in texts.get("lost_handshake", "")

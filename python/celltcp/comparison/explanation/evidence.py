@@ -279,8 +279,10 @@ class Evidence(FlowScenario):
 
     @property
     def is_queued(self) -> bool:
-        """Whether a queue, and no jitter, makes the mean RTT long."""
+        """Whether a queue, and no jitter, makes the mean RTT long; RTTs end at a split host."""
         rtt_ms = self.mean("rtt_mean_ms") - self.rtt_jitter_ms
+        if self.is_split:
+            rtt_ms = self.min_rtt_ms + self.queue_wait_ms
         return rtt_ms >= MIN_QUEUED_RTTS * self.min_rtt_ms
 
     @property

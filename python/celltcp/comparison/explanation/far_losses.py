@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.outages import Outage
 from celltcp.comparison.units_of_work import UNITS, without_connections
 from celltcp.results.tables import frame
 
@@ -97,10 +100,17 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
 def _with_outages(evidence: Evidence) -> pd.DataFrame:
     """Returns the lost packets, with the outages that lose all packets as the cause of theirs.
 
-    A SYN-ACK is lost in those of the direction of the data.
+    A SYN-ACK is lost in those of the direction of the data. The first SYN to a split host may be lost
+    before its connection has a row of outages: then it is in a blackout of the scenario.
     """
     rows = evidence.far_losses
     losing = [gap for gap in (*evidence.ack_outages, *evidence.outages) if gap.loses_all]
+    path = evidence.scenario.get("path", {})
+    for blackout in itertools.chain(
+        *(each.get("blackouts") or () for each in (path, *path.get("wired", ())))
+    ):
+        start_s, length_s = (in_unit(blackout[each], "s") or 0.0 for each in ("at", "duration"))
+        losing += [Outage(run, start_s, start_s + length_s, True) for run in evidence.runs]
     times = zip(rows["run"], rows["t_s"], strict=True)
     in_outage = [any(gap.overlaps(run, t_s, t_s) for gap in losing) for run, t_s in times]
     return rows.assign(cause=rows["cause"].mask(np.array(in_outage, bool), _OUTAGE))

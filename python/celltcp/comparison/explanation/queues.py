@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO, MIN_LATER_RTT
 from celltcp.comparison.explanation.queue_owners import queue_owner, queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
+from celltcp.comparison.explanation.split_hosts import queue_behind_split
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.scenarios.quantity_texts import delay_text, ms_text, rate_text, time_text
 
@@ -54,8 +55,9 @@ def queue(evidence: Evidence) -> Cause | None:
     if evidence.is_split:
         return Cause(
             "queue",
-            f"Data waited {delay_text(wait_ms, 0)} on average, in queues and at the split host; "
-            f"without that, it takes {evidence.mean('owd_min_ms'):.0f} ms one way.",
+            f"Data waited {delay_text(wait_ms, 0)} on average, in queues and at the split host"
+            f"{queue_behind_split(evidence)}; without that, it takes "
+            f"{evidence.mean('owd_min_ms'):.0f} ms one way.",
             wait_ms / (wait_ms + min_rtt_ms),
         )
     place = f"before {evidence.bottleneck_text}" if evidence.bottleneck_field else "on the way"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Minimum share of unused capacity at which a later leg is a cause.
 _MIN_UNUSED_SHARE = 0.1
+#: Maximum wait of the first leg, as a share of all waits, where the later one has the queue.
+_MAX_FIRST_WAIT_SHARE = 0.1
 #: Default of `buffer`.
 _BUFFER = "1MB"
 
@@ -75,6 +77,17 @@ def _far_rtt_ms(evidence: Evidence) -> float:
 def _far_bdp(evidence: Evidence) -> float:
     """Returns the bandwidth-delay product of the leg behind the split host, bytes."""
     return evidence.bdp * _far_rtt_ms(evidence) / evidence.min_rtt_ms
+
+
+def queue_behind_split(evidence: Evidence) -> str:
+    """Returns that the queue is behind the split host, which takes none of it away; empty elsewhere.
+
+    The leg of the sender has hardly a wait then.
+    """
+    first_ms = evidence.mean("rtt_mean_ms") - evidence.min_rtt_ms
+    if not first_ms < _MAX_FIRST_WAIT_SHARE * evidence.queue_wait_ms:
+        return ""
+    return f", behind which the link has its queue as without a split ({first_ms:.1f} ms before it)"
 
 
 def later_leg(evidence: Evidence) -> Cause | None:
