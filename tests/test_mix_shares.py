@@ -12,6 +12,7 @@ from celltcp.comparison.explanation.alike import with_ranges
 from celltcp.comparison.explanation.causes_over_all import causes_table
 from celltcp.comparison.mix_shares import mix_share_texts
 from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.report.sweep import sweep_part
 from celltcp.selection.explained_results import explain
 
 if TYPE_CHECKING:
@@ -70,6 +71,12 @@ def test_an_explanation_of_mixes_begins_with_their_shares_and_has_no_arithmetic_
     )
     assert "bbr does not reduce its rate at such losses" in reason
     assert "RFC 9438" not in explained.text
+
+
+def test_a_report_on_mixes_begins_with_their_shares(swept: Sweep) -> None:
+    first = sweep_part(swept).sections[0]
+    assert first.is_front
+    assert [*first.text] == mix_share_texts(swept)
 
 
 def test_shares_that_the_second_half_of_runs_changes_have_a_warning_that_names_start_spread() -> None:
