@@ -17,7 +17,7 @@ from celltcp.pcap.analysis import STDIN, CaptureAnalyses, connection_rows
 from celltcp.pcap.blackouts import Blackout, blackouts_of, unknown_ends
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, has_time_of_server, segments_were
 from celltcp.pcap.diagnosis.hypotheses import shortest_queue_ms
 from celltcp.pcap.diagnosis.losses import is_full_queue
 from celltcp.pcap.diagnosis.messages import messages_of, passing_mbps
@@ -327,7 +327,9 @@ def estimate_path(
         arrived, sent = Departures(times_s, arrived_mbps), Departures(times_s, sent_mbps)
         buffer_bytes, has_overflow = buffer_size(overflow, delays_ms, intervals, row, sent, arrived)
         has_overflow &= bool(is_measured.any()) or row["losses_congestion"] > row["losses_random"]
-        has_queue = buffer_bytes >= _MIN_QUEUE_BYTES or bool(is_measured.any())
+        # The time of a server is no queue at which segments are lost.
+        is_long = buffer_bytes >= _MIN_QUEUE_BYTES and not has_time_of_server(row)
+        has_queue = is_long or bool(is_measured.any())
         # The path holds all that is in flight, with headers, and nothing of that is lost.
         buffer_bytes = max(buffer_bytes, bound * _BOUND_BUFFER_RATIO)
     else:
