@@ -247,3 +247,33 @@ def test_bulk_data_paced_below_a_policer_lose_nothing_for_the_printed_rate(
     flow = ct.run("steady-20-68", "cubic", 1, "10s", set={**_PATH, **changes, **rate}).flows.iloc[0]
     assert flow["retransmissions"] == 0
     assert flow["goodput_mbps"] == pytest.approx(paced, rel=0.03)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_lossy_calls_of_few_segments_have_a_lower_time_out_that_makes_the_slowest_faster(
+    tmp_path: Path, seed: int
+) -> None:
+    """An answer of few segments that loses its last ones waits for a time-out under each CCA."""
+    draw = random.Random(f"calls {seed}")
+    calls = {
+        "kind": "request-response",
+        "request": "500B",
+        "response": f"{draw.choice([5, 10, 20])}kB",
+        "think": "10ms",
+        "gap": "100ms",
+    }
+    path = {"path.rtt": f"{draw.choice([30, 60])}ms", "path.down.rate": "20Mbit/s"}
+    changes = {**path, "path.loss": 0.03, "flows.0.workload": calls}
+    _, sweep = _steps(tmp_path, **changes)
+    (value,) = re.findall("--vary tcp.min_rto=200ms,(\\w+) --cca cubic ", sweep)
+    assert f"rto_min {value}" in sweep
+    slowest_s: dict[str, list[float]] = {"200ms": [], value: []}
+    for min_rto, times_s in slowest_s.items():
+        for run in range(4):
+            one = ct.run(
+                *("steady-20-68", "cubic", run, "40s"),
+                set={**changes, "tcp.min_rto": min_rto},
+                samples="off",
+            )
+            times_s += one.applications[0].metrics["cubic"]["response_p99_s"]
+    assert sum(slowest_s[value]) < 0.9 * sum(slowest_s["200ms"])

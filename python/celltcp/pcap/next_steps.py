@@ -14,6 +14,7 @@ from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_li
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN, connection_rows
 from celltcp.pcap.diagnosis import ACKS_BEHIND
+from celltcp.pcap.diagnosis.evidence import MAX_ANSWER_SEGMENTS
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER, SHARED_BUFFER
 from celltcp.pcap.diagnosis.messages import messages_of
@@ -23,9 +24,10 @@ from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
 from celltcp.pcap.diagnosis.window_growth import BURSTS_OVERFLOWED, WINDOW_LIMIT
-from celltcp.pcap.endpoint_settings import HEADERS_RATIO
+from celltcp.pcap.endpoint_settings import HEADERS_RATIO, likely_cca
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.pcap.shared_queue import is_uneven, sharing_transfers
+from celltcp.pcap.units import RESPONSE
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
@@ -43,6 +45,9 @@ _BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
 #: Rates of paced senders over that of a policer, of frames and of bulk data, whose rate is its price;
 #: percentile of late frames.
 _PACED_SHARE, _BULK_SHARE, _LATE = 0.95, 0.98, 95
+
+#: Minimum number of calls, and minimum share of them with a loss.
+_MIN_CALLS, _MIN_LOST_CALLS = 20, 0.02
 
 #: Words of diagnoses of a policer, or of bursts that one may have dropped.
 _BURSTS = (POLICER, "lost in bursts")
@@ -70,6 +75,9 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         and " shares " in smallest["diagnosis"]
     ):
         row = smallest
+    units = connection_rows(analyses.units, row, int(row["direction"] == "up"))
+    if _are_lossy_calls(row, units):
+        return _call_steps(row)
     if _waits_for_applications(row):
         return []
     # Away from the sender, the window is seldom seen full.
@@ -91,8 +99,29 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return [_which_limit_step(row)]
     if WINDOW_LIMIT in str(row["diagnosis"]):
         return _pacing_steps(row)
-    frames = connection_rows(analyses.units, row, int(row["direction"] == "up"))
-    return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row, frames)}")
+    return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row, units)}")
+
+
+def _are_lossy_calls(row: Mapping[Hashable, Any], units: pd.DataFrame) -> bool:
+    """Returns whether a connection has many answers of few segments, and random losses among these."""
+    calls = int((units["unit"] == RESPONSE).sum())
+    lost = row["losses_random"] + row["losses_tail"]
+    is_clear = not any(words in str(row["diagnosis"]) for words in (*_BURSTS, NAGLE))
+    is_lossy = lost >= _MIN_LOST_CALLS * calls and 2 * lost > row["losses"] > row["reordered"]
+    are_short = row[f"segments_{row['direction']}"] <= MAX_ANSWER_SEGMENTS * calls
+    return bool(calls >= _MIN_CALLS and are_short and is_lossy and is_clear)
+
+
+def _call_steps(row: Mapping[Hashable, Any]) -> list[str]:
+    """Returns the steps against time-outs after losses at the ends of answers, which no CCA avoids."""
+    step = linux_line("tcp.min_rto=20ms")
+    purpose = (
+        f"# against time-outs after {row['losses_random'] + row['losses_tail']} losses: answers of few "
+        f"segments bring few ACKs, and BBR paces them, too; Linux, {step}"
+    )
+    cca = likely_cca(row) or "cubic"
+    sweep = f"celltcp sweep path.toml --vary tcp.min_rto=200ms,20ms --cca {cca}  {purpose}"
+    return _simulated(row, sweep)
 
 
 def _waits_for_applications(row: Mapping[Hashable, Any]) -> bool:

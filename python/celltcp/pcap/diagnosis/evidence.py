@@ -34,7 +34,7 @@ _MAX_BESIDE_MS = 0.5
 _MIN_LOSS_RATIO = 10
 #: Minimum share of the time in pauses of a client, maximum ratio of RTTs that are constant, and maximum
 #: length of answers: twice the initial window (RFC 6928).
-_MIN_PAUSED_SHARE, _MAX_CONSTANT_RATIO, _MAX_ANSWER_SEGMENTS = 0.3, 1.05, 20
+_MIN_PAUSED_SHARE, _MAX_CONSTANT_RATIO, MAX_ANSWER_SEGMENTS = 0.3, 1.05, 20
 #: Length of a block of intervals over which rates and peaks are taken: RTTs, and minimum intervals.
 _BLOCK_RTTS = 2
 _MIN_BLOCK = 5
@@ -75,7 +75,7 @@ def has_time_of_server(row: Mapping[Any, Any]) -> bool:
     is_constant = p95_ms <= _MAX_CONSTANT_RATIO * median_ms
     is_beyond = median_ms > _MAX_CONSTANT_RATIO * row["near_rtt_min_ms"]
     return bool(row["place"] == "receiver" and has_paused and is_constant and is_beyond) and (
-        answer_segments <= _MAX_ANSWER_SEGMENTS
+        answer_segments <= MAX_ANSWER_SEGMENTS
     )
 
 
