@@ -48,6 +48,8 @@ LIMITS = tuple(
 )
 
 
+#: Number of retransmissions at the maximum RTO, of the 15 before a connection is aborted.
+RETRIES_AT_RTO_MAX = 11
 #: Largest window without scale (RFC 7323 section 2.1), bytes.
 MAX_UNSCALED_WINDOW = 65_535
 

@@ -52,6 +52,7 @@ from celltcp.comparison.explanation.window_remedies import (
 from celltcp.comparison.linux_lines import host_text, node_word
 from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.comparison.settings_lines import parameter_commands
+from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.ccas import default_parameters
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
@@ -73,8 +74,6 @@ _MIN_REASON_SHARE = 0.1
 _MIN_RTO_MS, _LOWEST_MIN_RTO_MS = 20, 5
 #: Lowest value that Linux allows for the maximum RTO, s.
 _LOWEST_RTO_MAX_S = 1
-#: Number of retransmissions at the maximum RTO, of the 15 before a connection is aborted.
-_RETRIES_AT_RTO_MAX = 11
 #: Minimum wait after an outage for which a shorter RTO is a remedy, RTTs.
 _MIN_OUTAGE_WAIT_RTTS = 2
 #: Minimum RTT of a path over a satellite, ms.
@@ -186,7 +185,7 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     # A connection should survive outages of twice the longest one.
     longest_s = max((gap.length_s for gap in evidence.outages), default=0.0)
     survived_s = 2 * longest_s
-    rto_max_s = max(math.ceil(survived_s / _RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
+    rto_max_s = max(math.ceil(survived_s / RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
     if max_wait_s >= rto_max_s:
         yield Remedy(
             f"{against} (with {rto_max_s} s, connections last in outages of up to {survived_s:.0f} s, "

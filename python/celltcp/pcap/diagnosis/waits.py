@@ -22,6 +22,7 @@ from celltcp.pcap.diagnosis.evidence import (
 from celltcp.pcap.diagnosis.requests import cycle_of, cycle_text
 from celltcp.pcap.diagnosis.silences import lost_in_silences, silences_of, silences_text
 from celltcp.pcap.shared_queue import longest_rtt_ms
+from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.quantity_texts import ms_text, time_text
 
 #: Beginning of the name of a queue that another transfer fills.
@@ -51,6 +52,8 @@ _MAX_TIMEOUT_S = 0.5
 _MAX_TIMEOUT_RTTS = 3
 #: Minimum time-out that has doubled, s: twice that of 400 ms, or four times Linux's minimum.
 _MIN_DOUBLED_S = 0.8
+#: Length of outages that a connection survives with bounded time-outs, over that of the captured one.
+_SURVIVED_RATIO = 2
 #: Minimum gap of the data where the capture is away from the sender: s, RTTs, and RTTs with queues.
 _MIN_GAP_S = 0.5
 _MIN_GAP_RTTS = 5
@@ -359,9 +362,12 @@ def _doubled_text(evidence: Evidence) -> str:
     doubled_s = float(lengths_s[lengths_s >= _MIN_DOUBLED_S].sum())
     if not doubled_s:
         return ""
+    # The time-outs before the last one took as long as that: so did the outage, at least.
+    rto_max_s = max(math.ceil(_SURVIVED_RATIO * lengths_s.max() / RETRIES_AT_RTO_MAX), 1)
     return (
         f"; up to {time_text(doubled_s)} of that is of last time-outs, which double with each loss, "
-        "after the path was back (net.ipv4.tcp_rto_max_ms bounds them)"
+        f"after the path was back (at the sender, net.ipv4.tcp_rto_max_ms={1000 * rto_max_s} bounds "
+        f"them to {rto_max_s} s)"
     )
 
 
