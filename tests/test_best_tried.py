@@ -12,7 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.alternatives import Alternative, Need
-from celltcp.comparison.explanation.best_tried import BestTried, _text
+from celltcp.comparison.explanation.best_tried import BestTried, _effort, _text
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
@@ -196,3 +196,15 @@ def test_explanation_and_report_have_the_same_conclusion(celltcp, tmp_path: Path
     assert "--cca cubic --set tcp." in best["options"]
     celltcp("report", str(tmp_path / "o"), "--page", str(tmp_path / "page.md"))
     assert conclusion in (tmp_path / "page.md").read_text("utf-8").replace("\n", " ")
+
+
+def test_of_changes_as_good_that_of_a_host_is_before_that_of_the_operator() -> None:
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 1, duration="5s")
+    need = Need(result, choices_of(result)[0], None)
+    remedy = Remedy("a queue", ("tcp.send_buffer_max=140kB", "tcp.notsent_lowat=16kB"))
+    proposed = ProposedRemedy("queue", remedy, ("bbr",), {}, after=result)
+    host = Alternative("bbr", proposed, result, ("application", "sender (phone)"), [0.0], 1.0, ())
+    grants = Remedy("waits for grants", ("radio.uplink.access=configured",))
+    proposed = ProposedRemedy("grants", grants, ("cubic",), {}, after=result)
+    cell = Alternative("cubic", proposed, result, ("base station",), [0.0], 1.0, ())
+    assert min(host, cell, key=lambda each: _effort(need, each)) is host

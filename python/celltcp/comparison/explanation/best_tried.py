@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 #: Number of changes, the best ones of their places, of which two at a time are tried.
 _MAX_TOGETHER = 3
-
-
 #: Table of the settings of hosts.
 _TCP = "tcp."
+#: Place of settings that the operator of the network has, and no host.
+_OPERATOR_PLACE = "base station"
 
 
 class BestTried(NamedTuple):
@@ -319,15 +319,16 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
         )
     ]
     alike = [each for each in alike if each.changes] or alike
-    least = min((_effort(need, each) for each in alike), default=(0, 0))
+    least = min((_effort(need, each) for each in alike), default=(0, 0, 0))
     alike = [each for each in alike if _effort(need, each) == least]
     return next((each for each in alike if each.cca == need.best_cca), next(iter(alike), None))
 
 
-def _effort(need: Need, alternative: Alternative) -> tuple[int, int]:
-    """Returns the numbers of places and of changes of an alternative, with that of the CCA."""
+def _effort(need: Need, alternative: Alternative) -> tuple[int, int, int]:
+    """Returns the numbers of places, first those of the operator, and of changes, with the CCA's."""
     changes = len(alternative.changes) + (alternative.cca != need.reference)
-    return len(alternative.places), changes
+    of_operator = sum(each == _OPERATOR_PLACE for each in alternative.places)
+    return of_operator, len(alternative.places), changes
 
 
 def _with_changes_of(best: Alternative, alternatives: Sequence[Alternative]) -> list[Alternative]:

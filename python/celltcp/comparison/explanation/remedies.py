@@ -160,7 +160,8 @@ def grants(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(
         against,
         ("radio.uplink.access=configured",),
-        network="base station: configured grants (NR) or semi-persistent scheduling (LTE)",
+        network="base station: configured grants, which the operator of a cell of NR sets (TS 38.321, "
+        "5.8.2); LTE's semi-persistent scheduling has periods of 10 ms or more before release 14",
     )
     yield Remedy(against, ("radio.uplink.sr_period=5ms",), network="base station: period of SR")
 
