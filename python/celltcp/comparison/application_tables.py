@@ -12,7 +12,7 @@ from celltcp.comparison.applications import has_too_few, is_lower_bound, shown_m
 from celltcp.comparison.costs import MIN_RESENT
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS, COMPLETED_SHARE, estimate_of, words_of
-from celltcp.comparison.pooled_percentiles import few_above, pooled_texts
+from celltcp.comparison.pooled_percentiles import by_cca_text, few_above, pooled_texts
 from celltcp.comparison.retransmitted import resent_texts, retransmitted_share
 from celltcp.comparison.short_times import ShownColumn, shown_columns, with_percentiles_of_runs
 from celltcp.comparison.tables import CCA_COLUMN
@@ -93,10 +93,7 @@ def texts_of_all_runs(comparison: Comparison, application: Application) -> tuple
             names[cca]: f"{AT_LEAST if cca in bounds else ''}{words.own_text(value)}"
             for cca, value in largest.items()
         }
-        of_all = ", ".join(f"{cca} {text}" for cca, text in of_ccas.items())
-        if len(set(of_ccas.values())) == 1 < len(of_ccas):
-            of_all = f"{next(iter(of_ccas.values()))} under every CCA"
-        texts.append(f"{words.name.capitalize()} of all runs: {of_all}.")
+        texts.append(f"{words.name.capitalize()} of all runs: {by_cca_text(of_ccas)}.")
     return tuple(texts)
 
 

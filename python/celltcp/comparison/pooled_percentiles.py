@@ -18,7 +18,7 @@ from celltcp.results.statistics import Estimate
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
@@ -73,13 +73,20 @@ def pooled_texts(comparison: Comparison, application: Application) -> list[str]:
     for metric, of_ccas in pooled_percentiles(comparison, application).items():
         words = words_of(metric).suited(*(each.mean for each in of_ccas.values()))
         bounds = application.bounds(metric)
-        parts = []
+        parts = {}
         for cca, each in of_ccas.items():
             ends = "" if each.ends is None else f" ({' to '.join(map(words.number, each.ends))})"
             mark = AT_LEAST if cca in bounds else ""
-            parts.append(f"{names[cca]} {mark}{words.own_text(each.mean)}{ends}")
-        texts.append(f"{words.name.capitalize()} of all runs together: {', '.join(parts)}.")
+            parts[names[cca]] = f"{mark}{words.own_text(each.mean)}{ends}"
+        texts.append(f"{words.name.capitalize()} of all runs together: {by_cca_text(parts)}.")
     return texts
+
+
+def by_cca_text(parts: Mapping[str, str]) -> str:
+    """Returns the text of each congestion control behind its name, or the one that all have."""
+    if len(set(parts.values())) == 1 < len(parts):
+        return f"{next(iter(parts.values()))} under every CCA"
+    return ", ".join(f"{cca} {text}" for cca, text in parts.items())
 
 
 def _share_above(name: str) -> float:
