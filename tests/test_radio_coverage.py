@@ -32,7 +32,8 @@ def test_a_run_without_coverage_says_so(tmp_path: Path) -> None:
 
 
 def test_a_run_with_coverage_has_no_warning(tmp_path: Path) -> None:
-    assert ct.compare(scenario(tmp_path, "10dB"), cca="cubic", runs=1).warnings == []
+    warnings = ct.compare(scenario(tmp_path, "10dB"), cca="cubic", runs=1).warnings
+    assert not [each for each in warnings if "no cell" in each]
 
 
 def test_the_command_line_warns(tmp_path: Path, celltcp: Celltcp) -> None:

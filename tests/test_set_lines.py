@@ -34,6 +34,9 @@ _VALUES = {
 
 def check_command(command: str) -> None:
     """Checks a command as a shell splits it: sysctl, ip, tc, netsh, kldload or echo."""
+    if " && " in command:
+        _check_shaper(command.split(" && "))
+        return
     words = shlex.split(command)
     tool, *arguments = words
     if tool == "sysctl":
@@ -76,6 +79,17 @@ def check_command(command: str) -> None:
             assert re.fullmatch(rf"[1-9]\d*{unit}", options[1]), command
     else:
         assert tool in ("netsh", "kldload", "echo") or words[:2] == ["socket", "option"], command
+
+
+def _check_shaper(commands: list[str]) -> None:
+    """Checks HTB with a class for all packets, and the queue discipline of that class."""
+    root, shaper, leaf = commands
+    assert root == "tc qdisc replace dev INTERFACE root handle 1: htb default 1"
+    assert re.fullmatch(
+        r"tc class replace dev INTERFACE parent 1: classid 1:1 htb rate [1-9]\d*kbit", shaper
+    )
+    assert " parent 1:1 " in leaf
+    check_command(leaf.replace("parent 1:1", "root"))
 
 
 @pytest.mark.parametrize("field", [*systems()["linux"]["fields"]])

@@ -56,7 +56,7 @@ def test_json_is_made_only_where_it_is_written(tmp_path: Path) -> None:
 def test_warnings_and_verdicts_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     result = ct.compare("drive", ["cubic", "bbr"], 2, duration="2s")
     first, verdicts = result.warnings, result.verdicts
-    for name in ("comparison.all_warnings", "metrics.verdict"):
+    for name in ("warnings.all_warnings", "metrics.verdict"):
         monkeypatch.setattr(f"celltcp.comparison.{name}", lambda *_, **__: 1 / 0)
     assert result.to_json()["warnings"] == result.warnings == first
     assert result.verdicts == verdicts

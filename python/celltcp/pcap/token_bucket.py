@@ -31,8 +31,8 @@ _BURSTS = 41
 _SIDES = {"sender": ("far", 0.06), "receiver": ("near", 0.4)}
 #: Minimum size of a bucket, segments.
 _MIN_BURST_SEGMENTS = 3
-#: Minimum number of drops.
-_MIN_DROPS = 20
+#: Minimum number of drops by the place of a capture: beside the receiver, fewer give rates far off.
+_MIN_DROPS = {"sender": 20, "receiver": 50}
 #: Maximum delay of the path, as a share of that of a queue of the same size.
 _MAX_DELAY_SHARE = 0.5
 #: Maximum rate, as a share of that of the link by gaps: its own queue drains at that.
@@ -91,7 +91,7 @@ def _is_candidate(row: Mapping[Hashable, Any]) -> bool:
     max_ms = lowest_ms + max(_MAX_QUEUE_SHARE * lowest_ms, _MAX_QUEUE_MS)
     packets = row["packets_up"] + row["packets_down"]
     is_short = row[f"{side}_rtt_p95_ms"] <= max_ms and packets <= MAX_PACKETS
-    return bool(row["place"] in _SIDES and lost >= _MIN_DROPS and is_short)
+    return bool(row["place"] in _SIDES and lost >= _MIN_DROPS[row["place"]] and is_short)
 
 
 #: Times at which segments came to a policer, s, their bytes, and whether each was dropped.
@@ -110,7 +110,7 @@ def token_bucket(
     """
     side, max_error = _SIDES[str(row["place"])]
     times_s, sizes, is_lost = offered
-    if is_lost.sum() < _MIN_DROPS:
+    if is_lost.sum() < _MIN_DROPS[str(row["place"])]:
         return None
     link_rate = 125e3 * float(row[f"{side}_train_mbps"])
     error, rate, burst = _fit(times_s, sizes, is_lost, _MAX_LINK_SHARE * link_rate)
