@@ -11,6 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.linux_lines import linux_line
 
 _DEADLINE_MS = 100
 _TICKS = {"kind": "frames", "size": "800B", "interval": "50ms", "deadline": f"{_DEADLINE_MS}ms"}
@@ -61,7 +62,14 @@ def test_of_settings_of_a_server_without_late_frames_the_one_with_the_shortest_d
     assert len(rates) <= 1, table.lines
 
 
-def test_a_shaper_at_a_hop_with_a_name_is_before_that_hop_and_no_router() -> None:
+@pytest.mark.parametrize("name", ["internet", "home", "wan"])
+def test_a_shaper_before_a_hop_that_no_sender_owns_is_in_a_router(name: str) -> None:
+    hop = {"name": name, "rate": "1Gbit/s", "queue": "fq-codel"}
+    scenario = {"path": {"down": {"rate": "40Mbit/s"}, "wired": [hop]}}
+    assert linux_line("path.wired.0.rate=38Mbit/s", scenario).startswith("router, INTERFACE to the LAN")
+
+
+def test_a_shaper_at_an_interface_of_the_server_is_there_and_no_router() -> None:
     table = _explained(0).conclusion.alternatives
     assert table is not None
     (row,) = [row for row in table.to_json() if "path.wired.0.rate=" in row["options"]]

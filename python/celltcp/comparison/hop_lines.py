@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +11,8 @@ from celltcp._core import in_unit
 
 #: Burst of a policer without one.
 _DEFAULT_BURST = "64kB"
-#: Name of the first hop without one.
-_DEFAULT_NAME = "wan"
+#: Names of interfaces of hosts.
+_INTERFACE = re.compile(r"(?i)\b(nic|card|eth\d*|en[ops]\w*|server|host)\b")
 
 
 def mtu_line(value: str) -> str:
@@ -61,14 +62,14 @@ def hop_at(parts: list[str], scenario: Mapping[str, Any]) -> Mapping[str, Any]:
     return hops if isinstance(hops, Mapping) else {}
 
 
-def own_name(parts: list[str], scenario: Mapping[str, Any]) -> str:
-    """Returns the name that a scenario gives a hop of the path; empty for that of a default.
+def interface_name(parts: list[str], scenario: Mapping[str, Any]) -> str:
+    """Returns the name of a hop of the path that is an interface of its sender; else an empty text.
 
-    A hop of a cell is one of its operator, for all subscribers.
+    Other hops, as of a home or the Internet, are before links that no sender owns, and a hop of a cell
+    is one of its operator, for all subscribers.
     """
-    name = str(hop_at(parts, scenario).get("name", _DEFAULT_NAME))
-    is_usual = name == _DEFAULT_NAME or name.startswith("hop-") or bool(scenario.get("radio"))
-    return "" if is_usual else name
+    name = str(hop_at(parts, scenario).get("name", ""))
+    return name if _INTERFACE.search(name) and not scenario.get("radio") else ""
 
 
 def _table(text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celltcp._core import in_unit
-from celltcp.comparison.hop_lines import hop_at, own_name
+from celltcp.comparison.hop_lines import hop_at, interface_name
 from celltcp.results.tested import THIN_WORKLOADS
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
@@ -185,7 +185,11 @@ def _host_before(field: list[str], scenario: Mapping[str, Any] | None) -> str:
         hop = hops[int(field[2])] if field[2].isdigit() and int(field[2]) < len(hops) else {}
         link = f"hop {hop.get('name', field[2])}"
         # The path begins at the server.
-        if field[2] == "0" and _directions(scenario) == ["down"] and own_name(field[:3], scenario):
+        if (
+            field[2] == "0"
+            and _directions(scenario) == ["down"]
+            and interface_name(field[:3], scenario)
+        ):
             return f"server, INTERFACE towards the {link}"
     return f"host before the {link}, INTERFACE towards it"
 
@@ -278,13 +282,13 @@ def shaper_line(
 ) -> str:
     """Returns the command of a shaper with an AQM; empty if its rate is not constant.
 
-    `direction` is `down` or `up`; empty for those of the flows that fill a queue. A hop with a name of
-    its own has the shaper at its interface, others stand for a router.
+    `direction` is `down` or `up`; empty for those of the flows that fill a queue. An interface of a
+    sender has the shaper itself, other hops stand for a router.
     """
     bits_per_s = in_unit(rate, "bit/s")
     if bits_per_s is None:
         return ""
-    if hop and own_name([*hop], scenario):
+    if hop and interface_name([*hop], scenario):
         place = _host_before([*hop, "queue"], scenario)
         return f"{place}: {_REPLACE} cake bandwidth {bits_per_s / 1e3:.0f}kbit"
     directions = [direction] if direction else _directions(scenario)

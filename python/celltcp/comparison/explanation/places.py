@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from celltcp.comparison.hop_lines import own_name
+from celltcp.comparison.hop_lines import interface_name
 from celltcp.comparison.linux_lines import BOTH_HOSTS, host_of_field, with_node
 from celltcp.comparison.queue_lines import SHAPED_RATES, filled_directions
 
@@ -59,7 +59,7 @@ def _place_of(field: str, scenario: Mapping[str, Any]) -> str:
     if table == "tcp":
         return host_of_field(field, scenario)
     if table == "path" and parts[0] == "wired":
-        name = own_name(field.split(".")[:3], scenario)
+        name = interface_name(field.split(".")[:3], scenario)
         return f"hop {name}" if name else "router"
     if table == "path" and parts[0] in _UPLINK_QUEUE:
         return "phone" if has_radio else "uplink queue"
