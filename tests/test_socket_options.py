@@ -10,7 +10,7 @@ import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.linux_lines import linux_line
-from celltcp.comparison.socket_options import BUFFER_OF_CAP, socket_option_texts
+from celltcp.comparison.socket_options import BUFFER_OF_CAP, capping_option, socket_option_texts
 from celltcp.scenarios.changes import Changes
 from drawn_causes import compared_with
 
@@ -84,6 +84,14 @@ def test_the_option_in_place_of_a_cap_gives_the_window_of_the_cap() -> None:
         )
         goodput = cap.runs["goodput_mbps"].iloc[0]
         assert option.runs["goodput_mbps"].iloc[0] == pytest.approx(goodput, rel=0.08)
+
+
+def test_an_option_above_what_linux_allows_has_its_sysctl() -> None:
+    """net.core.rmem_max cuts a larger value without a word."""
+    assert capping_option(80_000) == "SO_RCVBUF=60000 of the receiving program"
+    assert capping_option(490_000).endswith(
+        "=367500 of the receiving program, after sysctl -w net.core.rmem_max=367500"
+    )
 
 
 def test_a_window_that_is_lowered_needs_no_option_and_has_no_condition() -> None:

@@ -74,6 +74,17 @@ def has_own_scale(scenario: Mapping[str, Any] | None) -> bool:
     return not isinstance(scale, bool) and scale <= MAX_OWN_SCALE
 
 
+def capping_option(window: float) -> str:
+    """Returns the socket option that caps a window, bytes, with the sysctl that a large value needs."""
+    size = BUFFER_OF_CAP * window
+    return f"SO_RCVBUF={size:.0f} of the receiving program{_raised_text(size, 'net.core.rmem_max')}"
+
+
+def _raised_text(size: float, sysctl: str) -> str:
+    """Returns the command that allows a value of a socket option, bytes; empty if Linux does."""
+    return f", after sysctl -w {sysctl}={size:.0f}" if size > _DEFAULT_MAX_BYTES else ""
+
+
 def socket_option_texts(changes: Sequence[str], scenario: Mapping[str, Any] | None = None) -> list[str]:
     """Returns a line for each socket option that would override raised sizes of windows and buffers.
 
@@ -99,9 +110,7 @@ def socket_option_texts(changes: Sequence[str], scenario: Mapping[str, Any] | No
         if not any(sizes):
             continue
         size = f"{max(sizes):.0f}"
-        raised = ""
-        if max(sizes) > _DEFAULT_MAX_BYTES:
-            raised = f", after sysctl -w {option.max_sysctl}={size}"
+        raised = _raised_text(max(sizes), option.max_sysctl)
         cause = f"a program that sets {option.name} itself ignores these lines"
         if option.name == "SO_RCVBUF" and has_own_scale(scenario):
             scale = (scenario or {})["tcp"]["window_scale"]

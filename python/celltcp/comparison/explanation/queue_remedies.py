@@ -24,7 +24,7 @@ from celltcp.comparison.explanation.window_remedies import (
     rounded_size,
 )
 from celltcp.comparison.linux_lines import cca_line, host_text
-from celltcp.comparison.socket_options import BUFFER_OF_CAP
+from celltcp.comparison.socket_options import capping_option
 from celltcp.scenarios.cca_mix import has_several_flows, parse_flow_cca, with_flow_cca
 from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
@@ -214,8 +214,8 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
         yield Remedy(
             f"a standing queue (windows of {bdps} BDP in sum {left})",
             (f"tcp.receive_window_max={window}",),
-            linux=f"{host_text('receiver', evidence.scenario)}: SO_RCVBUF="
-            f"{BUFFER_OF_CAP * (in_unit(window, 'B') or 0):.0f} of the receiving program",
+            linux=f"{host_text('receiver', evidence.scenario)}: "
+            f"{capping_option(in_unit(window, 'B') or 0)}",
             price="goodput where rate or RTT grow",
             variant=int(bdps != WINDOW_BDPS),
             # The smaller one is tried for frames where the larger one leaves late ones.
