@@ -146,10 +146,10 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
         if verdict.leader is not None or not comparison.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(verdict, names)}")
     notes = [yielding_text(comparison)]
-    if comparison.results.has_recoveries:
+    if comparison.short_runs:
         from celltcp.comparison.short_runs import short_verdicts_text
 
-        notes.append(short_verdicts_text(comparison.results))
+        notes.append(short_verdicts_text(comparison))
     for text in filter(None, notes):
         console.print(f"note: {text}")
     if not by and (text := unranked_text(comparison)):

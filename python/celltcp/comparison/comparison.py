@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.outcome import ComparisonOutcome
     from celltcp.comparison.shares import MeanShare, PathShares
+    from celltcp.comparison.short_runs import ShortRun
     from celltcp.comparison.stakes import Stake
     from celltcp.comparison.windows import Windows
 
@@ -240,10 +241,7 @@ class Comparison(RunTables):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA.
-
-        A metric of which a mean is a lower bound has a column `is_lower_bound`.
-        """
+        """Mean, half width of its 95 % interval, `is_lower_bound` if any is; see `summary_frame`."""
         from celltcp.comparison.summary_frame import summary_frame
 
         frame = summary_frame({(cca,): metrics for cca, metrics in self.series().items()})
@@ -566,6 +564,15 @@ class Comparison(RunTables):
         return list(self._warnings)
 
     @functools.cached_property
+    def short_runs(self) -> tuple[ShortRun, ...]:
+        """The bulk flows whose sawtooth is longer than a run."""
+        if not self.results.has_recoveries:
+            return ()
+        from celltcp.comparison.short_runs import short_runs
+
+        return tuple(short_runs(self.results))
+
+    @functools.cached_property
     def _warnings(self) -> list[str]:
         from celltcp.comparison.warnings import warnings_of
 
@@ -581,10 +588,8 @@ class Comparison(RunTables):
         verdicts = self._verdicts_of_needs.items() if len(self.ccas) > 1 and self.decides else ()
         best = [f"{verdict.best} for {need}" for need, verdict in verdicts if verdict.best]
         undecided = [need for need, verdict in verdicts if verdict.undecided]
-        if best:
-            text += f"; leading: {', '.join(best)}"
-        if undecided:
-            text += f"; undecided: {', '.join(undecided)}"
+        parts = {"leading": best, "undecided": undecided}.items()
+        text += "".join(f"; {word}: {', '.join(needs)}" for word, needs in parts if needs)
         return f"<Comparison {about['name']}: {text}>"
 
     def _repr_html_(self) -> str:

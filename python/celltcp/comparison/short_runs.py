@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from celltcp.comparison.comparison import Comparison
     from celltcp.results.tables import Results
 
 #: What follows the name of a congestion control in a verdict.
@@ -70,22 +71,20 @@ class ShortRun(NamedTuple):
         return float(f"{1.1 * (self.last_s + self.sawtooth_s):.2g}")
 
 
-def short_run_warnings(results: Results) -> list[str]:
+def short_run_warnings(comparison: Comparison) -> list[str]:
     """Returns a warning for each flow and congestion control whose sawtooth is longer than a run."""
-    names = labels(results.about["cca"])
+    names = labels(comparison.ccas)
     return [
         f"{names.get(each.cca, each.cca)}, {each.flow}: {each.text}: its queue and goodput, and "
         f"verdicts by them, are those of a window that still grows; try --duration {each.duration_s:g}s"
-        for each in short_runs(results)
+        for each in comparison.short_runs
     ]
 
 
-def short_verdicts_text(results: Results) -> str:
-    """Returns a sentence on the congestion controls whose verdicts are of short runs; or empty."""
-    names = labels(results.about["cca"])
-    ccas = dict.fromkeys(names.get(each.cca, each.cca) for each in short_runs(results))
-    if not ccas:
-        return ""
+def short_verdicts_text(comparison: Comparison) -> str:
+    """Returns a sentence on the congestion controls whose verdicts are of short runs, if any are."""
+    names = labels(comparison.ccas)
+    ccas = dict.fromkeys(names.get(each.cca, each.cca) for each in comparison.short_runs)
     return f"verdicts on {', '.join(ccas)} hold for such short runs: a sawtooth is longer than a run"
 
 
@@ -127,7 +126,7 @@ class _Losses(NamedTuple):
 def _losses(results: Results) -> dict[tuple[int, int], _Losses]:
     """Returns the losses of each connection, by run and number; empty without their table."""
     losses: dict[tuple[int, int], _Losses] = {}
-    if not results.has_recoveries or "rate_mbps" not in results.tables["slots"].column_names:
+    if "rate_mbps" not in results.tables["slots"].column_names:
         return losses
     columns = ("run", "flow", "t_s", "overflow", *_OTHER_DROPS)
     for run, flow, time_s, overflow, *others in rows_of(results.tables["recoveries"], *columns):

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 def warnings_of(comparison: Comparison) -> list[str]:
     """Returns warnings about causes of the metrics other than the congestion controls."""
-    results = comparison.results
-    warnings = [*filter(None, [comparison.unfinished]), *all_warnings(results)]
-    if results.has_recoveries:
+    warnings = [*filter(None, [comparison.unfinished]), *all_warnings(comparison.results)]
+    if comparison.short_runs:
         from celltcp.comparison.short_runs import short_run_warnings
 
-        warnings += short_run_warnings(results)
+        warnings += short_run_warnings(comparison)
     if not comparison.decides and len(comparison.ccas) > 1:
         warnings.append("one run of a random scenario is not conclusive; use --runs 10 or more")
     if comparison.split_ccas:

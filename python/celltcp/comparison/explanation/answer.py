@@ -20,7 +20,7 @@ from celltcp.comparison.choices import (
 from celltcp.comparison.harm import harm_text, harms_of
 from celltcp.comparison.metrics import COMPLETED_SHARE, GOODPUT, mean_texts, sign_of
 from celltcp.comparison.settings_lines import linux_commands
-from celltcp.comparison.short_runs import LONGER_THAN_RUN, short_runs
+from celltcp.comparison.short_runs import LONGER_THAN_RUN
 from celltcp.comparison.yielding import room_text
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
@@ -49,7 +49,7 @@ def settings_of(comparison: Comparison, by: Sequence[str] = ()) -> list[SettingR
     """
     asked: dict[str, list[str]] = {}
     scenario = tomllib.loads(comparison.results.about["scenario"])
-    short = {each.cca for each in short_runs(comparison.results)}
+    short = {each.cca for each in comparison.short_runs}
     for choice in choices_by(comparison, by):
         if (cca := choice.verdict.best) is not None and not choice.verdict.are_all_tied:
             harm = harm_text(harms_of(comparison, cca, choice.flows))

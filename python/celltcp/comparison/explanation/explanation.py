@@ -225,7 +225,7 @@ class ExplainedComparison:
                 *(f"trade-off: {text}" for text in trade_offs),
                 *late_openings(self.results),
                 *few_losses(self.results),
-                *short_run_warnings(self.results),
+                *short_run_warnings(self.comparison),
                 *(f"{text}{self._bursts_text}" for text in packet_bursts(self.results, self._scenario)),
             ]
         return [

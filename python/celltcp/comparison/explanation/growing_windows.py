@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause
-from celltcp.comparison.short_runs import short_runs
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -18,7 +17,7 @@ def growing_window(evidence: Evidence) -> Cause | None:
     """
     short = (
         each
-        for each in short_runs(evidence.comparison.results)
+        for each in evidence.comparison.short_runs
         if (each.flow, each.cca) == (evidence.flow_name, evidence.cca)
     )
     each = next(short, None)
