@@ -326,11 +326,7 @@ def _telling(columns: Sequence[ShownColumn], applications: Sequence[Application]
 
 def _resent(comparisons: Sequence[Comparison], flow: str) -> list[dict[str, list[str]]]:
     """Returns cells on the data that a flow sent again by comparison and CCA; empty if few were."""
-    flows = [
-        next(each for each in FlowUnderTest.each(comparison.results.about) if each.name == flow)
-        for comparison in comparisons
-    ]
-    pairs = [*zip(comparisons, flows, strict=True)]
+    pairs = [(each, FlowUnderTest.named(each.results.about, flow)) for each in comparisons]
     shares = [retransmitted_share(*pair, cca) for pair in pairs for cca in pair[0].ccas]
     if max(shares, default=0.0) < MIN_RESENT:
         return [{} for _ in pairs]

@@ -357,8 +357,7 @@ class FieldRanking:
         stake = self._stake(tested, metric, self.network_values(metric.metric))
         if not self.decides:
             return stake
-        (flow,) = (each for each in self._points.flows if each.name == tested)
-        stake = self._priced(stake, flow)
+        stake = self._priced(stake, tested)
         # Choices are shown by their own names.
         names = {name: name for name in self.choices}
         goodput = self.network_values(GOODPUT)
@@ -375,13 +374,13 @@ class FieldRanking:
         }
         metric, flow = next(iter(bests.values())).chosen
         stake = self._stake(flow, RankingMetric(metric, words_of(metric).name), values)
-        (under_test,) = (each for each in self._points.flows if each.name == flow)
-        return self._priced(stake, under_test)
+        return self._priced(stake, flow)
 
-    def _priced(self, stake: Stake, flow: FlowUnderTest) -> Stake:
+    def _priced(self, stake: Stake, flow_name: str) -> Stake:
         """Returns a stake of a flow with the prices of the choices that are as good as the best."""
         if not has_prices(stake.metric):
             return stake
+        (flow,) = (each for each in self._points.flows if each.name == flow_name)
         comparisons = self._points.comparisons
         resent, delays = {}, {}
         for name, choice in self.choices.items():
@@ -428,7 +427,7 @@ class FieldRanking:
         metric = self._ranking_metrics.get(flow.name, merged.ranking)
         if metric.metric not in names:
             metric = merged.ranking
-        stake = self._priced(self._stake(flow.name, metric, merged.values(metric.metric)), flow)
+        stake = self._priced(self._stake(flow.name, metric, merged.values(metric.metric)), flow.name)
         stake = stake._replace(bounds=merged.bounds(metric.metric))
         return self._in_tail(stake, merged) or stake
 

@@ -114,9 +114,8 @@ def best_by(comparison: Comparison, text: str) -> ChosenBest:
         goodput = _network_values(comparison, chosen._replace(metric=GOODPUT))
         best = with_cost(best, chosen.metric, goodput, {})
     if ranked:
-        flows = FlowUnderTest.each(comparison.results.about)
-        flows = [each for each in flows if each.name == chosen.flow]
-        best = priced(best, chosen.metric, values, comparison, flows)
+        flow = FlowUnderTest.named(comparison.results.about, chosen.flow)
+        best = priced(best, chosen.metric, values, comparison, [flow])
     return ChosenBest(chosen, values, _without_bounds(best, ranked, bounds), bounds, maxima)
 
 
@@ -136,8 +135,7 @@ def _without_bounds(best: Verdict, names: Iterable[str], bounds: Collection[str]
 
 
 def _network_values(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
-    flows = FlowUnderTest.each(comparison.results.about)
-    (flow,) = (each for each in flows if each.name == chosen.flow)
+    flow = FlowUnderTest.named(comparison.results.about, chosen.flow)
     return {cca: comparison.values_of(flow, cca, chosen.metric) for cca in comparison.ccas}
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.prices import priced
+from celltcp.comparison.stakes import Stake
 from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.prices import priced
-from celltcp.comparison.stakes import Stake
 
 #: Maximum number of flows whose names are listed.
 _MAX_LISTED = 3

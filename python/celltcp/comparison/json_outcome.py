@@ -200,8 +200,7 @@ def _chosen(best: ChosenBest) -> ChosenOutcome:
 def _application(
     comparison: Comparison, application: Application, verdict: Verdict
 ) -> ApplicationOutcome:
-    flows = FlowUnderTest.each(comparison.results.about)
-    (flow,) = (each for each in flows if each.name == application.flow)
+    flow = FlowUnderTest.named(comparison.results.about, application.flow)
     best = best_outcome(verdict)
     result: ApplicationOutcome = {
         "flow": application.flow,

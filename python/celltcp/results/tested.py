@@ -51,6 +51,11 @@ class FlowUnderTest:
         return [flow for flow, _ in cls.each_with_workload(about)]
 
     @classmethod
+    def named(cls, about: Mapping[str, Any], name: str) -> FlowUnderTest:
+        """Returns the flow of a name in the scenario of results."""
+        return next(flow for flow in cls.each(about) if flow.name == name)
+
+    @classmethod
     def _of_section(cls, flow: Mapping[str, Any], number: int) -> FlowUnderTest:
         ends = (str(flow.get(end, "")) for end in ("from", "to"))
         name = str(flow.get("name", f"flow-{number}"))

@@ -213,7 +213,7 @@ class Need:
             return list(comparison.values(cca, self.metric))
         application = application_of(comparison, self.flows[0])
         if application is None or self.metric in METRICS:
-            flow = self._flow_of(comparison, self.flows[0])
+            flow = FlowUnderTest.named(comparison.results.about, self.flows[0])
             return list(comparison.values_of(flow, cca, self.metric))
         metrics = application.metrics[cca]
         return values_of(self.metric, metrics, is_divided=application.is_divided) or []
@@ -272,7 +272,8 @@ class Need:
     def metric_of(self, comparison: Comparison, cca: str, flow: str, metric: str) -> list[float]:
         """Returns a metric of a flow under a congestion control, per run; empty without it."""
         if metric in METRICS:
-            return list(comparison.values_of(self._flow_of(comparison, flow), cca, metric))
+            tested = FlowUnderTest.named(comparison.results.about, flow)
+            return list(comparison.values_of(tested, cca, metric))
         application = application_of(comparison, flow)
         return [] if application is None else list(application.metrics.get(cca, {}).get(metric, []))
 
@@ -318,15 +319,11 @@ class Need:
             changes.append(MetricChange(flow if several else "", metric, old[:count], new[:count]))
         if self.flows and self.metric in (*COMPLETIONS, LAST_COMPLETION):
             # What is sent again costs volume, and others of the link.
-            tested = self._flow_of(self.comparison, self.flows[0])
+            tested = FlowUnderTest.named(self.comparison.results.about, self.flows[0])
             pairs = ((self.comparison, reference), (after, cca))
             old, new = ([retransmitted_share(each, tested, name)] for each, name in pairs)
             changes.append(ResentChange(tested.name if several else "", RETRANSMISSIONS, old, new))
         return changes
-
-    @staticmethod
-    def _flow_of(comparison: Comparison, name: str) -> FlowUnderTest:
-        return next(each for each in FlowUnderTest.each(comparison.results.about) if each.name == name)
 
 
 def application_of(comparison: Comparison, flow: str) -> Application | None:
