@@ -11,6 +11,7 @@ from celltcp.comparison.prices import with_least_price
 from celltcp.comparison.report.front_page import _gap_text, answer_of, several_answer
 from celltcp.comparison.verdict_tables import short_text, stake_texts
 from celltcp.results.statistics import Verdict
+from workloads import FILES
 
 NAMES = {name: name for name in ("reno", "cubic", "bbr")}
 _TIE = Verdict("reno", ("cubic", "bbr"), is_same=True, are_all_tied=True)
@@ -93,21 +94,8 @@ def test_viewers_see_no_difference_behind_a_policer_but_bbr_sends_much_more_agai
 
 def test_a_sweep_of_files_sets_what_loses_little_and_sends_little_again() -> None:
     """At a full buffer Reno sends much again; CUBIC leaves slow start before it is full."""
-    gap = {"kind": "exponential", "mean": "1s"}
-    scenario = {
-        "name": "files",
-        "duration": "20s",
-        "path": {
-            "rtt": "25ms",
-            "down": {"rate": "50Mbit/s"},
-            "up": {"rate": "10Mbit/s"},
-            "buffer": "150packets",
-            "wired": [{"name": "wan", "rate": "1Gbit/s"}],
-        },
-        "flows": [{"name": "files", "workload": {"kind": "sequence", "size": "2MB", "gap": gap}}],
-    }
     comparisons = [
-        ct.compare(scenario, ["cubic", "reno"], 3, set={"path.buffer": buffer})
+        ct.compare(FILES, ["cubic", "reno"], 3, set={"path.buffer": buffer})
         for buffer in ("70packets", "150packets")
     ]
     for comparison in comparisons:

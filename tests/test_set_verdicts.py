@@ -135,7 +135,7 @@ def test_explain_counts_the_scenarios_of_each_cause(compared: ScenarioSet, tmp_p
     table = printed.stdout.rpartition("\N{BOX DRAWINGS HEAVY DOWN AND RIGHT}")[2]
     heading = next(line for line in table.splitlines() if "CCA" in line)
     counted = causes.groupby(["cause", "cca"])["comparison"].nunique().unstack(fill_value=0)
-    # Causes that all have as often tell nothing apart.
+    # Causes that all have as often distinguish no congestion control.
     apart = counted[counted.nunique(axis=1) > 1]
     assert len(apart) > 0
     for cca in compared.ccas:

@@ -7,27 +7,14 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.best_values import conditions_among
 from celltcp.comparison.report.sweep import sweep_part
-
-_FILES = {"kind": "sequence", "size": "2MB", "gap": {"kind": "exponential", "mean": "1s"}}
-_SCENARIO = {
-    "name": "files",
-    "duration": "20s",
-    "path": {
-        "rtt": "25ms",
-        "down": {"rate": "50Mbit/s"},
-        "up": {"rate": "10Mbit/s"},
-        "buffer": "300packets",
-        "wired": [{"name": "wan", "rate": "1Gbit/s"}],
-    },
-    "flows": [{"name": "files", "workload": _FILES}],
-}
+from workloads import FILES
 
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> ct.Sweep:
     folder: Path = tmp_path_factory.mktemp("sweep")
     axes = {"path.buffer": ["60packets", "150packets"], "tcp.initial_window": ["10", "20", "40"]}
-    return ct.sweep(_SCENARIO, axes, ["cubic", "reno"], 3, out=folder / "s")
+    return ct.sweep(FILES, axes, ["cubic", "reno"], 3, out=folder / "s")
 
 
 @pytest.mark.parametrize(

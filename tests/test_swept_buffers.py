@@ -34,9 +34,9 @@ def test_the_knee_of_goodput_is_the_buffer_that_keeps_the_link_busy_after_a_redu
 ) -> None:
     """A window of beta (BDP + buffer) fills the path: 1/beta - 1 BDP, of Reno 1, of CUBIC 0.43."""
     text, buffers, bdp = _texts(cca, seed)
-    told = re.search(r"products, of \S+ kB, or (\d+) packets", text)
-    assert told, text
-    assert int(told[1]) == pytest.approx(bdp, rel=0.05), text
+    found = re.search(r"products, of \S+ kB, or (\d+) packets", text)
+    assert found, text
+    assert int(found[1]) == pytest.approx(bdp, rel=0.05), text
     knee = re.search(r"goodput has its knee at (\d+)packets \((\S+) BDP\)", text)
     assert knee, text
     assert int(knee[1]) in [buffers[BDPS.index(each)] for each in (low, high)], text
@@ -75,9 +75,9 @@ def test_the_bdp_is_that_of_the_link_whatever_the_number_of_connections(count: i
     """Of 20 Mbit/s at 68 ms, 170 kB with headers: 113 packets."""
     vary, changes = "path.buffer=50packets,200packets", {"flows": [{"name": "bulk", "count": count}]}
     sweep = ct.sweep("steady-20-68", vary, "cubic", 2, duration="20s", set=changes)
-    told = re.search(r"or (\d+) packets", sweep.field_changes[0])
-    assert told, sweep.field_changes
-    assert int(told[1]) == pytest.approx(20e6 * 0.068 / 8 / 1500, rel=0.05)
+    found = re.search(r"or (\d+) packets", sweep.field_changes[0])
+    assert found, sweep.field_changes
+    assert int(found[1]) == pytest.approx(20e6 * 0.068 / 8 / 1500, rel=0.05)
 
 
 def test_the_knee_is_named_for_buffers_in_bdps_too() -> None:

@@ -190,7 +190,7 @@ def _pacing_text(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
     if messages_of(row) is None:
         if found is None:
             return ""
-        # Beside the receiver, few drops fit a too high rate; what passed for a second is none.
+        # Beside the receiver, few drops fit a rate that is too high; less passed in a second.
         mbps, now_mbps = float(found[1]), float(row["throughput_mbps"])
         if row["place"] == "receiver":
             mbps = min(mbps, float(row["goodput_peak_mbps"]))

@@ -34,7 +34,7 @@ _MAX_DRIFT = 0.05
 _MIN_CAUGHT_UP, _MAX_CATCH_UP = 0.5, 4
 #: Minimum part of an interval without data before a message that did not wait.
 _MIN_GAP = 0.25
-#: Maximum part of an interval from a message to a large one that is none of those at regular times.
+#: Maximum part of an interval from a regular message to a large one that comes between such messages.
 _MAX_BESIDE = 0.75
 #: Minimum time without data beside the receiver that may be an outage, intervals.
 _MIN_OUTAGE = 2
