@@ -200,7 +200,7 @@ def test_frames_are_late_only_above_a_given_deadline(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_calls_come_first_and_the_time_of_their_server_is_no_queue(seed: int, tmp_path: Path) -> None:
-    """A call that takes 4 ms of the link makes no queue: the path has no part in the time of its server."""
+    """A call that takes 4 ms of the link makes no queue: its server takes the time, not the path."""
     draw = random.Random(f"calls {seed}")
     workload = {
         "kind": "request-response",

@@ -50,8 +50,8 @@ def pooled_percentiles(
 ) -> dict[str, dict[str, Estimate]]:
     """Returns the percentiles of `few_above` over the units of all runs, by metric and CCA, s.
 
-    The 95 % interval is that of a bootstrap over the runs. Fewer than `_MIN_RUNS` runs have
-    no interval, and there is no percentile with fewer than `_MIN_ABOVE_OF_ALL` units above it, or of a single run.
+    The 95 % interval is that of a bootstrap over the runs. Fewer than `_MIN_RUNS` runs have no
+    interval, and fewer than `_MIN_ABOVE_OF_ALL` units above it, or a single run, no percentile.
     """
     result: dict[str, dict[str, Estimate]] = {}
     for name in few_above(application):
