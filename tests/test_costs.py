@@ -15,7 +15,7 @@ from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.report.findings import findings_of
-from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.retransmitted import ResentShare, retransmitted_share
 from celltcp.comparison.verdict_tables import chosen_text, short_text, verdict_text
 from celltcp.results.statistics import Verdict
 from celltcp.scenarios.cca_mix import labels
@@ -95,7 +95,8 @@ def test_a_fast_transfer_costs_what_it_sends_again(
     times: list[float], resent: list[float], wanted: str | None
 ) -> None:
     series = {name: [time, time + 0.01] for name, time in zip("ab", times, strict=True)}
-    verdict = with_resent_cost(Verdict("a"), series, dict(zip("ab", resent, strict=True)))
+    shares = {name: ResentShare(share, [share] * 2) for name, share in zip("ab", resent, strict=True)}
+    verdict = with_resent_cost(Verdict("a"), series, shares)
     assert (verdict.cost and verdict.cost.short) == wanted
 
 

@@ -9,6 +9,7 @@ from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.choices import needs_of_any
 from celltcp.comparison.prices import with_least_price
 from celltcp.comparison.report.front_page import _gap_text, answer_of, several_answer
+from celltcp.comparison.retransmitted import ResentShare
 from celltcp.comparison.verdict_tables import short_text, stake_texts
 from celltcp.results.statistics import Verdict
 from workloads import FILES
@@ -18,12 +19,16 @@ _TIE = Verdict("reno", ("cubic", "bbr"), is_same=True, are_all_tied=True)
 _NO_DELAYS: dict[str, list[float]] = {}
 
 
+def _resent(shares: dict[str, float]) -> dict[str, ResentShare]:
+    """Shares that are the same in each of three runs."""
+    return {name: ResentShare(share, [share] * 3) for name, share in shares.items()}
+
+
 def test_of_transfers_as_fast_the_one_that_sends_least_again_leads_and_others_have_their_price() -> (
     None
 ):
-    verdict = with_least_price(
-        _TIE, {"reno": 0.16, "cubic": 0.0, "bbr": 0.10}, _NO_DELAYS, "rtt_mean_ms"
-    )
+    shares = _resent({"reno": 0.16, "cubic": 0.0, "bbr": 0.10})
+    verdict = with_least_price(_TIE, shares, _NO_DELAYS, "rtt_mean_ms")
     assert verdict.to_set == ("cubic",)
     assert [each.name for each in verdict.dearer] == ["reno", "bbr"]
     assert not verdict.are_all_tied
@@ -32,28 +37,56 @@ def test_of_transfers_as_fast_the_one_that_sends_least_again_leads_and_others_ha
 
 def test_a_queue_of_twice_the_delay_is_a_price_and_the_shorter_one_leads() -> None:
     delays = {"reno": [87.0, 87.2], "cubic": [36.3, 36.4], "bbr": [62.2, 62.4]}
-    verdict = with_least_price(_TIE, dict.fromkeys(NAMES, 0.0), delays, "rtt_mean_ms")
+    verdict = with_least_price(_TIE, _resent(dict.fromkeys(NAMES, 0.0)), delays, "rtt_mean_ms")
     assert verdict.to_set == ("cubic", "bbr")
     assert [each.short for each in verdict.dearer] == ["2.4 x the delay"]
 
 
 @pytest.mark.parametrize("bbr", [0.0, 0.005, 0.019])
 def test_less_than_two_hundredths_more_sent_again_is_no_price(bbr: float) -> None:
-    shares = {"reno": 0.0, "cubic": 0.0, "bbr": bbr}
+    shares = _resent({"reno": 0.0, "cubic": 0.0, "bbr": bbr})
     assert with_least_price(_TIE, shares, _NO_DELAYS, "rtt_mean_ms") == _TIE
+
+
+def test_a_difference_of_what_is_sent_again_that_chance_gives_is_no_price() -> None:
+    """Losses of a start-up in one run of three, as of a film whose runs begin anywhere in a trace."""
+    cubic, reno = [0.0, 0.003, 0.017], [0.0, 0.071, 0.012]
+    shares = {"reno": ResentShare(0.029, reno), "cubic": ResentShare(0.007, cubic)}
+    tie = Verdict("reno", ("cubic",), are_all_tied=True)
+    assert not with_least_price(tie, shares, _NO_DELAYS, "rtt_mean_ms").dearer
+
+
+@pytest.mark.parametrize("runs", [3, 5, 10])
+def test_of_ccas_that_send_as_much_again_few_pairs_have_a_price(runs: int) -> None:
+    draw = random.Random(f"resent {runs}")
+    tie = Verdict("reno", ("cubic",), are_all_tied=True)
+
+    def drawn() -> ResentShare:
+        of_runs = [0.05 * draw.lognormvariate(0.0, 0.8) for _ in range(runs)]
+        return ResentShare(sum(of_runs) / runs, of_runs)
+
+    pairs = 400
+    dearer = sum(
+        bool(
+            with_least_price(tie, {"reno": drawn(), "cubic": drawn()}, _NO_DELAYS, "rtt_mean_ms").dearer
+        )
+        for _ in range(pairs)
+    )
+    # Intervals of 95 % leave one in twenty; three standard errors of a drawn share are allowed.
+    assert dearer / pairs < 0.05 + 3 * (0.05 * 0.95 / pairs) ** 0.5
 
 
 def test_of_less_delay_and_less_sent_again_neither_is_the_price_of_the_other() -> None:
     delays = {"reno": [100.0, 101.0], "cubic": [30.0, 31.0]}
     tie = Verdict("reno", ("cubic",), are_all_tied=True)
-    verdict = with_least_price(tie, {"reno": 0.0, "cubic": 0.1}, delays, "rtt_mean_ms")
+    verdict = with_least_price(tie, _resent({"reno": 0.0, "cubic": 0.1}), delays, "rtt_mean_ms")
     assert not verdict.dearer
     assert set(verdict.to_set) == {"reno", "cubic"}
 
 
 def test_what_the_runs_leave_undecided_no_price_decides() -> None:
     undecided = Verdict("reno", ("cubic",), ("bbr",))
-    shares = {"reno": 0.2, "cubic": 0.0, "bbr": 0.0}
+    shares = _resent({"reno": 0.2, "cubic": 0.0, "bbr": 0.0})
     assert with_least_price(undecided, shares, _NO_DELAYS, "rtt_mean_ms") is undecided
 
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few, is_lower_bound, shown_metrics
-from celltcp.comparison.costs import MIN_RESENT
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS, COMPLETED_SHARE, estimate_of, words_of
 from celltcp.comparison.pooled_percentiles import by_cca_text, few_above, pooled_texts
-from celltcp.comparison.retransmitted import resent_texts, retransmitted_share
+from celltcp.comparison.retransmitted import MIN_RESENT, resent_texts, retransmitted_share
 from celltcp.comparison.short_times import ShownColumn, shown_columns, with_percentiles_of_runs
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point

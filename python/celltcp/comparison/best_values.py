@@ -24,7 +24,7 @@ from celltcp.comparison.metrics import (
 )
 from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.prices import TiePrices, has_prices, hides_delay, with_prices
-from celltcp.comparison.retransmitted import retransmitted_share, retransmitted_text
+from celltcp.comparison.retransmitted import ResentShare, resent_share, retransmitted_text
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -385,7 +385,8 @@ class FieldRanking:
         resent, delays = {}, {}
         for name, choice in self.choices.items():
             comparison = comparisons[choice.value]
-            resent[name] = retransmitted_share(comparison, flow, choice.cca)
+            share = resent_share(comparison, flow, choice.cca)
+            resent[name] = ResentShare(share.total, self._paired(choice, share.of_runs))
             values = comparison.values_of(flow, choice.cca, self.delay_metric)
             delays[name] = self._paired(choice, values)
         prices = TiePrices(resent, delays if hides_delay(stake.metric) else {}, self.delay_metric)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
+from celltcp.comparison.retransmitted import MIN_RESENT, ResentShare
 from celltcp.results.statistics import MARGIN, Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantity_texts import digits_text, three_digits
@@ -21,9 +22,6 @@ _FREE_METRICS = (GOODPUT, JAIN, SHARE)
 #: in ms.
 _MIN_DELAY_RATIO = 2.0
 _MIN_DELAY_MS = 20.0
-#: Share of the segments that the leader sends again beyond another CCA, from which on that is a cost:
-#: of a paid volume, or of links that others use.
-MIN_RESENT = 0.02
 #: Least amounts of costs by kind, as texts.
 _LOSS_AMOUNT = f"the cost of over {100 * _MIN_COST:.0f} % of the goodput or time"
 _DELAY_AMOUNT = f"over {_MIN_DELAY_RATIO:g} times the delay of a CCA nearly as good"
@@ -145,7 +143,7 @@ def with_delay_cost(
 def with_resent_cost(
     verdict: Verdict,
     times: Mapping[str, Sequence[float]],
-    resent: Mapping[str, float],
+    resent: Mapping[str, ResentShare],
     names: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Returns a verdict on completion times with the cost of its leader in data that are sent again.
@@ -156,7 +154,7 @@ def with_resent_cost(
     Args:
         verdict: verdict by the completion time.
         times: completion times of the runs by CCA, in the order of the seeds.
-        resent: retransmissions by CCA, as a share of the segments.
+        resent: share of the segments that are sent again, by CCA.
         names: labels, as in `with_cost`.
     """
     leader = verdict.leader
@@ -167,17 +165,17 @@ def with_resent_cost(
     for cca in times:
         gap = paired_gap(times[cca], times[leader])
         shares[cca] = (gap.mean + (gap.ci95 or 0.0)) / means[leader]
-    less = [cca for cca in times if resent[leader] - resent[cca] >= MIN_RESENT]
+    less = [cca for cca in times if resent[leader].exceeds(resent[cca])]
     near = [cca for cca in less if means[cca] <= (1 + _MIN_COST) * means[leader]]
     as_good = [cca for cca in near if shares[cca] <= MARGIN]
     if not near:
         return verdict
-    other = min(as_good or near, key=resent.__getitem__)
-    names, share = labels(times) if names is None else names, percent_text(resent[leader])
+    other = min(as_good or near, key=lambda cca: resent[cca].total)
+    names, share = labels(times) if names is None else names, percent_text(resent[leader].total)
     longer = 100 * (means[other] / means[leader] - 1)
     time_text = "as long" if longer < _MIN_LONGER else f"{longer:.1f} % longer"
     text = (
-        f"{share} of the segments sent again, instead of {percent_text(resent[other])} with "
+        f"{share} of the segments sent again, instead of {percent_text(resent[other].total)} with "
         f"{names[other]}, which takes {time_text}"
     )
     cost = Cost(f"{share} sent again", text, _RESENT_AMOUNT)

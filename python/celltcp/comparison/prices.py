@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.costs import (
-    MIN_RESENT,
-    has_less_delay,
-    with_delay_cost,
-    with_resent_cost,
-)
+from celltcp.comparison.costs import has_less_delay, with_delay_cost, with_resent_cost
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
-from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.retransmitted import ResentShare, mean_share, resent_share
 from celltcp.results.statistics import MARGIN, Dearer, Verdict, estimate, paired_gap
 from celltcp.scenarios.quantity_texts import digits_text
 
@@ -30,7 +25,7 @@ _COMPLETION = "completion"
 class TiePrices(NamedTuple):
     """Prices by name, as in `with_least_price`."""
 
-    resent: Mapping[str, float]
+    resent: Mapping[str, ResentShare]
     delays: Mapping[str, Sequence[float]]
     delay_metric: str
 
@@ -64,8 +59,7 @@ def priced(
     if not has_prices(metric):
         return verdict
     resent = {
-        cca: sum(retransmitted_share(comparison, flow, cca) for flow in flows) / len(flows)
-        for cca in values
+        cca: mean_share([resent_share(comparison, flow, cca) for flow in flows]) for cca in values
     }
     delay = comparison.delay_metric
     delays: dict[str, list[float]] = {}
@@ -107,7 +101,7 @@ def with_prices_of_goodput(
 
 def with_least_price(
     verdict: Verdict,
-    resent: Mapping[str, float],
+    resent: Mapping[str, ResentShare],
     delays: Mapping[str, Sequence[float]],
     delay_metric: str,
 ) -> Verdict:
@@ -119,7 +113,7 @@ def with_least_price(
 
     Args:
         verdict: verdict by the metric.
-        resent: retransmissions by name, as a share of the segments.
+        resent: share of the segments that are sent again, by name.
         delays: delays of the runs by name, ms; empty where nobody asks for the delay.
         delay_metric: metric of the delays.
     """
@@ -128,9 +122,6 @@ def with_least_price(
     as_good = (verdict.leader, *verdict.tied)
     dearer: list[Dearer] = []
 
-    def resends_more(name: str, other: str) -> bool:
-        return resent[name] - resent[other] >= MIN_RESENT
-
     def waits_longer(name: str, other: str) -> bool:
         return bool(delays) and has_less_delay(delays[name], delays[other])
 
@@ -138,15 +129,15 @@ def with_least_price(
         cheaper = [
             other
             for other in as_good
-            if (resends_more(name, other) or waits_longer(name, other))
-            and not (resends_more(other, name) or waits_longer(other, name))
+            if (resent[name].exceeds(resent[other]) or waits_longer(name, other))
+            and not (resent[other].exceeds(resent[name]) or waits_longer(other, name))
         ]
         if not cheaper:
             continue
-        least = min(cheaper, key=lambda other: resent[other])
-        if resends_more(name, least):
-            share = percent_text(resent[name])
-            text = f"{share} of the segments sent again instead of {percent_text(resent[least])}"
+        least = min(cheaper, key=lambda other: resent[other].total)
+        if resent[name].exceeds(resent[least]):
+            share = percent_text(resent[name].total)
+            text = f"{share} of the segments sent again instead of {percent_text(resent[least].total)}"
             dearer.append(Dearer(name, f"{share} sent again", text))
             continue
         other = next(other for other in cheaper if waits_longer(name, other))

@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.results.columns import rows_of
+from celltcp.results.statistics import paired_gap
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.tested import FlowUnderTest
+
+#: Difference of the shares of segments that two congestion controls send again, from which on it
+#: matters: of a paid volume, or of links that others use.
+MIN_RESENT = 0.02
+
+
+class ResentShare(NamedTuple):
+    """Retransmissions as a share of the segments: of all runs together, and of each run."""
+
+    total: float
+    of_runs: Sequence[float]
+
+    def exceeds(self, other: ResentShare) -> bool:
+        """Whether the share is above another one of the same seeds by more than chance gives."""
+        gap = paired_gap(self.of_runs, other.of_runs, are_shares=True)
+        return self.total - other.total >= MIN_RESENT and not gap.includes_zero
+
+
+def resent_share(comparison: Comparison, flow: FlowUnderTest, cca: str) -> ResentShare:
+    """Returns the share that a flow sent again, with that of each run in the order of the seeds."""
+    counts = dict.fromkeys(comparison.values(cca, "run"), (0, 0))
+    columns = ("run", "name", "retransmissions", "segments")
+    for run, name, retransmitted, sent in rows_of(comparison.results.tables["flows"], *columns):
+        if run in counts and flow.includes(name):
+            before = counts[run]
+            counts[run] = before[0] + (retransmitted or 0), before[1] + (sent or 0)
+    return ResentShare(
+        retransmitted_share(comparison, flow, cca),
+        [retransmitted / max(sent, 1) for retransmitted, sent in counts.values()],
+    )
+
+
+def mean_share(shares: Sequence[ResentShare]) -> ResentShare:
+    """Returns the mean of the shares of equal flows."""
+    runs = zip(*(share.of_runs for share in shares), strict=True)
+    return ResentShare(
+        sum(share.total for share in shares) / len(shares), [sum(run) / len(shares) for run in runs]
+    )
 
 
 def retransmitted_text(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:

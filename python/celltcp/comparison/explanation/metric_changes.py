@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from celltcp.comparison.costs import MIN_RESENT
 from celltcp.comparison.metrics import APP_METRICS, mean_texts, sign_of, words_of
 from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.retransmitted import MIN_RESENT
 from celltcp.present.section import runs_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.quantity_texts import three_digits
