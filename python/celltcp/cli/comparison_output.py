@@ -113,6 +113,7 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
     is_ranked = len(comparison.ccas) > 1
     if not by and not is_ranked:
         return
+    from celltcp.comparison.fixed_ccas import fixed_cca_text
     from celltcp.comparison.verdict_tables import (
         chosen_text,
         identical_text,
@@ -145,7 +146,7 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
     for requirement, verdict in comparison.network_verdicts.items():
         if verdict.leader is not None or not comparison.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(verdict, names)}")
-    notes = [yielding_text(comparison)]
+    notes = [fixed_cca_text(comparison), yielding_text(comparison)]
     if comparison.short_runs:
         from celltcp.comparison.short_runs import short_verdicts_text
 

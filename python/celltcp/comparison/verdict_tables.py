@@ -141,13 +141,17 @@ def unranked_text(comparison: Comparison) -> str:
 
 def identical_text(comparison: Comparison) -> str:
     """Returns sentences on congestion controls with identical runs; empty without any."""
+    from celltcp.comparison.fixed_ccas import of_tested
+
     names = labels(comparison.ccas)
     texts = []
     for group in comparison.identical_ccas:
         if len(group) == len(comparison.ccas):
             if has_large_requests(tomllib.loads(comparison.results.about["scenario"])):
                 return f"The runs are the same under all: {REQUESTS_KEEP_CCA}."
-            return "The runs are the same under all: the CCA does not matter here."
+            return (
+                f"The runs are the same under all: the CCA{of_tested(comparison)} does not matter here."
+            )
         texts.append(f"The runs are the same under {' and '.join(names[cca] for cca in group)}.")
     return " ".join(texts)
 

@@ -37,6 +37,7 @@ from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
+from celltcp.comparison.fixed_ccas import fixed_cca_text, of_tested
 from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import LATE_FRAMES, sign_of
 from celltcp.comparison.short_runs import short_run_warnings
@@ -216,7 +217,8 @@ class ExplainedComparison:
             texts = (
                 OTHER_PATH if self._is_other_path else "",
                 *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
-                *(least_text, "" if self.window_limit_text else yielding_text(self.comparison)),
+                *(least_text, fixed_cca_text(self.comparison)),
+                "" if self.window_limit_text else yielding_text(self.comparison),
                 *(self._max_rtt_text, self._slow_start_text),
             )
             trade_offs = self.comparison.trade_offs if len(self.settings) > 1 else []
@@ -276,7 +278,11 @@ class ExplainedComparison:
         needs = " and ".join(needs_of_any(self.comparison))
         if needs and has_large_requests(self._scenario):
             return REQUESTS_KEEP_CCA
-        return f"no difference matters for {needs}: any of these CCAs will do" if needs else ""
+        if not needs:
+            return ""
+        return (
+            f"no difference matters for {needs}: any of these CCAs{of_tested(self.comparison)} will do"
+        )
 
     @property
     def _unseen_overflows(self) -> str:
