@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.results.columns import rows_of
 from celltcp.results.statistics import paired_gap
+from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,8 +75,8 @@ def resent_megabytes(comparison: Comparison, flow: FlowUnderTest, cca: str) -> f
 def resent_texts(comparison: Comparison, flow: FlowUnderTest) -> dict[str, str]:
     """Returns the data that a flow sent again and their share by CCA, as cells of a table."""
     return {
-        cca: f"{resent_megabytes(comparison, flow, cca):.1f} MB"
-        f"{retransmitted_text(comparison, flow, cca)}"
+        cca: size_text(1e6 * resent_megabytes(comparison, flow, cca))
+        + retransmitted_text(comparison, flow, cca)
         for cca in comparison.ccas
     }
 
