@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import celltcp as ct
 from celltcp.comparison.plots.bars import draw_bars
@@ -73,7 +74,14 @@ def test_several_folders_are_drawn_in_one_picture(celltcp, folders: Path) -> Non
 
 def test_one_comparison_has_them_too(folders: Path) -> None:
     result = ct.load(folders / "a")
-    assert len(result.plot.spider().axes) == 1
+    spider = result.plot.spider()
+    assert len(spider.axes) == 1
+    canvas = FigureCanvasAgg(spider)
+    canvas.draw()
+    # No name of a metric is cut off at the edge of the picture.
+    ends = [text.get_window_extent(canvas.get_renderer()) for text in spider.axes[0].texts]
+    assert min(each.x0 for each in ends) >= 0
+    assert len(ends) == 6
     assert len(result.plot.ecdf_grid().axes) == 3
 
 

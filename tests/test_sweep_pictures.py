@@ -93,7 +93,8 @@ def test_the_field_with_most_values_is_on_the_axis_and_rows_have_one_scale() -> 
     vary = {"path.rtt": ["20ms", "50ms", "100ms"], "path.buffer": ["1bdp", "4bdp"]}
     result = ct.sweep("steady-20-68", vary, "cubic,bbr", 1, duration="2s")
     axes = draw_sweep(result).axes
-    assert axes[-1].get_xlabel() == "RTT"
+    assert axes[-1].get_xlabel() == "RTT, ms"
+    assert _labels(axes[-1]) == ["20", "50", "100"]
     assert [each.get_title() for each in axes] == [*["buffer 1bdp"] * 2, *["buffer 4bdp"] * 2]
     assert axes[0].get_ylim() == axes[2].get_ylim()
     # Of equally many values, those of the last field.

@@ -34,3 +34,10 @@ def quantities(values: Sequence[str]) -> list[float] | None:
         factors = dict.fromkeys(units, 1.0)
     amounts = [amount * factors[unit] for amount, unit in parts]
     return amounts if len(set(amounts)) == len(amounts) else None
+
+
+def common_unit(values: Sequence[str]) -> str:
+    """Returns the unit that all quantities have; empty for other texts, or for several units."""
+    matches = [_QUANTITY.fullmatch(value) for value in values]
+    units = {match[2] if match else "" for match in matches}
+    return units.pop() if len(units) == 1 else ""

@@ -256,7 +256,7 @@ class ComparisonPlots:
         elif flow and flow != self._comparison.tested.name:
             subject = flow
         subject_text = f", {subject}" if subject else ""
-        titled(picture, f"{about['name']}{subject_text}: {_runs_text(about)} of each CCA")
+        titled(picture, f"{about['name']}{subject_text}: {_runs_text(about, self._comparison.ccas)}")
         warnings = (f"! {warning}" for warning in self._comparison.warnings)
         footnote(picture, [engine_text(about), *notes, *warnings])
         return picture
@@ -480,8 +480,10 @@ def _legs(
     return picture
 
 
-def _runs_text(about: Mapping[str, Any]) -> str:
-    return count_text(about["runs"], "run")
+def _runs_text(about: Mapping[str, Any], ccas: Sequence[str]) -> str:
+    """Returns the number of runs, with the congestion control if there is a single one."""
+    whose = labels(ccas)[ccas[0]] if len(ccas) == 1 else "each CCA"
+    return f"{count_text(about['runs'], 'run')} of {whose}"
 
 
 def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
@@ -490,6 +492,6 @@ def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     comparisons = list(sweep.points.values())
     about = comparisons[0].results.about
     names = dict.fromkeys(str(comparison.results.about["name"]) for comparison in comparisons)
-    titled(picture, f"{', '.join(names)}: {_runs_text(about)} of each CCA")
+    titled(picture, f"{', '.join(names)}: {_runs_text(about, sweep.ccas)}")
     footnote(picture, [engine_text(about), *(f"! {warning}" for warning in sweep.warnings)])
     return picture

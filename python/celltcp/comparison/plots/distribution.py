@@ -25,8 +25,8 @@ Bands: TypeAlias = tuple[Numbers, Numbers]
 #: Columns of the slots by their names for users, with the label of the axis.
 METRICS = {
     "goodput": ("goodput_mbps", "goodput per slot, Mbit/s"),
-    "rtt": ("rtt_mean_ms", "RTT per slot, ms"),
-    "owd": ("owd_mean_ms", "one-way delay per slot, ms"),
+    "rtt": ("rtt_mean_ms", "mean RTT per slot, ms"),
+    "owd": ("owd_mean_ms", "mean one-way delay per slot, ms"),
     "pm_balanced": ("pm_balanced", "PM, balanced"),
     "pm_delay": ("pm_delay", "PM, delay"),
 }

@@ -22,6 +22,7 @@ from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import draw_series, figure, footnote, legend_beside, make_logarithmic
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.quantity_texts import three_digits
 
 #: Axes of a spider plot: metric, name, unit.
 _AXES = (
@@ -61,7 +62,7 @@ def draw_spiders(
     """
     columns = min(_MAX_PER_ROW, len(comparisons))
     rows = -(-len(comparisons) // columns)
-    picture = figure(4.2 * columns + 1.2, 3.9 * rows)
+    picture = figure(4.4 * columns + 1.8, 4.1 * rows)
     titles = _titles(comparisons, names)
     for number, (comparison, title) in enumerate(zip(comparisons, titles, strict=True), 1):
         axes = picture.add_subplot(rows, columns, number, projection="polar")
@@ -74,18 +75,16 @@ def draw_spiders(
             shares = [float(means[metric][cca]) / largest[metric] for metric, _, _ in _AXES]
             look = {"color": shades[cca], "ls": styles[cca], "label": names_of[cca]}
             axes.plot(angles, [*shares, shares[0]], **look)
-        ends = [f"{name}\n{largest[metric]:.3g} {unit}".rstrip() for metric, name, unit in _AXES]
-        axes.set_xticks(angles[:-1], ends)
-        # Labels right or left of the circle begin or end at it, so that none overlaps it.
-        for tick, angle in zip(axes.xaxis.get_major_ticks(), angles, strict=False):
-            cosine = math.cos(angle)
-            is_beside = abs(cosine) > 0.9
-            tick.set_pad(-3 if is_beside else 7)
-            if is_beside:
-                tick.label1.set_horizontalalignment("left" if cosine > 0 else "right")
+        axes.set_xticks(angles[:-1], [""] * len(_AXES))
+        # Texts outside the circle, unlike labels of ticks, have room in the picture.
+        for angle, (metric, name, unit) in zip(angles, _AXES, strict=False):
+            text = f"{name}\n{three_digits(largest[metric])} {unit}".rstrip()
+            side = "left" if math.cos(angle) > 0 else "right"
+            height = "center" if abs(math.sin(angle)) < 0.1 else "bottom" if angle < math.pi else "top"
+            axes.text(angle, 1.04, text, ha=side, va=height, linespacing=1.1)
         axes.set_ylim(0, 1)
         axes.set_yticks([0.5, 1.0], ["", ""])
-        axes.set_title(title)
+        axes.set_title(title, pad=32)
     return _finished(picture, comparisons)
 
 
@@ -200,7 +199,7 @@ def draw_window_grid(
                 axes.sharex(panels[-1])
         panels[-1].autoscale(axis="x")
         panels[0].set_title(title, loc="left")
-        panels[-1].set_xlabel("time, s")
+        panels[-1].set_xlabel(f"time, s (seed {runs['seed'].iloc[0]})")
     for name, row in rows.items():
         for axes in row:
             axes.set_ylim(0, 1.05 * largest[name] if largest.get(name, 0.0) > 0 else None)

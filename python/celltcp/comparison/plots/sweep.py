@@ -30,7 +30,7 @@ from celltcp.present.style import figure, legend_beside
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.few_losses import law_rates
 from celltcp.scenarios.cca_mix import labels
-from celltcp.scenarios.quantities import quantities
+from celltcp.scenarios.quantities import common_unit, quantities
 
 #: Minimum ratio of the largest to the smallest value of a logarithmic axis.
 _LOG_AXIS_RATIO = 10.0
@@ -140,12 +140,15 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
         for axes in column:
             _scale(axes, metric, _Extent.joined(of_metric))
     first = next(iter(rows.values()))
-    scale = "" if is_to_scale([*first[0].along.comparisons]) else ", not to scale"
+    values = [*first[0].along.comparisons]
+    unit, scale = common_unit(values), "" if is_to_scale(values) else "not to scale"
     for axes in panels[-1]:
-        axes.set_xlabel(f"{field_words(axis)}{scale}")
+        axes.set_xlabel(", ".join(filter(None, (field_words(axis), unit.replace("bdp", "BDP"), scale))))
     if first[0].value:
-        values = [curve.value for curve in first]
-        legend_beside(picture, values, {each: f"{field_words(others[0])} {each}" for each in values})
+        of_curves = [curve.value for curve in first]
+        legend_beside(
+            picture, of_curves, {each: f"{field_words(others[0])} {each}" for each in of_curves}
+        )
     else:
         legend_beside(picture, sweep.ccas)
     return picture
@@ -312,11 +315,13 @@ def is_to_scale(values: Sequence[str]) -> bool:
 def _set_ticks(axes: Axes, values: Sequence[str], width: float) -> list[float]:
     """Labels the axis of a panel of this width, inches, with values, and returns their positions.
 
+    A unit that all have is left to the label of the axis.
     Amounts have a linear axis, or a logarithmic one if they are far apart. Other values are equally
     spaced, and amounts in their order where one is far from all others. Labels that would overlap are
     vertical; those that still would are left out.
     """
-    amounts = quantities(values)
+    amounts, unit = quantities(values), common_unit(values)
+    names = [value.removesuffix(unit).rstrip() for value in values]
     if amounts is not None and not is_to_scale(values):
         ranks = {amount: float(rank) for rank, amount in enumerate(sorted(set(amounts)))}
         positions, amounts = [ranks[amount] for amount in amounts], None
@@ -330,7 +335,7 @@ def _set_ticks(axes: Axes, values: Sequence[str], width: float) -> list[float]:
     # Distances in inches along the axis.
     extent = float(np.ptp(scaled)) or 1.0
     inches = (scaled - scaled.min()) / extent * width * _AXIS_SHARE
-    widths = [_LETTER_WIDTH * len(value) for value in values]
+    widths = [_LETTER_WIDTH * len(name) for name in names]
     order = np.argsort(inches, kind="stable")
     gaps = [
         inches[right] - inches[left] - (widths[left] + widths[right]) / 2
@@ -349,7 +354,7 @@ def _set_ticks(axes: Axes, values: Sequence[str], width: float) -> list[float]:
         FixedLocator(positions) if len(labelled) < len(positions) else NullLocator()
     )
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks([positions[index] for index in labelled], [values[index] for index in labelled])
+    axes.set_xticks([positions[index] for index in labelled], [names[index] for index in labelled])
     if is_vertical:
         axes.tick_params(axis="x", labelrotation=90, labelsize=8)
     return positions
