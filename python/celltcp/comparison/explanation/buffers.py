@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp._core import in_unit
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner
-from celltcp.scenarios.narrow_hop import steady_rate
-from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.quantity_texts import time_text
 
 if TYPE_CHECKING:
@@ -40,17 +37,13 @@ def bursts_exceed_buffer(evidence: Evidence) -> bool:
 
 def buffer_bytes(evidence: Evidence) -> float:
     """Returns the size of the buffer of the bottleneck, bytes; the largest queue without a size."""
-    size = size_of(evidence, buffer_field(evidence), evidence.link_bytes_per_s)
+    size = evidence.buffer_size(buffer_field(evidence), evidence.link_bytes_per_s)
     return evidence.max_queued_bytes if size is None else size
 
 
 def buffer_field(evidence: Evidence) -> str:
     """Returns the field of the scenario that sets the buffer of the bottleneck."""
-    if evidence.scenario.get("radio"):
-        return "radio.rlc.uplink_buffer" if evidence.is_upload else "radio.rlc.buffer"
-    if evidence.bottleneck_field:
-        return f"{evidence.bottleneck_field}.buffer"
-    return "path.uplink_buffer" if evidence.is_upload else "path.buffer"
+    return evidence.buffer_field_of(is_upload=evidence.is_upload)
 
 
 def max_rtt_text(evidence: Evidence) -> str:
@@ -58,20 +51,15 @@ def max_rtt_text(evidence: Evidence) -> str:
 
     Its rate is steady, it drops packets only at its end, and ACKs do not wait behind data.
     """
-    is_full, access = (
-        (evidence.recoveries["overflow"] > 0).any(),
-        "up" if evidence.is_upload else "down",
-    )
-    field = evidence.bottleneck_field
-    link = evidence.value_at(f"{field}.rate" if field else f"path.{access}")
-    rate = steady_rate(link)
+    is_full = (evidence.recoveries["overflow"] > 0).any()
+    rate = evidence.link_rate(is_upload=evidence.is_upload)
     is_plain = evidence.is_bulk and not evidence.is_split and not evidence.jitter_ms
     if not is_full or not is_plain or evidence.scenario.get("radio") or not rate:
         return ""
     # Flows of the opposite direction have a queue of their own, which depends on their CCA.
     if ack_queue_owner(evidence) is not None:
         return ""
-    size = size_of(evidence, buffer_field(evidence), rate / 8)
+    size = evidence.buffer_size(buffer_field(evidence), rate / 8)
     min_rtt_ms = evidence.min_rtt_ms
     wait_s = 0.0 if size is None else 8 * size / rate
     max_rtt_s = min_rtt_ms / 1e3 + wait_s
@@ -81,22 +69,4 @@ def max_rtt_text(evidence: Evidence) -> str:
     return (
         f"{evidence.buffer_text} holds {time_text(wait_s)} of data: with the {path_text} of the path, "
         f"an RTT is at most about {time_text(max_rtt_s)}, but for delayed ACKs, whatever the CCA"
-    )
-
-
-def size_of(evidence: Evidence, field: str, bytes_per_s: float) -> float | None:
-    """Returns the size of a buffer, bytes; None if its field has no size.
-
-    Args:
-        evidence: evidence of a flow.
-        field: field of the scenario that sets the buffer.
-        bytes_per_s: mean rate of the link.
-    """
-    text = str(evidence.value_at(field))
-    if text.endswith("bdp"):
-        return float(text.removesuffix("bdp")) * bytes_per_s * evidence.base_rtt_ms / 1e3
-    sizes = {"packets": PACKET_BYTES, "B": 1.0, "s": bytes_per_s}
-    return next(
-        (size * factor for unit, factor in sizes.items() if (size := in_unit(text, unit)) is not None),
-        None,
     )

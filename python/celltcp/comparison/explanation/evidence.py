@@ -29,7 +29,7 @@ from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
-from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link, shares_bottleneck
+from celltcp.scenarios.narrow_hop import shares_bottleneck
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -439,11 +439,7 @@ class Evidence(FlowScenario):
     @functools.cached_property
     def bottleneck_field(self) -> str:
         """Field of the hop or further link that is the bottleneck; empty for the access link."""
-        link = narrow_link(self.scenario, self.scenario["flows"][self.flow_index])
-        if link is not None:
-            return f"links.{link}"
-        hop = narrow_hop(self.scenario, is_upload=self.is_upload)
-        return "" if hop is None else f"path.wired.{hop}"
+        return self.bottleneck_field_of(is_upload=self.is_upload)
 
     @property
     def bottleneck_text(self) -> str:

@@ -11,6 +11,8 @@ from celltcp.comparison.frame_kinds import frame_kinds
 from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
 from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.changes import value_at
+from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link, steady_rate
+from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +70,42 @@ class FlowScenario:
         if index is None:
             return False
         return self.scenario["flows"][index].get("workload", {}).get("kind", "bulk") in THIN_WORKLOADS
+
+    def bottleneck_field_of(self, *, is_upload: bool) -> str:
+        """Returns the field of the hop or further link that is the bottleneck; empty for the access."""
+        link = narrow_link(self.scenario, self.scenario["flows"][self.flow_index])
+        if link is not None:
+            return f"links.{link}"
+        hop = narrow_hop(self.scenario, is_upload=is_upload)
+        return "" if hop is None else f"path.wired.{hop}"
+
+    def buffer_field_of(self, *, is_upload: bool) -> str:
+        """Returns the field of the scenario that sets the buffer of the bottleneck."""
+        if self.scenario.get("radio"):
+            return "radio.rlc.uplink_buffer" if is_upload else "radio.rlc.buffer"
+        if field := self.bottleneck_field_of(is_upload=is_upload):
+            return f"{field}.buffer"
+        return "path.uplink_buffer" if is_upload else "path.buffer"
+
+    def link_rate(self, *, is_upload: bool) -> float | None:
+        """Returns the rate of the bottleneck, bit/s; None if it varies."""
+        field, access = self.bottleneck_field_of(is_upload=is_upload), "up" if is_upload else "down"
+        return steady_rate(self.value_at(f"{field}.rate" if field else f"path.{access}"))
+
+    def buffer_size(self, field: str, bytes_per_s: float) -> float | None:
+        """Returns the size of a buffer, bytes; None if its field has no size.
+
+        Args:
+            field: field of the scenario that sets the buffer.
+            bytes_per_s: mean rate of the link.
+        """
+        text = str(self.value_at(field))
+        if text.endswith("bdp"):
+            return float(text.removesuffix("bdp")) * bytes_per_s * self.base_rtt_ms / 1e3
+        sizes = {"packets": PACKET_BYTES, "B": 1.0, "s": bytes_per_s}
+        return next(
+            (size * of for unit, of in sizes.items() if (size := in_unit(text, unit)) is not None), None
+        )
 
     @property
     def has_middleboxes(self) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.ack_rates import ack_link_rate, acks_fill_link, rate_of_acks
-from celltcp.comparison.explanation.buffers import size_of
 from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.ramps import HEADERS_BYTES
@@ -85,7 +84,7 @@ def _links_of_acks(evidence: Evidence) -> Iterator[Remedy]:
     acks = rate / 8 / HEADERS_BYTES * evidence.base_rtt_ms / 1e3
     packets = max(math.ceil(acks), _MIN_BUFFER_PACKETS)
     # A buffer of a size in bytes holds far more ACKs than full packets.
-    held, size = in_unit(evidence.value_at(field), "packets"), size_of(evidence, field, rate / 8)
+    held, size = in_unit(evidence.value_at(field), "packets"), evidence.buffer_size(field, rate / 8)
     if held is None:
         held = math.inf if size is None else size / HEADERS_BYTES
     if held > _MIN_LONG_BUFFER_BDPS * packets:
@@ -264,6 +263,6 @@ def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:
     rate = steady_rate(evidence.value_at(f"path.{link}"))
     if rate is None or narrow_hop(evidence.scenario, is_upload=not evidence.is_upload) is not None:
         return
-    bdp, size = rate / 8 * evidence.base_rtt_ms / 1e3, size_of(evidence, field, rate / 8)
+    bdp, size = rate / 8 * evidence.base_rtt_ms / 1e3, evidence.buffer_size(field, rate / 8)
     if size is not None and size > _MIN_LONG_BUFFER_BDPS * bdp >= _MIN_BUFFER_PACKETS * PACKET_BYTES:
         yield Remedy(f"{against} (a buffer of one BDP)", (f"{field}=1bdp",))

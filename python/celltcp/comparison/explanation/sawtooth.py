@@ -160,16 +160,9 @@ class Sawtooth:
 def _epoch(growth: WindowGrowth, rtt_s: float, loss: Loss, following: Loss) -> CongestionEpoch:
     """Returns the time between two losses, with the growth in it by the law."""
     trough, window = growth.beta * loss.before, following.before
-    cubic_s = growth.cubic_s(trough, loss.w_max, window)
-    # The last segment is sent for a round trip until its loss shows; the cubic function goes on.
-    linear_s = growth.linear_s(trough, window, rtt_s) + rtt_s
-    return CongestionEpoch(
-        loss,
-        window,
-        following.start_s - loss.start_s,
-        loss.length_s + min(cubic_s, linear_s),
-        linear_s < cubic_s,
-    )
+    growth_s, is_linear = growth.epoch(trough, loss.w_max, window, rtt_s)
+    interval_s = following.start_s - loss.start_s
+    return CongestionEpoch(loss, window, interval_s, loss.length_s + growth_s, is_linear)
 
 
 def _range_text(values_s: Collection[float]) -> str:

@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.cause import Cause, number_text, percent_tex
 from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO
 from celltcp.comparison.explanation.least_time import takes_least_time
 from celltcp.comparison.explanation.ramps import (
+    REACHED_SHARE,
     capacity_share,
     ramp_from,
     reaches_capacity,
@@ -170,11 +171,11 @@ def climb_text(evidence: Evidence) -> str:
     if mean_s < slow_start_s or share < _MIN_NAMED_SHARE * evidence.unused_share:
         return ""
     if not any(ramp.has_reached for ramp in ramps):
-        return f": in {mean_s:.3g} s the window did not grow to it"
+        return f": in {mean_s:.3g} s the window did not grow to {percent_text(REACHED_SHARE)} of it"
     goodput = rate_text(sum(ramp.goodput_mbps * ramp.length_s for ramp in ramps) / len(ramps) / mean_s)
     return (
-        f", {percent_text(share)} in the first {mean_s:.3g} s at {goodput}, until the window had grown "
-        "to it"
+        f", {percent_text(share)} in the first {mean_s:.3g} s at {goodput}, until "
+        f"{percent_text(REACHED_SHARE)} of it was in use"
     )
 
 

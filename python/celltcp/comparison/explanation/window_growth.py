@@ -62,6 +62,16 @@ class WindowGrowth(NamedTuple):
         """Returns the time in which the window grows from a trough to another one, s."""
         return min(self.cubic_s(trough, w_max, window), self.linear_s(trough, window, rtt_s))
 
+    def epoch(self, trough: float, w_max: float, window: float, rtt_s: float) -> tuple[float, bool]:
+        """Returns the time from the end of a recovery until a loss at a window shows, s.
+
+        Also returns whether growth by segments per round trip, that of Reno, reaches it first. The last
+        segment is sent for a round trip until its loss shows; the cubic function is that much ahead.
+        """
+        cubic_s = self.cubic_s(trough, w_max, window)
+        linear_s = self.linear_s(trough, window, rtt_s) + rtt_s
+        return min(cubic_s, linear_s), linear_s < cubic_s
+
 
 def window_growth_of(cca: str) -> WindowGrowth | None:
     """Returns the growth under Reno or CUBIC with its parameters; None for other CCAs."""
