@@ -7,6 +7,7 @@ import random
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
 
@@ -76,3 +77,26 @@ def test_transfers_of_a_sequence_have_no_pauses_beside_their_losses(cca: str) ->
     assert "pauses" not in text
     unused = 1.0 - explained.used_share
     assert explained.causes[0].weight <= unused - explained.limits["startup"] + 1e-9
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_full_link_that_a_transfer_overflows_has_what_its_buffer_dropped(seed: int) -> None:
+    """A short file over a slow link: the first recovery is much of it, and the link stays full."""
+    draw = random.Random(f"slow link {seed}")
+    path = {
+        "rtt": f"{draw.randint(800, 1600)}ms",
+        "buffer": f"{draw.randint(16, 24)}packets",
+        "down": {"rate": f"{draw.randint(50, 90)}kbit/s"},
+        "up": {"rate": "30kbit/s"},
+    }
+    flow = {"name": "firmware", "workload": {"kind": "bulk", "bytes": "300kB"}}
+    scenario = {"name": "slow", "duration": "90s", "path": path, "flows": [flow]}
+    result = ct.compare(scenario, ["cubic"], 2)
+    flows = result.flows
+    share = flows["retransmissions"].sum() / flows["segments"].sum()
+    assert share > 0.02
+    (explained,) = ExplainedComparison(result).ccas
+    assert explained.used_share > 0.9
+    # Most of it is lost by slow start, or later.
+    later = explained.cause_text("overflows")
+    assert f"({percent_text(share)})" in later or explained.cause_text("overshoot")

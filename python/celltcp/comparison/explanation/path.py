@@ -30,6 +30,7 @@ from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
 from celltcp.comparison.explanation.ramps import unused_mbps
 from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
+from celltcp.comparison.retransmitted import MIN_RESENT
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.scenarios.quantity_texts import size_text, time_text
 
@@ -338,21 +339,23 @@ def overflows(evidence: Evidence) -> Cause | None:
     """The buffer overflows, and is neither shallow nor overflowed by slow start for long.
 
     The thresholds are those of `policer`. At least {_MIN_UNUSED_BY_LOSS:.0%} of the capacity is unused,
-    by a bulk flow after losses: loss-based CCAs overflow each buffer in the end. Of a bulk flow under
-    BBR, which does not reduce its rate then, {_MIN_BBR_OVERFLOWS:.0%} of its segments are enough.
+    by a bulk flow after losses: loss-based CCAs overflow each buffer in the end. Of a bulk flow,
+    {MIN_RESENT:.0%} of its segments are enough, and under BBR, which does not reduce its rate then,
+    {_MIN_BBR_OVERFLOWS:.0%}.
     Losses in recoveries during an outage do not count.
     """
     is_named = shallow_buffer(evidence) or overshoot(evidence)
     rows = evidence.recoveries
     losses = rows.loc[~overlap_outages(rows, evidence.outages), "overflow"]
-    is_of_bbr = evidence.is_bbr and evidence.is_bulk
-    is_much = is_of_bbr and losses.sum() >= _MIN_BBR_OVERFLOWS * evidence.total("segments")
+    least = _MIN_BBR_OVERFLOWS if evidence.is_bbr else MIN_RESENT
+    is_much = evidence.is_bulk and losses.sum() >= least * evidence.total("segments")
     unused = unused_after_losses(evidence) if evidence.is_bulk else evidence.unused_share
     is_costly = min(unused, evidence.unused_share) >= _MIN_UNUSED_BY_LOSS
     if is_named or not (is_much or is_costly) or not _are_most(evidence, losses):
         return None
     cause = _loss_cause(evidence, "overflows", f"{evidence.buffer_text.capitalize()} dropped", losses)
-    text = window_overflow_text(evidence, buffer_bytes(evidence) / evidence.bdp) if is_much else ""
+    is_of_bbr = is_much and evidence.is_bbr
+    text = window_overflow_text(evidence, buffer_bytes(evidence) / evidence.bdp) if is_of_bbr else ""
     return cause and cause._replace(text=f"{cause.text}{text}")
 
 
