@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from celltcp.results.statistics import Estimate
 
 
-def rounded(estimate: Estimate, digits: int, significant: int | None = None) -> tuple[str, str]:
+def rounded(estimate: Estimate, digits: int, significant: int = 1) -> tuple[str, str]:
     """Returns a mean, and half the width of its interval with one significant digit, or two.
 
     The mean has the same decimal place (GUM, JCGM 100:2008, 7.2.6), or one more if it would be zero.
@@ -20,8 +20,7 @@ def rounded(estimate: Estimate, digits: int, significant: int | None = None) -> 
     Args:
         estimate: the mean, and its interval if there is one.
         digits: decimals of a mean without an interval; the second text is then empty.
-        significant: number of significant digits of the interval; unless given, two if the first of
-            them is 1 or 2, and one otherwise (DIN 1333).
+        significant: number of significant digits of the interval.
     """
     if math.isnan(estimate.mean):
         return "", ""
@@ -29,8 +28,6 @@ def rounded(estimate: Estimate, digits: int, significant: int | None = None) -> 
         return f"{estimate.mean:g}", ""
     if not estimate.ci95:
         return _text(estimate.mean, digits), ""
-    if significant is None:
-        significant = 2 if f"{estimate.ci95:.15e}"[0] in "12" else 1
     # 0.096 rounds to 0.1, which is a decade above.
     half = float(f"{estimate.ci95:.{significant - 1}e}")
     decimals = significant - 1 - math.floor(math.log10(half))
