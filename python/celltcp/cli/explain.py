@@ -85,6 +85,8 @@ def _print_answer(result: ExplainedComparison, folder: str) -> None:
             _print_lines("Lines for the rows without *:", lines)
     if best is not None:
         _print_settings(result, "Without any change but the CCA: ")
+    for line in [] if alternatives is None else alternatives.unranked_ccas:
+        click.echo(line)
     if lines := result.scenario_lines:
         title = "On Linux, what the scenario sets beside the CCA, and the figures hold with:"
         _print_lines(title, lines)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.explanation.alternatives import application_of
+from celltcp.comparison.explanation.answer import metric_texts
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
+from celltcp.comparison.explanation.tried_ccas import is_cca_alone
 from celltcp.comparison.explanation.value_knees import knee_of_values
 from celltcp.comparison.linux_lines import cca_line, with_node
 from celltcp.comparison.metrics import (
@@ -76,6 +79,7 @@ class AlternativesTable:
         self.recommended = list(recommended)
         #: Number of runs that all alternatives have: the first ones.
         self.run_count = min(len(each.values) for each in shown)
+        self._scenario = tomllib.loads(need.comparison.results.about["scenario"])
         self._names = labels([*need.comparison.ccas, *(each.cca for each in shown)])
 
     @property
@@ -129,6 +133,9 @@ class AlternativesTable:
     def has(self, remedy: ProposedRemedy) -> bool:
         """Returns whether the table shows a remedy, under whatever congestion control."""
         wanted = remedy.remedy
+        alone = [each.cca for each in self.shown if each.remedy is None]
+        if is_cca_alone(remedy) and {*remedy.replacement_ccas} <= {*alone}:
+            return True
         return any(
             each.remedy is not None
             and each.changes == wanted.changes
@@ -161,6 +168,25 @@ class AlternativesTable:
                 lines += [f"{head}: {line}" for line in self.lines_of(each) if line not in self.lines]
         return lines
 
+    @property
+    def unranked_ccas(self) -> list[str]:
+        """Sentences on recommended congestion controls alone that do not rank with those compared.
+
+        They were tried in fewer runs, or Linux lacks them.
+        """
+        need, about = self._need, self._need.comparison.results.about
+        alone = (each for each in self.recommended if each.remedy and is_cca_alone(each.remedy))
+        sentences = []
+        for each in alone:
+            own, best = need_texts(need, [each], self.run_count)
+            lacks = "" if cca_line(each.cca) else ", which no line of Linux sets,"
+            runs = f"{self.run_count} of {about['runs']} runs"
+            sentences.append(
+                f"{self._names[each.cca]}{lacks} has {own} instead of {best} of "
+                f"{self._names[need.best_cca]}, tried in {runs}."
+            )
+        return sentences
+
     def _knee_text(self, alternative: Alternative) -> str:
         """Returns the values of a field of which the runs do not say which is the knee, or empty."""
         knee = knee_of_values(self._need, alternative, self.shown)
@@ -179,9 +205,10 @@ class AlternativesTable:
         own, usual = (name.partition("@")[0] for name in (alternative.cca, self._need.reference))
         is_usual = remedy is not None and own == usual
         if not is_usual and not has_several_flows(alternative.cca):
-            scenario = {} if remedy is None else remedy.scenario
-            none = f"{with_node('sender', scenario)}: {alternative.cca}, which no line of Linux sets"
-            lines = [*lines, cca_line(alternative.cca, scenario) or none]
+            none = (
+                f"{with_node('sender', self._scenario)}: {alternative.cca}, which no line of Linux sets"
+            )
+            lines = [*lines, cca_line(alternative.cca, self._scenario) or none]
         return list(dict.fromkeys(filter(None, lines)))
 
     def to_json(self) -> list[AlternativeRow]:
@@ -328,3 +355,27 @@ def _change_text(mean: float, reference: float) -> str:
         return ""
     percent = f"{100 * (mean / reference - 1):+.0f}"
     return "" if percent in ("+0", "-0") else f" ({percent} %)"
+
+
+def need_texts(need: Need, alternatives: Sequence[Alternative], count: int) -> list[str]:
+    """Returns the metric of alternatives, in one unit; goodput and delay for the network.
+
+    The last one is of the congestion control to set without a remedy.
+
+    Args:
+        need: the need with the metric.
+        alternatives: those of which the metrics are.
+        count: number of runs, the first ones of each.
+    """
+    ways = [*((each.comparison, each.cca) for each in alternatives), (need.comparison, need.best_cca)]
+    is_network = not need.flows
+    names = [GOODPUT, need.comparison.delay_metric] if is_network else [need.metric]
+    return metric_texts(
+        {
+            name: [
+                (list(each.values(cca, name)) if is_network else need.values(each, cca))[:count]
+                for each, cca in ways
+            ]
+            for name in names
+        }
+    )

@@ -12,12 +12,10 @@ from celltcp.comparison.explanation.alternatives import (
     recommended,
     with_fewest_failing,
 )
-from celltcp.comparison.explanation.alternatives_table import AlternativesTable
-from celltcp.comparison.explanation.answer import metric_texts
+from celltcp.comparison.explanation.alternatives_table import AlternativesTable, need_texts
 from celltcp.comparison.explanation.pairs import joined
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG
 from celltcp.comparison.harm import failing_under
-from celltcp.comparison.metrics import GOODPUT
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -353,7 +351,7 @@ def _text(
         run_count: number of runs that all have, the first ones.
     """
     shown = [each for each in (best, worse) if each is not None]
-    texts = _metric_texts(need, shown, run_count)
+    texts = need_texts(need, shown, run_count)
     names = labels([*need.comparison.ccas, *(each.cca for each in (*shown, *alternatives))])
     same = _with_changes_of(best, alternatives)
     first = next((each for each in same if each.cca == best.cca), best)
@@ -370,7 +368,7 @@ def _text(
     if best.changes and worse is None and best.cca != need.best_cca and best.cca in alone.ccas:
         # The effect of the changes is that under one congestion control.
         own = best._replace(comparison=alone)
-        with_it += f", {names[best.cca]} {_metric_texts(need, [own], run_count)[0]} without it"
+        with_it += f", {names[best.cca]} {need_texts(need, [own], run_count)[0]} without it"
     # Whoever sets a congestion control alone is named with its lines.
     place = f" ({', '.join(best.places)})" if best.changes else ""
     by = f"{names[best.cca]}{alike_text}{best.changes_text}{place}{best.losses_text}"
@@ -381,28 +379,4 @@ def _text(
     return (
         f"Best of all that was tried{price} for {need.name}: {texts[0]} by {by}. "
         f"{names[need.best_cca]} has {texts[-1]}{it}{with_it}{count}."
-    )
-
-
-def _metric_texts(need: Need, alternatives: Sequence[Alternative], count: int) -> list[str]:
-    """Returns the metric of alternatives, in one unit; goodput and delay for the network.
-
-    The last one is of the congestion control to set without a remedy.
-
-    Args:
-        need: the need with the metric.
-        alternatives: those of which the metrics are.
-        count: number of runs, the first ones of each.
-    """
-    ways = [*((each.comparison, each.cca) for each in alternatives), (need.comparison, need.best_cca)]
-    is_network = not need.flows
-    names = [GOODPUT, need.comparison.delay_metric] if is_network else [need.metric]
-    return metric_texts(
-        {
-            name: [
-                (list(each.values(cca, name)) if is_network else need.values(each, cca))[:count]
-                for each, cca in ways
-            ]
-            for name in names
-        }
     )

@@ -37,6 +37,7 @@ from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
+from celltcp.comparison.explanation.tried_ccas import ranked_trials
 from celltcp.comparison.fixed_ccas import fixed_cca_text, of_tested
 from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import LATE_FRAMES, sign_of
@@ -97,6 +98,8 @@ class ExplainedComparison:
         `by` has the metrics by which it is to advise, `METRIC` or `METRIC:FLOW`; usual ones by default.
         """
         self.comparison, self._by = comparison, by
+        #: The comparison with the congestion controls that were tried alone in as many runs.
+        self.ranked = comparison
         self.results: Results = comparison.results
         self._scenario = tomllib.loads(self.results.about["scenario"])
         applications = {application.flow: application for application in comparison.applications}
@@ -179,7 +182,7 @@ class ExplainedComparison:
         for each in self.ccas[: len(self.comparison.ccas)]:
             each.causes[:] = with_rates_without_bursts(self.comparison, each, self._tried)
         self._bursts_text = bursts_over_time_text(trials, self.comparison, self._scenario, self._tried)
-        self._with_trials = with_new_leaders(self._needs, remedies)
+        self._with_trials = with_new_leaders(self._needs(), remedies)
         self.remedies = best_first(self._with_trials)
 
     def try_together(self, budget: TrialBudget) -> None:
@@ -190,17 +193,17 @@ class ExplainedComparison:
         trials = Trials(self.comparison, budget)
         pair = best_pair(trials, self.remedies)
         pairs = [pair] if pair else []
-        self.conclusion = conclusion_of(trials, self._needs, [*self._tried, *pairs])
+        self.ranked, others = ranked_trials(trials, self.comparison, self._needs(), self._tried)
+        self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs])
         if table := self.conclusion.alternatives:
             self.remedies = best_first(self._with_trials, [each.changes for each in table.recommended])
         self.remedies += pairs
 
-    @functools.cached_property
     def _needs(self) -> list[Need]:
         # Frames that are late in the start-up alone need no other setting.
         return [
             need
-            for need in needs_of(self.comparison, self._by)
+            for need in needs_of(self.ranked, self._by)
             if need.metric != LATE_FRAMES
             or not {(need.flows[0], cca) for cca in (need.best_cca, need.reference)}
             <= self._late_in_start_up
@@ -221,7 +224,7 @@ class ExplainedComparison:
                 "" if self.window_limit_text else yielding_text(self.comparison),
                 *(self._max_rtt_text, self._slow_start_text),
             )
-            trade_offs = self.comparison.trade_offs if len(self.settings) > 1 else []
+            trade_offs = self.ranked.trade_offs if len(self.settings) > 1 else []
             return [
                 *filter(None, texts),
                 *(f"trade-off: {text}" for text in trade_offs),
@@ -344,9 +347,12 @@ class ExplainedComparison:
     @property
     def rankings(self) -> list[str]:
         """Sentences with every congestion control's metric for each need, the best first."""
-        return rankings_of(self.comparison)
+        names = labels(self.ranked.ccas)
+        tried = [names[each] for each in self.ranked.ccas if each not in self.comparison.ccas]
+        tried_text = f"{', '.join(tried)}: not compared, but tried in the same runs."
+        return [*rankings_of(self.ranked), *([tried_text] if tried else [])]
 
-    @functools.cached_property
+    @property
     def settings(self) -> list[SettingRow]:
         """Commands that set the best congestion controls: one for all flows, or one for each.
 
@@ -354,7 +360,7 @@ class ExplainedComparison:
         """
         if self._collapse_text or self.window_limit_text:
             return []
-        return settings_of(self.comparison, self._by)
+        return settings_of(self.ranked, self._by)
 
     @property
     def scenario_lines(self) -> list[str]:

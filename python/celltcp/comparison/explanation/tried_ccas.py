@@ -1,0 +1,65 @@
+"""Congestion controls of Linux that were tried alone: they rank beside those of the comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.further_ccas import with_further_ccas
+from celltcp.comparison.settings_lines import linux_sysctls
+from celltcp.scenarios.cca_mix import has_several_flows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.explanation.alternatives import Need
+    from celltcp.comparison.explanation.proposals import ProposedRemedy
+    from celltcp.comparison.explanation.trials import Trials
+
+
+class RankedTrials(NamedTuple):
+    """The comparison with the congestion controls tried in all of its runs, and all other trials."""
+
+    comparison: Comparison
+    others: list[ProposedRemedy]
+
+
+def ranked_trials(
+    trials: Trials, comparison: Comparison, needs: Sequence[Need], tried: Sequence[ProposedRemedy]
+) -> RankedTrials:
+    """Returns a comparison with the congestion controls of Linux tried alone in all of its runs.
+
+    Those that may be better than the one to set, after fewer runs, are tried in all, if that is cheap.
+    """
+    further, others = [], []
+    all_runs = int(comparison.results.about["runs"])
+    for proposed in tried:
+        each = proposed
+        is_of_linux = is_cca_alone(each) and all(map(linux_sysctls, each.replacement_ccas))
+        if is_of_linux and len(comparison.ranked_ccas) > 1:
+            count = _run_count(each)
+            may_lead = any(
+                need.net_gain(alternative, need.best_cca) > 0
+                for need in needs
+                for alternative in need.with_remedy(each)
+            )
+            if count < all_runs and may_lead:
+                each = next(iter(trials.repeated([each], count)), each)
+            if each.after is not None and _run_count(each) == all_runs:
+                further.append(each.after)
+                continue
+        others.append(each)
+    return RankedTrials(with_further_ccas(comparison, further), others)
+
+
+def is_cca_alone(proposed: ProposedRemedy) -> bool:
+    """Returns whether a remedy is another congestion control of one flow, and nothing else."""
+    remedy = proposed.remedy
+    is_cca = bool(remedy.cca or remedy.parameter) and not (remedy.changes or remedy.middlebox)
+    return is_cca and not any(map(has_several_flows, proposed.replacement_ccas))
+
+
+def _run_count(proposed: ProposedRemedy) -> int:
+    """Returns the number of runs of a trial under each congestion control; 0 without one."""
+    after = proposed.after
+    return 0 if after is None else int(after.results.about["runs"])

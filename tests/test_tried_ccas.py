@@ -1,0 +1,71 @@
+"""Congestion controls that were tried alone rank beside those compared."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.answer import settings_of
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.proposals import ProposedRemedy
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.trials import TrialBudget, Trials
+from celltcp.comparison.explanation.tried_ccas import ranked_trials
+from drawn_causes import Changes
+
+_PING = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "100ms"}
+_RUNS, _DURATION = 3, "30s"
+
+
+def _explained(changes: Changes, ccas: str) -> ExplainedComparison:
+    explained = ExplainedComparison(
+        ct.compare("steady-20-68", ccas, _RUNS, duration=_DURATION, set=changes, jobs=1)
+    )
+    budget = TrialBudget()
+    explained.try_remedies(budget)
+    explained.try_together(budget)
+    return explained
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_vegas_that_was_only_tried_is_the_best_cca_for_a_ping(seed: int) -> None:
+    """Vegas keeps a few packets in the queue (Brakmo and Peterson 1995), BBR up to a BDP, CUBIC all."""
+    draw = random.Random(seed)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(3, 6)}ms",
+        "path.down": f"{draw.randint(8, 12)}Mbit/s",
+        "path.buffer": f"{draw.randint(150, 250)}packets",
+        "flows": [{"name": "download"}, {"name": "ping", "cca": "cubic", "workload": _PING}],
+    }
+    explained = _explained(changes, "cubic,bbr")
+    # The advice is that of a comparison of all three, and so are its figures.
+    whole = ct.compare(
+        "steady-20-68", "cubic,bbr,vegas", _RUNS, duration=_DURATION, set=changes, jobs=1
+    )
+    assert explained.ranked.ccas == whole.ccas
+    assert explained.settings == settings_of(whole)
+    assert [row["cca"] for row in explained.settings] == ["vegas on download"]
+    assert explained.rankings[0].startswith("For ping (95th percentile of the response time): vegas ")
+    assert "vegas: not compared, but tried in the same runs." in explained.rankings
+    best = explained.conclusion.best
+    assert best is not None
+    assert "vegas has " in best.text
+
+
+def test_only_ccas_of_linux_that_were_tried_in_all_runs_rank() -> None:
+    """No mainline kernel has BBR v3, and one run of Vegas says less than two of the others."""
+
+    def compared(ccas: str, runs: int = 2) -> ct.Comparison:
+        return ct.compare("steady-20-68", ccas, runs, duration="5s", jobs=1)
+
+    proposed = [
+        ProposedRemedy("probe_rtt", Remedy("", cca=cca), ("bbr",), {}, after=compared(cca, runs))
+        for cca, runs in (("bbr3", 2), ("hybla", 2), ("vegas", 1))
+    ]
+    comparison = compared("cubic,bbr")
+    trials = Trials(comparison, TrialBudget())
+    ranked, others = ranked_trials(trials, comparison, [], proposed)
+    assert ranked.ccas == ["cubic", "bbr", "hybla"]
+    assert [each.remedy.cca for each in others] == ["bbr3", "vegas"]
