@@ -128,3 +128,35 @@ def test_frames_behind_the_backlog_of_an_outage_are_for_the_outage(seed: int) ->
     no_outage = {**changes, "path.down": f"{link_mbps}Mbit/s", "path.loss": 0.01}
     result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=no_outage)
     assert "backlog" not in ExplainedComparison(result).ccas[0].cause_text("slow_units")
+
+
+FRAMES = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "250ms"}
+
+
+@pytest.mark.parametrize(("cca", "mbps"), [("vegas", 50), ("vegas", 100), ("cubic", 3)])
+def test_frames_behind_earlier_ones_name_the_window_only_if_the_link_had_room(
+    cca: str, mbps: int
+) -> None:
+    """Vegas takes jitter for a queue; CUBIC fills a link that is slower than the frames (6 Mbit/s)."""
+    draw = random.Random(mbps)
+    rtt_ms = draw.randint(60, 120)
+    changes: dict[str, Any] = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": f"{mbps}Mbit/s",
+        "flows.0.workload": FRAMES,
+    }
+    if cca == "vegas":
+        jitter = {"distribution": "exponential", "mean": f"{draw.randint(15, 40)}ms"}
+        changes["path.jitter"] = jitter
+    result = ct.compare("steady-20-68", cca, 1, duration="20s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    (slow,) = (cause for cause in explained.causes if cause.name == "slow_units")
+    window = re.search(
+        r"congestion window of (\d+) segments on average was full, with ([\d.]+)", slow.text
+    )
+    assert (window is not None) == (cca == "vegas")
+    if window is not None:
+        # Little's law: data in flight are the rate times the RTT.
+        rtt_s = result.summary["rtt_mean_ms", "mean"][cca] / 1e3
+        in_flight = float(window[2]) * 1e6 / 8 / 1448 * rtt_s
+        assert int(window[1]) == pytest.approx(in_flight, rel=0.25)

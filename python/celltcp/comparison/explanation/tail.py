@@ -28,6 +28,7 @@ from celltcp.comparison.explanation.unit_reasons import (
     behind_outages,
     reasons_of,
 )
+from celltcp.comparison.explanation.unit_windows import full_window_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.scenarios.frames import constant_frames
 from celltcp.scenarios.quantity_texts import size_text, time_text
@@ -99,8 +100,9 @@ def slow_units(evidence: Evidence) -> Cause | None:
         other_count = len(slow) - reasons.total()
         if dropped_count:
             reasons[DROPPED] = dropped_count
+        behind = slow.loc[[index for index, reason in by_unit.items() if reason == BEHIND]]
         parts = [
-            f"{number_text(reasons[reason])} {reason}{_detail_text(evidence, reason)}"
+            f"{number_text(reasons[reason])} {reason}{_detail_text(evidence, reason, behind)}"
             for reason in REASONS
             if reason in reasons
         ]
@@ -323,8 +325,10 @@ def round_trips(evidence: Evidence) -> Cause | None:
     )
 
 
-def _detail_text(evidence: Evidence, reason: str) -> str:
-    """Returns a text that follows a reason; empty for most of them."""
+def _detail_text(evidence: Evidence, reason: str, behind: pd.DataFrame) -> str:
+    """Returns a text that follows a reason; empty for most of them. `behind` waited behind others."""
+    if reason == BEHIND:
+        return full_window_text(evidence, behind)
     if reason == IN_QUEUE:
         return _queue_owners_text(evidence)
     if reason == REQUEST_LOST:

@@ -6,7 +6,9 @@ import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.unused import PROBE_RTT_SEGMENTS, probe_fills_path
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ _MAX_PACED_FLIGHT = 0.5
 
 #: Minimum share of the time without pauses in which the window limits units that are larger.
 MIN_WINDOW_SHARE = 0.2
+#: Minimum share of the time of units with a full window, and maximum goodput as a share of the capacity
+#: meanwhile, at which the window holds them back.
+_MIN_FULL_SHARE, _MAX_USED_SHARE = 0.5, 0.9
 
 #: Reasons of slow units.
 IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
@@ -36,6 +41,29 @@ def window_share(evidence: Evidence) -> float:
     if evidence.is_bbr or not active_share > 0:
         return 0.0
     return evidence.time_share("startup", "congestion_window") / active_share
+
+
+def full_window_text(evidence: Evidence, units: pd.DataFrame) -> str:
+    """Returns the window that held units back while the link had room, in parentheses; empty for none.
+
+    `units` are those that waited behind earlier ones. Windows and data in flight are those of slots.
+    """
+    met = []
+    for run, rows in units.groupby("run"):
+        slots = evidence.slots[evidence.slots["run"] == run].sort_values("t_s")
+        times_s = slots["t_s"].to_numpy(float)
+        begun = np.searchsorted(np.sort(rows["start_s"]), times_s + evidence.slot_s)
+        ended = np.searchsorted(np.sort(rows["end_s"]), times_s, "right")
+        met.append(slots[begun > ended])
+    slots = pd.concat(met) if met else evidence.slots[:0]
+    is_full = slots["inflight"] >= slots["cwnd"] - 1
+    goodput_mbps, capacity_mbps = slots[["goodput_mbps", "capacity_mbps"]].mean()
+    if not is_full.mean() >= _MIN_FULL_SHARE or not goodput_mbps <= _MAX_USED_SHARE * capacity_mbps:
+        return ""
+    return (
+        f" (the congestion window of {number_text(slots['cwnd'].mean())} segments on average was full, "
+        f"with {goodput_mbps:.2f} of the link's {capacity_mbps:.2f} Mbit/s)"
+    )
 
 
 class UnitWindows:
