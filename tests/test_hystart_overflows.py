@@ -146,3 +146,30 @@ def test_without_w_max_the_window_grows_by_5_percent_per_round_trip_until_the_fi
     # Round trips of the path and half of its buffer, up to the one in which the buffer overflows.
     round_trips = (loss_s - exit_ms / 1e3) / 0.075
     assert math.log(before / window) / round_trips == pytest.approx(math.log(1.05), rel=0.15)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_an_exit_from_slow_start_has_the_bdp_of_a_rate_that_changes_later(seed: int) -> None:
+    """Slow start ends within a second; the rate of the run is another one."""
+    draw = random.Random(f"step {seed}")
+    rtt_ms, first, later = draw.randint(40, 80), draw.randint(30, 60), draw.choice([8, 90])
+    steps = [{"at": "0s", "rate": f"{first}Mbit/s"}, {"at": "3s", "rate": f"{later}Mbit/s"}]
+    changes = {"path.rtt": f"{rtt_ms}ms", "path.down.steps": steps, "path.buffer": "4MB"}
+    result = ct.compare("rise", "cubic", 1, duration="30s", set=changes)
+    evidence = Evidence(result, "cubic", result.tested)
+    found = re.search(r"a window of ([\d ]+) segments, ([\d.]+) (of the )?bandw", exit_text(evidence))
+    assert found is not None
+    window, bdps = (float(each.replace(" ", "")) for each in found.groups()[:2])
+    assert bdps == pytest.approx(window * 1500 * 8e-3 / (first * rtt_ms), rel=0.1)
+
+
+@pytest.mark.parametrize("rtt_ms", [40, 90])
+def test_acks_over_a_radio_form_no_train_so_that_a_rise_of_the_rtt_ends_slow_start(rtt_ms: int) -> None:
+    """As with the search for a rise alone; that for trains alone never ends slow start by itself."""
+    changes = {"path.rtt": f"{rtt_ms}ms", "radio.ues.0.sinr": "18dB", "radio.rlc.buffer": "4000packets"}
+    ccas = ["cubic", "cubic:hystart_detect=delay", "cubic:hystart_detect=train"]
+    result = ct.compare("mobility/forward-60-4g", ccas, 1, duration="4s", set=changes)
+    both, delay, train = result.flows["slow_start_exit_cwnd"]
+    assert both == delay
+    assert not train < 2 * both
+    assert "by a rise of the RTT." in exit_text(Evidence(result, "cubic", result.tested))

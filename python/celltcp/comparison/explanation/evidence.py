@@ -411,11 +411,13 @@ class Evidence(FlowScenario):
         """Part of the flow, and of each that fills its queue, in the mean wait of packets."""
         return queue_parts(self)
 
-    def _other_goodputs(self, *, is_upload: bool) -> dict[str, float]:
-        """Returns the goodput of each other flow of a direction while this one ran, Mbit/s."""
-        if self.slots.empty:
+    def _other_goodputs(
+        self, *, is_upload: bool, slots: pd.DataFrame | None = None
+    ) -> dict[str, float]:
+        """Returns the goodput of each other flow of a direction in slots of this one, Mbit/s."""
+        times = (self.slots if slots is None else slots)[["run", "t_s"]].drop_duplicates()
+        if times.empty:
             return {}
-        times = self.slots[["run", "t_s"]].drop_duplicates()
         own_keys = set(self._keys.itertuples(index=False, name=None))
         slots = self.comparison.slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own_keys for key in zip(slots["run"], slots["flow"], strict=True)]
@@ -500,6 +502,19 @@ class Evidence(FlowScenario):
     def bdp(self) -> float:
         """Bandwidth-delay product of the whole link and the lowest RTT, bytes."""
         return self.link_bytes_per_s * self.min_rtt_ms / 1e3
+
+    def bdp_at(self, run: int, t_s: float, *, after_s: float = 0.0) -> float:
+        """Returns the BDP at the rate of the link from an RTT before an instant until after it, bytes.
+
+        The time after it is an RTT, or a longer one of `after_s`.
+        """
+        own, rtt_s = self.slots[self.slots["run"] == run], self.min_rtt_s
+        middles_s = own["t_s"] + self.slot_s / 2 - t_s
+        margin_s = rtt_s + self.slot_s / 2
+        own = own[(middles_s >= -margin_s) & (middles_s <= max(margin_s, after_s))]
+        others = self._other_goodputs(is_upload=self.is_upload, slots=own)
+        rate_mbps = float(own["capacity_mbps"].mean()) + sum(others.values())
+        return rate_mbps * 1e6 / 8 * rtt_s
 
     @property
     def link_bytes_per_s(self) -> float:

@@ -69,7 +69,8 @@ def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
     everyone = evidence.all_connections
     is_own = (everyone["run"] == row["run"]) & (everyone["flow"] == row["flow"])
     seen_ms = float(everyone.loc[is_own, "rtt_min_ms"].iloc[0])
-    obstacle_text = _obstacle_text(evidence, parameters, window, seen_ms)
+    bdps = window * evidence.mss / evidence.bdp_at(int(row["run"]), exit_s)
+    obstacle_text = _obstacle_text(evidence, parameters, window, bdps, seen_ms)
     return f" HyStart did not end it: {obstacle_text}."
 
 
@@ -87,12 +88,12 @@ def exit_text(evidence: Evidence) -> str:
     rows = rows[(rows["run"] == row["run"]) & (rows["flow"] == row["flow"])].sort_values("t_s")
     if found is None or (rows["earliest_s"] <= found.t_s + _TIME_RESOLUTION_S).any():
         return ""
-    size_text = bdps_text(found.cwnd * evidence.mss / evidence.bdp)
+    bdps = found.cwnd * evidence.mss / evidence.bdp_at(int(row["run"]), found.t_s)
     run_text = "In the first run, " if len(evidence.runs) > 1 else ""
     text = (
         f"{run_text}HyStart ended slow start {time_text(found.t_s - row['start_s'])} after the SYN "
-        f"at a window of {number_text(found.cwnd)} segments, {size_text}, by "
-        f"{_trigger_text(evidence, parameters, found.cwnd)}."
+        f"at a window of {number_text(found.cwnd)} segments, {bdps_text(bdps)}, by "
+        f"{_trigger_text(evidence, parameters, bdps)}."
     )
     if rows.empty:
         return text
@@ -107,26 +108,26 @@ def exit_text(evidence: Evidence) -> str:
     )
 
 
-def _trigger_text(evidence: Evidence, parameters: Mapping[str, str], window: float) -> str:
-    """Returns which of both signs HyStart saw at a window, segments.
+def _trigger_text(evidence: Evidence, parameters: Mapping[str, str], bdps: float) -> str:
+    """Returns which of both signs HyStart saw at a window, in BDPs of that time.
 
     A train of ACKs of half of the RTT acknowledges half of the bandwidth-delay product. Slow start
     doubles the window, and so meets it below twice that product, before the RTT rises. Receivers
     acknowledge each of the first segments.
     """
-    detect, bdps = parameters["hystart_detect"], window * evidence.mss / evidence.bdp
+    detect = parameters["hystart_detect"]
     delta_ms = in_unit(parameters["hystart_ack_delta"], "ms") or math.inf
     gap_ms = evidence.mss / evidence.link_bytes_per_s * 1e3
-    may_be_train = detect == "both" and gap_ms <= _ROUNDING * delta_ms and bdps <= _MAX_TRAIN_BDPS
-    if detect == "train" or may_be_train:
+    is_close = gap_ms <= _ROUNDING * delta_ms and not _bursts_text(evidence, delta_ms)
+    if detect == "train" or (detect == "both" and is_close and bdps <= _MAX_TRAIN_BDPS):
         return "the length of a train of ACKs (half of the lowest RTT, or all of it with pacing)"
     return "a rise of the RTT"
 
 
 def _obstacle_text(
-    evidence: Evidence, parameters: Mapping[str, str], window: float, min_rtt_ms: float
+    evidence: Evidence, parameters: Mapping[str, str], window: float, bdps: float, min_rtt_ms: float
 ) -> str:
-    """Returns why HyStart did not act before an overflow at a window, segments.
+    """Returns why HyStart did not act before an overflow at a window, in segments and BDPs.
 
     `min_rtt_ms` is the lowest RTT that the connection saw.
     """
@@ -146,7 +147,7 @@ def _obstacle_text(
             parts.append(f"the lowest RTT that it saw, {ms_text(min_rtt_ms)}, has a queue in it")
         else:
             parts.append(
-                f"at {window * evidence.mss / evidence.bdp:.2f} bandwidth-delay products, the lowest "
+                f"at {bdps_text(bdps)}, the lowest "
                 f"RTT of the round trip was not yet {ms_text(rise_ms)} above that of the path"
             )
     parts += filter(None, [_train_text(evidence, parameters)])
@@ -159,14 +160,23 @@ def _train_text(evidence: Evidence, parameters: Mapping[str, str]) -> str:
     gap_ms = 2 * PACKET_BYTES / evidence.link_bytes_per_s * 1e3
     if parameters["hystart_detect"] == "delay":
         return ""
-    if evidence.jitter_ms >= delta_ms:
-        return f"jitter leaves gaps between ACKs that end a train of them ({ms_text(delta_ms)})"
+    if bursts_text := _bursts_text(evidence, delta_ms):
+        return bursts_text
     if gap_ms > delta_ms:
         return (
             f"ACKs of two segments come {ms_text(gap_ms)} apart, which is too far for a train of them "
             f"({ms_text(delta_ms)})"
         )
     return ""
+
+
+def _bursts_text(evidence: Evidence, delta_ms: float) -> str:
+    """Returns why ACKs come in bursts, as a clause; empty where they come as the link sends data."""
+    reason = "the radio" if evidence.scenario.get("radio") else ""
+    reason = "jitter" if evidence.jitter_ms >= delta_ms else reason
+    return reason and (
+        f"{reason} leaves gaps between ACKs that end a train of them ({ms_text(delta_ms)})"
+    )
 
 
 def _parameters(evidence: Evidence) -> dict[str, str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Window at the exit from slow start below which the exit is early, BDPs.
 _MAX_EARLY_EXIT_BDPS = 0.9
+#: Time after the exit whose mean rate has that BDP, s: a pulse of other traffic counts little.
+_AFTER_EXIT_S = 2.0
 #: Minimum share of the capacity of the whole flow that stays unused after an early exit, for a cause.
 _MIN_UNUSED_UNTIL_REACHED = 0.05
 #: Minimum ratio of the shares of the capacity in the last and the first quarter of a flow that grows.
@@ -145,12 +147,13 @@ def early_exit(evidence: Evidence) -> Cause | None:
         else ""
     )
     first_row, (t_s, cwnd) = early[0]
+    bdps = cwnd * evidence.mss / evidence.bdp_at(int(first_row["run"]), t_s, after_s=_AFTER_EXIT_S)
     return Cause(
         "early_exit",
         f"Slow start ended early, without a loss{threshold_text}: after "
         f"{t_s - first_row['start_s']:.2f} s from the SYN on at a window of "
-        f"{number_text(cwnd)} segments, {cwnd * evidence.mss / evidence.bdp:.2f} of the "
-        f"bandwidth-delay product; {percent_text(share)} of the capacity stayed unused{until_text}.",
+        f"{number_text(cwnd)} segments, {bdps:.2f} of the bandwidth-delay product; "
+        f"{percent_text(share)} of the capacity stayed unused{until_text}.",
         share,
     )
 
@@ -268,5 +271,6 @@ def _is_early(evidence: Evidence, connection: Any, found: _Exit) -> bool:
         return False
     # A congestion window above the windows of the hosts does not limit the flow.
     host_windows = map(evidence.max_window, ("receive_window", "send_buffer"))
-    needed_bytes = min(evidence.bdp, *host_windows)
+    bdp = evidence.bdp_at(int(connection["run"]), found.t_s, after_s=_AFTER_EXIT_S)
+    needed_bytes = min(bdp, *host_windows)
     return bool(found.cwnd * evidence.mss < _MAX_EARLY_EXIT_BDPS * needed_bytes)
