@@ -494,6 +494,14 @@ def test_a_player_with_a_full_buffer_has_no_warning_about_its_pauses() -> None:
     assert not any("had no more to send" in each for each in result.warnings)
 
 
+def test_pages_that_the_end_cuts_stand_for_no_limit_of_the_application() -> None:
+    """Only connections without an end were counted, a few of some hundred."""
+    page = {"kind": "page", "document": "30kB", "objects": 39, "object": "30kB", "gap": "5s"}
+    changes = {"path.down": {"rate": "20Mbit/s"}, "flows.0.workload": page}
+    result = ct.compare("steady-20-68", "cubic,bbr,bbr3", 2, duration="24s", set=changes)
+    assert not any("had no more to send" in each for each in result.warnings)
+
+
 def test_a_send_buffer_that_bounds_the_queue_of_the_only_bulk_flow_has_a_warning() -> None:
     """A buffer of 3000 packets at 40 Mbit/s, of which 4 MiB of memory fill two thirds."""
     ping = {"kind": "request-response", "request": "100B", "response": "50kB", "gap": "500ms"}

@@ -216,11 +216,11 @@ def limited_flows(results: Results) -> list[str]:
         return []
     idle = 1.0 - _busy_shares(results)[is_active]
     has_several_names = len({name for _, name in flow_keys}) > 1
-    # A player pauses while its buffer is full.
+    # A player pauses while its buffer is full, and pages wait for each other's objects.
     pausing = [
         flow
         for flow, workload in FlowUnderTest.each_with_workload(results.about)
-        if workload.get("kind") in {*THIN_WORKLOADS, "video"} or has_end(workload)
+        if workload.get("kind") in {*THIN_WORKLOADS, "video", "page"} or has_end(workload)
     ]
     bulk = [
         flow.name
@@ -241,8 +241,7 @@ def limited_flows(results: Results) -> list[str]:
         share = np.where(shares[column] > idle, idle, shares[column])
         is_counted = ~np.isnan(share)
         if kind == "application":
-            # A connection of a page may be so short that all fits into the first window.
-            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~pauses
+            is_counted = ~pauses
         means, all_means = (
             _means_over_time(flow_keys, each, durations[is_active], is_counted)
             for each in (share, shares[column])
