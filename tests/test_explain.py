@@ -273,7 +273,7 @@ def test_late_frames_are_counted_as_in_the_table_and_each_has_a_reason(backlog: 
     (application,) = result.applications
     assert late / among == pytest.approx(application.means("late_share")[0], abs=0.01)
     parts = (re.match(r"([^a-z]+) (.*)", part) for part in counted[3].split(", "))
-    named = {part[2]: int(re.sub(r"\D", "", part[1])) for part in parts if part}
+    named = {part[2].partition(" (")[0]: int(re.sub(r"\D", "", part[1])) for part in parts if part}
     assert sum(named.values()) == late
     assert named["waited behind earlier ones"] > 0
     assert named.get("had other reasons", 0) < 0.02 * late

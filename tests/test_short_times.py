@@ -278,3 +278,20 @@ def test_a_line_by_a_chosen_metric_has_its_unit() -> None:
     assert re.findall(r"(?:cubic|bbr) ([\d.]+)(?: ±[\d.]+)? ms", text) == [
         f"{mean:.2f}" for mean in means
     ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_short_transfers_use_the_share_of_the_capacity_that_their_goodput_is(seed: int) -> None:
+    """A transfer of a few slots begins and ends within some, which it once had whole."""
+    draw = random.Random(seed)
+    mbps, megabytes = draw.randint(20, 80), draw.choice([1, 2, 3])
+    changes: dict[str, Any] = {
+        "path.down": {"rate": f"{mbps}Mbit/s"},
+        "path.rtt": f"{draw.randint(15, 40)}ms",
+        "path.buffer": "300packets",
+        "flows.0.workload": {"kind": "sequence", "size": f"{megabytes}MB", "gap": "1s"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    payload_mbps = mbps * 1448 / 1500
+    assert explained.used_share == pytest.approx(explained.goodput_mbps / payload_mbps, rel=0.06)

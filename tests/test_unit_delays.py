@@ -151,9 +151,7 @@ def test_frames_behind_earlier_ones_name_the_window_only_if_the_link_had_room(
     result = ct.compare("steady-20-68", cca, 1, duration="20s", set=changes)
     (explained,) = ExplainedComparison(result).ccas
     (slow,) = (cause for cause in explained.causes if cause.name == "slow_units")
-    window = re.search(
-        r"congestion window of (\d+) segments on average was full, with ([\d.]+)", slow.text
-    )
+    window = re.search(r"window was full with (\d+) segments on average at ([\d.]+) of", slow.text)
     assert (window is not None) == (cca == "vegas")
     if window is not None:
         # Little's law: data in flight are the rate times the RTT.

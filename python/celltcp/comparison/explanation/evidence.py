@@ -26,7 +26,7 @@ from celltcp.comparison.shares import SERVER
 from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
-from celltcp.results.tested import FlowUnderTest, has_application
+from celltcp.results.tested import FlowUnderTest, has_application, has_end
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import shares_bottleneck
@@ -384,7 +384,9 @@ class Evidence(FlowScenario):
         """Share of `capacity_mbps` that the flow did not use, from 0 to 1; 0 where it is not known."""
         if not self.capacity_mbps > 0:
             return 0.0
-        return min(max(1.0 - self.goodput_mbps / self.capacity_mbps, 0.0), 1.0)
+        # Slots in which short transfers begin and end are theirs in part.
+        part = min(self.connection_time_s / self.duration_s, 1.0) if has_end(self.workload) else 1.0
+        return min(max(1.0 - self.goodput_mbps / (part * self.capacity_mbps), 0.0), 1.0)
 
     @functools.cached_property
     def competing_mbps(self) -> dict[str, float]:

@@ -489,7 +489,7 @@ class ExplainedComparison:
             if is_brief and cause.name != "competition":
                 text = _with_figures(text)
             lines.append(f"  {text}")
-        return lines or ["  The tables show nothing that held it back."]
+        return lines or ["  Nothing but the limits in the tables held it back."]
 
     @staticmethod
     def _window_lines(group: Sequence[ExplainedCca], *names: str) -> list[str]:

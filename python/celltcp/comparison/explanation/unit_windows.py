@@ -61,8 +61,8 @@ def full_window_text(evidence: Evidence, units: pd.DataFrame) -> str:
     if not is_full.mean() >= _MIN_FULL_SHARE or not goodput_mbps <= _MAX_USED_SHARE * capacity_mbps:
         return ""
     return (
-        f" (the congestion window of {number_text(slots['cwnd'].mean())} segments on average was full, "
-        f"with {goodput_mbps:.2f} of the link's {capacity_mbps:.2f} Mbit/s)"
+        f" (the congestion window was full with {number_text(slots['cwnd'].mean())} segments on average "
+        f"at {goodput_mbps:.2f} of the link's {capacity_mbps:.2f} Mbit/s)"
     )
 
 
