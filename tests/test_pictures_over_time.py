@@ -208,3 +208,30 @@ def test_a_flow_beside_the_one_under_test_has_the_same_colour_in_each_panel(tmp_
     assert len(shades) == 2
     assert len({each["b (reno)"] for each in shades}) == 1
     assert shades[0]["a (reno)"] != shades[0]["b (reno)"]
+
+
+def test_a_sensor_has_axes_in_kbit_per_s_and_kb_with_the_values_of_its_tables() -> None:
+    """200 bytes every 2 s are 0.8 kbit/s."""
+    sensor = {"kind": "frames", "size": "200B", "interval": "2s"}
+    result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set={"flows.0.workload": sensor})
+    picture = result.plot.overview()
+    picture.canvas.draw()
+    labels = [axes.get_ylabel().partition("\n")[0] for axes in picture.axes]
+    assert labels[1:4] == ["goodput, kbit/s", "delivered, kB", "goodput, kbit/s"]
+    ticks = [text.get_text() for text in picture.axes[1].get_yticklabels()]
+    largest = 1e3 * result.runs["goodput_mbps"].max()
+    assert 0.5 * largest < max(map(float, ticks)) < 2 * largest
+
+
+@pytest.mark.parametrize(
+    "ccas", [["cubic", "reno"], ["cubic:hystart=off,beta=0.5", "cubic:hystart=on,beta=0.6", "bbr"]]
+)
+def test_a_note_over_a_panel_is_no_wider_than_it(ccas: list[str]) -> None:
+    """Frames of more than the link carries: some are under way at the end, under each CCA."""
+    frames = {"kind": "frames", "size": "30kB", "interval": "33ms"}
+    changes = {"flows.0.workload": frames, "path.down.rate": "5Mbit/s"}
+    picture = ct.compare("steady-20-68", ccas, 1, duration="8s", set=changes).plot.overview()
+    axes = picture.axes[0]
+    assert "not arrived at the end" in axes.get_title()
+    with picture.laid_out():
+        assert axes.title.get_window_extent().width < 1.2 * axes.get_window_extent().width

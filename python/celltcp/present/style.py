@@ -15,11 +15,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.text import Text
 from matplotlib.textpath import TextPath
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from celltcp._core import CelltcpError
@@ -34,6 +36,9 @@ CAPACITY = "#D9D9D9"
 _MAX_POINTS = 1000
 #: Number of intervals in such a band.
 _BINS = 300
+
+#: Largest value below which an axis has thousandths of its unit, as rates in sentences.
+_MIN_VALUE = 0.1
 
 #: Metadata that leaves out the date, by ending: the same results give the same bytes.
 _NO_DATE: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
@@ -144,13 +149,22 @@ class Picture(Figure):
             yield
 
     def _wrap_labels(self) -> bool:
-        """Wraps labels that are longer than their axes, and returns whether there are any."""
+        """Wraps labels and titles longer than their axes, and returns whether there are any."""
         has_wrapped = False
         for axes in self.axes:
             panel = axes.get_window_extent()
-            x_label, y_label = axes.xaxis.label, axes.yaxis.label
+            y_label = axes.yaxis.label
+            texts = {axes.get_title(side) for side in ("left", "center", "right")}
+            titles = [
+                child
+                for child in axes.get_children()
+                if isinstance(child, Text) and child.get_text() in texts - {""}
+            ]
             for label, length, axis_length in (
-                (x_label, x_label.get_window_extent().width, panel.width),
+                *(
+                    (text, text.get_window_extent().width, panel.width)
+                    for text in (axes.xaxis.label, *titles)
+                ),
                 (y_label, y_label.get_window_extent().height, panel.height),
             ):
                 text = label.get_text()
@@ -399,6 +413,21 @@ def make_logarithmic(axes: Axes, low: float, high: float, steps: Sequence[int]) 
     axes.xaxis.set_major_locator(LogLocator(subs=steps))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def suit_unit(axis: Axis, largest: float, unit: str, smaller: str) -> str:
+    """Shows the values of an axis that are far below 1 in thousandths, and returns their unit.
+
+    Args:
+        axis: axis of the picture.
+        largest: largest value.
+        unit: unit of the values.
+        smaller: unit of a thousandth of it.
+    """
+    if not 0 < largest < _MIN_VALUE:
+        return unit
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{1e3 * value:g}"))
+    return smaller
 
 
 def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:

@@ -29,6 +29,7 @@ from celltcp.comparison.plots.series import (
     draw_run_units,
     draw_units,
     headroom,
+    label_rates,
 )
 from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.plots.startup import draw_startup, draw_startup_windows
@@ -315,7 +316,7 @@ class ComparisonPlots:
         grid = place.subgridspec(2 * down, across)
         # The first pair of panels, whose scales all others share.
         first_upper, first_lower = None, None
-        largest = 0.0
+        largest, uppers = 0.0, []
         for index, cca in enumerate(ccas):
             row, column = divmod(index, across)
             upper = picture.add_subplot(grid[2 * row, column], sharey=first_upper)
@@ -331,8 +332,11 @@ class ComparisonPlots:
             largest = max(largest, draw_flows(upper, lower, shown, slot_s, window, across, ccas))
             lower.set_title(f"{names[cca]}, seed {seed}", loc="left", fontsize=9)
             first_upper, first_lower = first_upper or upper, first_lower or lower
+            uppers.append(upper)
             # Shared axes have the same limits.
             upper.set_ylim(0, headroom(largest))
+        for upper in uppers:
+            label_rates(upper, largest, window)
 
     def _startup(self, axes: Axes, seconds: float) -> None:
         comparison = self._comparison

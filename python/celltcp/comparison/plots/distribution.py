@@ -95,8 +95,13 @@ def unfinished_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> st
         return ""
     shares = units[_DURATION].isna().groupby(units["cca"]).mean()
     names = labels(ccas)
-    texts = [f"{names[cca]} {_percent(shares[cca])} %" for cca in ccas if shares.get(cca, 0.0) > 0]
-    return f"{UNITS[metric].unfinished}: {', '.join(texts)}" if texts else ""
+    percents = {cca: f"{_percent(shares[cca])} %" for cca in ccas if shares.get(cca, 0.0) > 0}
+    if not percents:
+        return ""
+    text = ", ".join(f"{names[cca]} {percent}" for cca, percent in percents.items())
+    if len(percents) == len(ccas) > len({*percents.values()}) == 1:
+        text = f"{percents[ccas[0]]} under every CCA"
+    return f"{UNITS[metric].unfinished}: {text}"
 
 
 def _percent(share: float) -> str:

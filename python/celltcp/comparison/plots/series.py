@@ -17,7 +17,7 @@ from celltcp.comparison.plots.distribution import unfinished_text
 from celltcp.comparison.plots.smoothing import Window, with_pauses
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, lines, markers
-from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_capacity
+from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_capacity, suit_unit
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantity_texts import rate_text
 
@@ -98,7 +98,6 @@ def draw_comparison_series(
         # Above the axis, which would hide goodputs of zero.
         draw_series(rates, run_slots["t_s"], goodput, label=names[cca], zorder=3, **look)
         draw_series(delays, run_slots["t_s"], delays_ms, **look)
-    rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     _end_with(rates, [longest["t_s"]], slot_s)
     is_far_below = 0 < largest < _LOW_SHARE * max_capacity
     is_cut = 1.05 * largest > _MAX_SPIKE * max_capacity > 0
@@ -111,7 +110,9 @@ def draw_comparison_series(
     # All data behind a lost segment are delivered at once when it arrives: the highest of such spikes
     # are cut off.
     top = headroom(largest if is_far_below else max_capacity) or 0.0
-    rates.set_ylim(0, max(top, min(1.05 * largest, _MAX_SPIKE * max_capacity)) or None)
+    end = max(top, min(1.05 * largest, _MAX_SPIKE * max_capacity))
+    rates.set_ylim(0, end or None)
+    label_rates(rates, end, window)
     delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
@@ -127,6 +128,8 @@ def draw_flows(
     compared: Collection[str],
 ) -> float:
     """Draws goodput and RTT of the competing flows of a run, over the shaded sum of the goodputs.
+
+    The axis of the goodput has no label, which `label_rates` gives to all panels with its scale.
 
     Args:
         rates: panel of the goodput.
@@ -167,7 +170,6 @@ def draw_flows(
         draw_series(rates, slots["t_s"], goodput, label=label, zorder=3, **look)
         rtt = slots["rtt_mean_ms"]
         draw_series(delays, slots["t_s"], rtt if window is None else window.filled(rtt), **look)
-    rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     delays.set_ylabel("RTT, ms")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
@@ -302,6 +304,12 @@ def _end_with(axes: Axes, times: Iterable[pd.Series], slot_s: float = 0.0) -> No
     ends_s = [float(series.max()) for series in times if series.notna().any()]
     if ends_s and max(ends_s) + slot_s > 0:
         axes.set_xlim(0, max(ends_s) + slot_s)
+
+
+def label_rates(rates: Axes, largest_mbps: float, window: Window | None) -> None:
+    """Labels the axis of goodputs up to a value, with the time over which they are averaged."""
+    unit = suit_unit(rates.yaxis, largest_mbps, "Mbit/s", "kbit/s")
+    rates.set_ylabel(f"goodput, {unit}\n{window.text}" if window else f"goodput, {unit}")
 
 
 def headroom(largest: float) -> float | None:

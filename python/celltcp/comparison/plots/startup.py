@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from celltcp.comparison.plots.distribution import Bands, Numbers
 from celltcp.present.palette import colours, lines
-from celltcp.present.style import MAX_BANDS
+from celltcp.present.style import MAX_BANDS, suit_unit
 from celltcp.scenarios.cca_mix import labels
 
 
@@ -36,7 +36,8 @@ def draw_startup(
     axes.set_xlim(0, seconds)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time since the first data byte, s")
-    axes.set_ylabel("delivered, MB")
+    largest = max((float(mean[-1]) for mean, _ in curves.values()), default=0.0)
+    axes.set_ylabel(f"delivered, {suit_unit(axes.yaxis, largest, 'MB', 'kB')}")
 
 
 def draw_startup_windows(

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours, markers
-from celltcp.present.style import MAX_BANDS, make_logarithmic
+from celltcp.present.style import MAX_BANDS, make_logarithmic, suit_unit
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
@@ -43,6 +43,7 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
         make_logarithmic(axes, 0.7 * delays.min(), 1.4 * delays.max(), steps)
     elif len(delays):
         axes.set_xlim(0, 1.15 * delays.max())
-    axes.set_ylim(0, 1.2 * float(runs["goodput_mbps"].max()) or 1)
+    largest = float(runs["goodput_mbps"].max())
+    axes.set_ylim(0, 1.2 * largest or 1)
     axes.set_xlabel("95th percentile of one-way delay, ms (left is better)")
-    axes.set_ylabel("goodput, Mbit/s")
+    axes.set_ylabel(f"goodput, {suit_unit(axes.yaxis, largest, 'Mbit/s', 'kbit/s')}")
