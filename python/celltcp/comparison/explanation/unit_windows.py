@@ -60,8 +60,9 @@ def full_window_text(evidence: Evidence, units: pd.DataFrame) -> str:
     goodput_mbps, capacity_mbps = slots[["goodput_mbps", "capacity_mbps"]].mean()
     if not is_full.mean() >= _MIN_FULL_SHARE or not goodput_mbps <= _MAX_USED_SHARE * capacity_mbps:
         return ""
+    window = number_text(slots["cwnd"].mean())
     return (
-        f" (the congestion window was full with {number_text(slots['cwnd'].mean())} segments on average "
+        f" (the congestion window was full with {window} segments on average "
         f"at {goodput_mbps:.2f} of the link's {capacity_mbps:.2f} Mbit/s)"
     )
 
