@@ -38,6 +38,29 @@ def test_a_shallow_buffer_has_the_rate_at_which_bursts_arrive(seed: int) -> None
 
 
 @pytest.mark.parametrize("seed", range(2))
+def test_buffers_and_bdp_are_in_packets_with_headers_as_the_link_carries(seed: int) -> None:
+    draw = random.Random(f"packets {seed}")
+    rate, rtt_ms, size = draw.randint(20, 60), draw.randint(80, 140), draw.randint(20, 40)
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down": {"rate": f"{rate}Mbit/s"},
+        "path.buffer": f"{1.5 * size}kB",
+    }
+    result = ct.compare("steady-20-68", "reno", 1, duration="30s", set=changes)
+    text = ct.explain(result).causes.set_index("cause")["text"]["shallow_buffer"]
+    found = re.search(r"in it, ([\d.]+) of the bandwidth-delay product of ([\d ]+) packets", text)
+    assert found is not None, text
+    bdp = rate * 1e3 * rtt_ms / (8 * 1500)
+    # Serialization and ACKs add up to 2 ms to the RTT of the path.
+    assert int(found[2].replace(" ", "")) == pytest.approx(bdp, rel=0.025)
+    assert float(found[1]) == pytest.approx(size / bdp, rel=0.025)
+    (explained,) = ct.explain(result).comparisons.values()
+    options = " ".join(remedy.options for remedy in explained.remedies)
+    (packets,) = {*map(int, re.findall(r"path\.buffer=(\d+)packets", options))}
+    assert packets == pytest.approx(bdp, rel=0.025)
+
+
+@pytest.mark.parametrize("seed", range(2))
 def test_a_shallow_buffer_has_the_goodput_of_a_sender_without_bursts(seed: int) -> None:
     draw = random.Random(seed)
     rate = draw.choice([40, 80])

@@ -9,7 +9,6 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.flow_scenario import FlowScenario
-from celltcp.comparison.explanation.ramps import HEADERS_BYTES
 from celltcp.comparison.explanation.window_growth import window_growth_of
 from celltcp.comparison.shares import SERVER
 from celltcp.results.columns import (
@@ -23,6 +22,7 @@ from celltcp.results.columns import (
 )
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.packets import HEADERS_BYTES
 from celltcp.scenarios.quantity_texts import three_digits
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import number_text
-from celltcp.comparison.explanation.ramps import HEADERS_BYTES
 from celltcp.scenarios.narrow_hop import steady_rate
+from celltcp.scenarios.packets import HEADERS_BYTES
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner
@@ -36,9 +37,16 @@ def bursts_exceed_buffer(evidence: Evidence) -> bool:
 
 
 def buffer_bytes(evidence: Evidence) -> float:
-    """Returns the size of the buffer of the bottleneck, bytes; the largest queue without a size."""
-    size = evidence.buffer_size(buffer_field(evidence), evidence.link_bytes_per_s)
+    """Returns the bytes of packets that the bottleneck buffers; its largest queue without a size."""
+    bytes_per_s = evidence.link_bytes_per_s * evidence.header_factor
+    size = evidence.buffer_size(buffer_field(evidence), bytes_per_s)
     return evidence.max_queued_bytes if size is None else size
+
+
+def buffer_bdps(evidence: Evidence, size: float) -> float:
+    """Returns bytes of packets in a buffer in BDPs."""
+    bdp = evidence.bdp * evidence.header_factor
+    return math.inf if bdp == 0 else size / bdp
 
 
 def buffer_field(evidence: Evidence) -> str:

@@ -30,6 +30,7 @@ from celltcp.results.tested import FlowUnderTest, has_application, has_end
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import shares_bottleneck
+from celltcp.scenarios.packets import HEADERS_BYTES
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -469,7 +470,7 @@ class Evidence(FlowScenario):
         At a wired hop, it is the largest mean wait of a slot's packets, as bytes at the link's rate.
         """
         if self.bottleneck_field:
-            return float(self._slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s
+            return float(self._slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s * self.header_factor
         return float(self.connection_slots["queue_bytes"].max())
 
     @functools.cached_property
@@ -501,12 +502,17 @@ class Evidence(FlowScenario):
         return self.total("bytes") / max(arrived, 1.0)
 
     @functools.cached_property
+    def header_factor(self) -> float:
+        """Bytes of packets, in which links and buffers count, for a byte of payload, as of windows."""
+        return (self.mss + HEADERS_BYTES) / self.mss if self.mss else 1.0
+
+    @functools.cached_property
     def bdp(self) -> float:
-        """Bandwidth-delay product of the whole link and the lowest RTT, bytes."""
+        """Bandwidth-delay product of the whole link and the lowest RTT, bytes of payload."""
         return self.link_bytes_per_s * self.min_rtt_ms / 1e3
 
     def bdp_at(self, run: int, t_s: float, *, after_s: float = 0.0) -> float:
-        """Returns the BDP at the rate of the link from an RTT before an instant until after it, bytes.
+        """Returns the BDP, bytes of payload, at the rate from an RTT before an instant until after it.
 
         The time after it is an RTT, or a longer one of `after_s`.
         """
@@ -520,7 +526,7 @@ class Evidence(FlowScenario):
 
     @property
     def link_bytes_per_s(self) -> float:
-        """Rate of the link, including what other flows used, bytes per second."""
+        """Rate of the link, including what other flows used, bytes of payload per second."""
         return (self.capacity_mbps + self.others_mbps) * 1e6 / 8
 
     @functools.cached_property

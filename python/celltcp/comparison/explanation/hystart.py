@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.buffers import buffer_bytes
+from celltcp.comparison.explanation.buffers import buffer_bdps, buffer_bytes
 from celltcp.comparison.explanation.cause import bdps_text, number_text
 from celltcp.comparison.explanation.evidence import MIN_LATER_RTT
 from celltcp.comparison.explanation.startup import exit_of
@@ -137,7 +137,7 @@ def _obstacle_text(
     parts = []
     if parameters["hystart_detect"] != "train":
         rise_ms = min(max(min_rtt_ms / _RTT_DIVISOR, _MIN_RISE_MS), _MAX_RISE_MS)
-        buffer_ms = 1e3 * buffer_bytes(evidence) / evidence.link_bytes_per_s
+        buffer_ms = 1e3 * buffer_bdps(evidence, buffer_bytes(evidence)) * evidence.min_rtt_s
         if buffer_ms < rise_ms:
             parts.append(
                 f"the buffer holds {ms_text(buffer_ms)}, less than the rise of the RTT of "
@@ -157,7 +157,7 @@ def _obstacle_text(
 def _train_text(evidence: Evidence, parameters: Mapping[str, str]) -> str:
     """Returns why ACKs form no train, whose gaps are short, as a clause; empty where they may."""
     delta_ms = in_unit(parameters["hystart_ack_delta"], "ms") or math.inf
-    gap_ms = 2 * PACKET_BYTES / evidence.link_bytes_per_s * 1e3
+    gap_ms = 2e3 * PACKET_BYTES / (evidence.link_bytes_per_s * evidence.header_factor)
     if parameters["hystart_detect"] == "delay":
         return ""
     if bursts_text := _bursts_text(evidence, delta_ms):

@@ -44,7 +44,10 @@ def first_bursts(evidence: Evidence) -> FirstBursts | None:
         return None
     count = int(evidence.value_at(f"flows.{evidence.flow_index}.count") or 1)
     window = initial_window(evidence.scenario.get("tcp", {}))
-    size, room = count * window * evidence.mss, buffer_bytes(evidence) + evidence.bdp
+    size, room = (
+        count * window * evidence.mss,
+        buffer_bytes(evidence) / evidence.header_factor + evidence.bdp,
+    )
     starts_s = evidence.connections.groupby("run")["start_s"]
     spread_s = float((starts_s.max() - starts_s.min()).mean())
     carried = evidence.link_bytes_per_s * spread_s

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.buffers import buffer_bytes, burst_bytes, bursts_exceed_buffer
+from celltcp.comparison.explanation.buffers import (
+    buffer_bdps,
+    buffer_bytes,
+    burst_bytes,
+    bursts_exceed_buffer,
+)
 from celltcp.comparison.explanation.cause import (
     Cause,
     bdps_text,
@@ -88,8 +93,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
     # An overflow fills the buffer, also between the ends of slots.
     queued = max(evidence.max_queued_bytes, buffer_bytes(evidence))
-    is_deep = queued >= _MAX_SHALLOW_BDPS * evidence.bdp
-    if not len(overflows) or is_deep or not evidence.needs_capacity:
+    bdps = buffer_bdps(evidence, queued)
+    if not len(overflows) or bdps >= _MAX_SHALLOW_BDPS or not evidence.needs_capacity:
         return None
     slow_start = start_up(evidence)
     unused_share = evidence.unused_share - (slow_start.weight if slow_start else 0.0)
@@ -114,10 +119,10 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     return Cause(
         "shallow_buffer",
         f"T{evidence.buffer_text[1:]} is shallow: no more than {size_text(queued)} waited in it, "
-        f"{bdps_text(queued / evidence.bdp)} of {size_text(evidence.bdp)}{burst_text}. It overflowed "
-        f"in {recoveries_text} and dropped {evidence.mean_count_text(lost)} segments"
+        f"{bdps_text(bdps)} of {number_text(evidence.bdp / evidence.mss)} packets{burst_text}. It "
+        f"overflowed in {recoveries_text} and dropped {evidence.mean_count_text(lost)} segments"
         f"{evidence.per_run_text}{unused_text}."
-        f"{_arrival_text(evidence)}{probe_overflow_text(evidence, queued / evidence.bdp)}",
+        f"{_arrival_text(evidence)}{probe_overflow_text(evidence, bdps)}",
         # Recoveries from other losses reduce the window as well.
         unused_share * share,
     )
@@ -355,7 +360,11 @@ def overflows(evidence: Evidence) -> Cause | None:
         return None
     cause = _loss_cause(evidence, "overflows", f"{evidence.buffer_text.capitalize()} dropped", losses)
     is_of_bbr = is_much and evidence.is_bbr
-    text = window_overflow_text(evidence, buffer_bytes(evidence) / evidence.bdp) if is_of_bbr else ""
+    text = (
+        window_overflow_text(evidence, buffer_bdps(evidence, buffer_bytes(evidence)))
+        if is_of_bbr
+        else ""
+    )
     return cause and cause._replace(text=f"{cause.text}{text}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.comparison.explanation.cause import percent_text
+from celltcp.scenarios.packets import HEADERS_BYTES
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ _LONG_QUANTILE = 0.9
 _ROUNDING = 1e-6
 #: Least part of a queue of an owner, as a share of the largest one; most owners that a text names.
 _MIN_OWNER_PART, _MAX_NAMED_OWNERS = 0.5, 4
-#: Headers of IP and TCP in a segment, with timestamps.
-HEADER_BYTES = 52
 #: Size of an ACK as a share of the two packets that it stands for.
 ACK_SHARE = 66 / (2 * 1500)
 
@@ -149,7 +148,7 @@ def _met(evidence: Evidence, slots: pd.DataFrame) -> pd.DataFrame:
     connections = evidence.all_connections
     # Small messages have segments of their own.
     sizes = connections["bytes"] / (connections["segments"] - connections["retransmissions"])
-    connections = connections[["run", "flow", "name"]].assign(segment_bytes=sizes + HEADER_BYTES)
+    connections = connections[["run", "flow", "name"]].assign(segment_bytes=sizes + HEADERS_BYTES)
     all_slots = all_slots.merge(connections, on=["run", "flow"])
     all_slots["inflight"] *= all_slots.pop("segment_bytes")
     return met.merge(all_slots.drop(columns="t_s"), on=["run", "slot"])

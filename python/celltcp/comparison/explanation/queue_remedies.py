@@ -12,7 +12,6 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.ack_rates import ack_link_rate, acks_fill_link, rate_of_acks
 from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
-from celltcp.comparison.explanation.ramps import HEADERS_BYTES
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_owner
 from celltcp.comparison.explanation.shaper_remedies import shaper
@@ -27,7 +26,7 @@ from celltcp.comparison.socket_options import capping_option
 from celltcp.scenarios.cca_mix import has_several_flows, parse_flow_cca, with_flow_cca
 from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
-from celltcp.scenarios.packets import PACKET_BYTES
+from celltcp.scenarios.packets import HEADERS_BYTES, PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

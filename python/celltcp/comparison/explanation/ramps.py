@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 REACHED_SHARE = 0.8
 #: Window of the moving average of the goodput, RTTs.
 _GOODPUT_RTTS = 3
-#: Bytes of IPv4, TCP and its timestamps in each packet.
-HEADERS_BYTES = 52
 #: Minimum packets of the slots that are judged together.
 _JUDGED_PACKETS = 4
 
@@ -82,7 +80,7 @@ def _judged_slots(evidence: Evidence) -> int:
     """Returns in how many slots the link carries enough packets of the flow to judge its goodput."""
     if not evidence.capacity_mbps > 0:
         return 1
-    packet_s = (evidence.mss + HEADERS_BYTES) * 8 / evidence.capacity_mbps / 1e6
+    packet_s = evidence.mss * 8 / evidence.capacity_mbps / 1e6
     return max(math.ceil(_JUDGED_PACKETS * packet_s / evidence.slot_s), 1)
 
 

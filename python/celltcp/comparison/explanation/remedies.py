@@ -223,8 +223,9 @@ def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(against, cca="bbr")
     yield from capped_sender(evidence, against, "policer")
     for field, settings in evidence.policers.items():
-        if (in_unit(settings["burst"], "B") or 0.0) < evidence.bdp:
-            burst = rounded_size(WINDOW_BDPS * evidence.bdp)
+        bdp = evidence.bdp * evidence.header_factor
+        if (in_unit(settings["burst"], "B") or 0.0) < bdp:
+            burst = rounded_size(WINDOW_BDPS * bdp)
             yield Remedy(
                 "a burst of the policer below a BDP",
                 (f"{field}.burst={burst}",),
@@ -518,6 +519,6 @@ def _min_rto(evidence: Evidence, reasons: Mapping[str, int] | None = None) -> Re
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:
     """Yields a deeper buffer at the bottleneck; nothing where it is as deep."""
-    packets = math.ceil(bdps * evidence.bdp / PACKET_BYTES)
+    packets = math.ceil(bdps * evidence.bdp / evidence.mss)
     if packets * PACKET_BYTES > buffer_bytes(evidence):
         yield Remedy(against, (f"{buffer_field(evidence)}={packets}packets",))
