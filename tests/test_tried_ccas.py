@@ -13,6 +13,7 @@ from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.explanation.tried_ccas import ranked_trials
+from celltcp.comparison.further_ccas import with_further_ccas
 from drawn_causes import Changes
 
 _PING = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "100ms"}
@@ -69,3 +70,17 @@ def test_only_ccas_of_linux_that_were_tried_in_all_runs_rank() -> None:
     ranked, others = ranked_trials(trials, comparison, [], proposed)
     assert ranked.ccas == ["cubic", "bbr", "hybla"]
     assert [each.remedy.cca for each in others] == ["bbr3", "vegas"]
+
+
+def test_a_tried_cca_joins_those_of_a_video_whose_opinion_score_no_policy_selects_by() -> None:
+    changes: Changes = {"flows.0.workload": {"kind": "video"}}
+    cubic, vegas = (
+        ct.compare("steady-20-68", cca, 1, duration="20s", set=changes, jobs=1)
+        for cca in ("cubic", "vegas")
+    )
+    joined = with_further_ccas(cubic, [vegas])
+    assert joined.requirements == cubic.requirements
+    scores = [joined.values_of(joined.tested, cca, "qoe") for cca in joined.ccas]
+    assert scores == [
+        each.values_of(each.tested, cca, "qoe") for each, cca in ((cubic, "cubic"), (vegas, "vegas"))
+    ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.comparison import Comparison
 from celltcp.results.merged_tables import merged, renumbered
 from celltcp.results.tables import Results
+from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,4 +33,6 @@ def with_further_ccas(comparison: Comparison, others: Iterable[Comparison]) -> C
         return comparison
     # Keys of the runs are those of a folder.
     kept = {name: value for name, value in about.items() if name != "keys"}
-    return Comparison(Results(merged(parts, ccas), {**kept, "cca": ccas}), comparison.requirements)
+    # A video has its own requirement, which no comparison is asked for.
+    asked = [each for each in comparison.requirements if each != QOE]
+    return Comparison(Results(merged(parts, ccas), {**kept, "cca": ccas}), asked)
