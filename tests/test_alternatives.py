@@ -24,7 +24,7 @@ from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.metric_changes import MetricChange
-from celltcp.comparison.explanation.places import places_of
+from celltcp.comparison.explanation.places import OPERATOR_QUEUE, places_of
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
@@ -251,7 +251,7 @@ def test_a_link_that_varies_has_an_aqm_with_a_later_target_as_an_alternative() -
     }  # fmt: skip
     table = _explained(changes, ["cubic", "reno"], "60s").conclusion.alternatives
     assert table is not None
-    (aqm,) = [each for each in table.recommended if each.places == ("downlink queue",)]
+    (aqm,) = [each for each in table.recommended if each.places == (OPERATOR_QUEUE,)]
     assert 'target = "20ms"' in aqm.changes[0]
     usual = ct.compare(
         "steady-20-68", "cubic", _RUNS, duration="60s", set={**changes, "path.queue": "fq-codel"}

@@ -208,3 +208,46 @@ def test_of_changes_as_good_that_of_a_host_is_before_that_of_the_operator() -> N
     proposed = ProposedRemedy("grants", grants, ("cubic",), {}, after=result)
     cell = Alternative("cubic", proposed, result, ("base station",), [0.0], 1.0, ())
     assert min(host, cell, key=lambda each: _effort(need, each)) is host
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_queue_that_may_be_a_modems_has_its_shaper_with_the_figures_of_that(seed: int) -> None:
+    """Before a constant link, a shaper of 95 % costs 5 % of the goodput, and has nearly no queue."""
+    draw = random.Random(seed)
+    rate = draw.choice([8, 12, 20])
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(5, 30)}ms",
+        "path.down": f"{rate}Mbit/s",
+        "path.buffer": "200packets",
+        "flows": _FLOWS,
+    }
+    best = _best(changes, ["cubic", "reno"], "20s")
+    assert best is not None
+    if best.remedy.remedy.changes != ("path.queue=fq-codel",):
+        pytest.skip("a host has what is as good")
+    kbit, queue = round(950 * rate), "path.wired.0.queue=fq-codel"
+    assert f"path.wired.0.rate={kbit / 1e3:g}Mbit/s and {queue} (router)" in best.text
+    assert [line for line in best.lines if "cake" in line] == [
+        "router, INTERFACE to the LAN, or an ifb: tc qdisc replace dev INTERFACE root cake bandwidth "
+        f"{kbit}kbit"
+    ]
+    tried = ct.compare(
+        "steady-20-68", "cubic", 2, duration="20s",
+        set={**changes, "path.wired.0.rate": f"{kbit}kbit/s", "path.wired.0.queue": "fq-codel"},
+    )  # fmt: skip
+    ((delay, unit),) = re.findall(r"the provider's: ([\d.]+) (m?s) by cubic", best.text)
+    mean_s = sum(tried.applications[0].values("response_p95_s")["cubic"]) / 2
+    assert float(delay) == pytest.approx(mean_s * (1e3 if unit == "ms" else 1), rel=0.03)
+
+
+def test_the_queue_of_an_operator_is_not_the_best_where_a_cca_helps() -> None:
+    """BBR shortens the queue of a link that varies, which no user can give a discipline."""
+    generate = {"mean": "30Mbit/s", "variability": 0.4, "correlation": "3s"}
+    changes: Changes = {
+        "path.rtt": "40ms", "path.down": {"generate": generate}, "path.buffer": "2MB", "flows": _FLOWS,
+    }  # fmt: skip
+    best, table = _explained(changes, ["cubic", "bbr"], "30s").conclusion
+    assert table is not None
+    operators = [each for each in table.recommended if "operator's downlink queue" in each.places]
+    assert operators
+    assert best is None or "path.queue" not in " ".join(best.remedy.remedy.changes)

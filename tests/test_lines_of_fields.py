@@ -171,20 +171,22 @@ def test_a_sweep_has_the_lines_of_all_halves_of_a_combination(celltcp: Celltcp) 
 @pytest.mark.parametrize("kind", ["codel", "fq-codel"])
 def test_parameters_of_a_discipline_are_no_line_of_another(kind: str, rate: str) -> None:
     """CAKE has a target of 5 ms at an RTT of 100 ms, and of 1.5 packets' time on slow links."""
-    scenario = {"path": {"down": {"rate": rate}, "queue": {"kind": kind}}}
-    share = int(900 * float(rate.removesuffix("Mbit/s")))
+    kbit = int(1000 * float(rate.removesuffix("Mbit/s")))
 
     def shaper(parameter: str, value: str) -> str:
-        (line,) = linux_lines([f"path.queue.{parameter}={value}"], scenario)
-        return line.partition("the provider's: ")[2]
+        queue = f'path.queue={{ kind = "{kind}", {parameter} = "{value}" }}'
+        (line,) = linux_lines([f"path.down={rate}", queue], {})
+        return line
 
     name = kind.replace("-", "_")
     for target in ("1ms", "40ms"):
         assert shaper("target", target).endswith(
             f"root handle 1: htb default 1 && tc class replace dev INTERFACE parent 1: classid 1:1 htb "
-            f"rate {share}kbit && tc qdisc replace dev INTERFACE parent 1:1 {name} target {target}"
+            f"rate {kbit}kbit && tc qdisc replace dev INTERFACE parent 1:1 {name} target {target}"
         )
     # An interval alone leaves the target of 5 ms, which CAKE would have multiplied.
     assert "parent 1:1" in shaper("interval", "400ms")
     own = "9ms" if rate == "2Mbit/s" else "5ms"
-    assert shaper("target", own).endswith(f"root cake bandwidth {share}kbit")
+    # CAKE has a queue for each flow, and CoDel one for all.
+    has_cake = shaper("target", own).endswith(f"root cake bandwidth {kbit}kbit")
+    assert has_cake == (kind == "fq-codel")

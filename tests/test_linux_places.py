@@ -21,22 +21,26 @@ LAN, WAN = (
 CAKE, QUEUE = "cake bandwidth 38000kbit", "path.wired.0.queue=fq-codel"
 
 
+#: What a queue in another device needs: a shaper, whose rate is no line before it was tried.
+BEHIND = "where the queue is a modem's or the provider's: only a shaper before it"
+
+
 @pytest.mark.parametrize(
-    ("scenario", "change", "shaper"),
+    ("scenario", "change", "untried"),
     [
-        ({"path": {"down": {"rate": "20Mbit/s"}}}, "path.queue=fq-codel", f"{LAN}18000kbit"),
+        ({"path": {"down": {"rate": "20Mbit/s"}}}, "path.queue=fq-codel", ["path.down=18Mbit/s"]),
         (
             {
                 "path": {"up": "5Mbit/s", "down": "50Mbit/s"},
                 "flows": [{"workload": {"kind": "frames"}}, {"from": "phone"}],
             },
             "path.queue=fq-codel",
-            f"{WAN}4500kbit",
+            ["path.up=4.5Mbit/s"],
         ),
         (
             {"path": {"wired": [{"rate": {"rate": "10Mbit/s"}}]}},
             "path.wired.0.queue=codel",
-            f"{LAN}9000kbit",
+            ["path.wired.0.rate=9Mbit/s"],
         ),
         (
             {
@@ -44,30 +48,36 @@ CAKE, QUEUE = "cake bandwidth 38000kbit", "path.wired.0.queue=fq-codel"
                 "flows": [{"from": "phone", "workload": {"kind": "bulk"}}, {"from": "server"}],
             },
             "path.queue=fq-codel",
-            f"{LAN}45000kbit; {WAN}4500kbit",
+            ["path.down=45Mbit/s", "path.up=4.5Mbit/s"],
         ),
-        # A shaper has one rate, which the scenario of a trace does not name.
-        (
-            {"path": {"down": {"trace": "log.csv"}}},
-            "path.queue=fq-codel",
-            f"{LAN}RATE, 90 % of the capacity, if that is steady",
-        ),
+        # A shaper has one rate, which a link that varies does not name.
+        ({"path": {"down": {"trace": "log.csv"}}}, "path.queue=fq-codel", []),
         (
             {"path": {"down": {"steps": [{"at": "0s", "rate": "5Mbit/s"}]}}},
             "path.queue=pie",
-            "only a shaper before it",
+            [],
         ),
     ],
 )
 def test_a_queue_in_another_device_needs_a_shaper(
-    scenario: dict[str, Any], change: str, shaper: str
+    scenario: dict[str, Any], change: str, untried: list[str]
 ) -> None:
     line = linux_line(change, scenario)
-    place, _, behind = line.partition("; where the queue is a modem's or the provider's: ")
+    place, _, behind = line.partition(f"; {BEHIND}")
     hop = re.search(r"path\.wired\.(\d)", change)
     link = "hop 0" if hop else "(downlink|uplink|downlink and the uplink)"
     assert re.match(f"host before the {link}, INTERFACE towards it: tc qdisc replace ", place)
-    assert behind == shaper
+    options = " ".join(f"--set {each}" for each in untried)
+    assert behind == (f", untried: {options} as well" if untried else "")
+    # What was tried with a rate is that shaper, and has no other line.
+    lines = linux_lines([change, *untried], scenario) if untried else []
+    rates = [
+        f"{float(each.partition('=')[2].removesuffix('Mbit/s')) * 1e3:.0f}kbit" for each in untried
+    ]
+    assert len(lines) == len(rates)
+    for shaper, rate in zip(lines, rates, strict=True):
+        assert shaper.startswith("router, INTERFACE to the ")
+        assert rate in shaper
 
 
 def test_the_queue_of_a_cell_has_no_line_and_a_shaper_before_it_has_one() -> None:
@@ -125,11 +135,11 @@ def test_the_queue_of_each_direction_has_its_line() -> None:
     page, ping = {"workload": {"kind": "page"}}, {"workload": {"kind": "frames"}}
     flows = [{"from": "phone", "to": "server"}, page, ping]
     scenario: dict[str, Any] = {"path": {"up": "5Mbit/s", "down": "20Mbit/s"}, "flows": flows}
-    down, up = f"{LAN}18000kbit", f"{WAN}4500kbit"
-    assert linux_line("path.queue=fq-codel", scenario).endswith(f": {down}; {up}")
-    assert linux_line("path.uplink_queue=fq-codel", scenario).endswith(f"provider's: {up}")
+    down, up = "--set path.down=18Mbit/s", "--set path.up=4.5Mbit/s"
+    assert linux_line("path.queue=fq-codel", scenario).endswith(f": {down} {up} as well")
+    assert linux_line("path.uplink_queue=fq-codel", scenario).endswith(f"untried: {up} as well")
     scenario["path"]["uplink_queue"] = "codel"
-    assert linux_line("path.queue=fq-codel", scenario).endswith(f"provider's: {down}")
+    assert linux_line("path.queue=fq-codel", scenario).endswith(f"untried: {down} as well")
     assert not linux_line("path.uplink_queue=pie", {"radio": {"x": 1}, **scenario})
 
 
@@ -174,16 +184,17 @@ def test_buffers_and_flows_of_their_own_cca_have_lines(seed: int) -> None:
                 f"{place} {limit} limit {number},"
             )
             # A queue at a host does nothing for that of a modem behind it.
-            beside = "; where the queue is a modem's or the provider's: only a shaper before it"
-            assert linux_line(f"{field}={value}", scenario).endswith(beside)
+            assert linux_line(f"{field}={value}", scenario).endswith(f"; {BEHIND}")
         assert not linux_line(f"{field}=2bdp", scenario)
         assert not linux_line(f"{field}=9packets", {"radio": {"x": 1}, **scenario})
-    scenario["path"]["up"] = f"{count}Mbit/s"
+    scenario["path"]["up"] = "20Mbit/s"
     # A modem's FIFO is a FIFO of that size behind a shaper, and no CAKE, which shares by flows.
-    fifo = f"htb rate {900 * count}kbit && tc qdisc replace dev INTERFACE parent 1:1 "
+    fifo = f"htb rate {count}000kbit && tc qdisc replace dev INTERFACE parent 1:1 "
     for value, limit in (("9packets", "pfifo limit 9"), ("9000B", "bfifo limit 9000")):
         line = linux_line(f"path.uplink_buffer={value}", scenario)
-        assert line.endswith(f"{fifo}{limit}, for 10 % of its rate")
+        assert line.endswith("untried: --set path.up=18Mbit/s as well")
+        (line,) = linux_lines([f"path.uplink_buffer={value}", f"path.up={count}Mbit/s"], scenario)
+        assert line.endswith(f"{fifo}{limit}")
         assert "cake" not in line
     # The sysctl would set the other flow of the host, too, unless that has the same.
     line = linux_line("flows.1.cca=vegas", scenario)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import re
 import tomllib
 
 import pytest
@@ -35,7 +37,7 @@ def test_the_queue_of_a_further_link_is_named_and_has_the_advice(seed: int) -> N
     assert any("links.0.queue=fq-codel" in each for each in options)
     assert not any("path.queue=" in each for each in options)
     (remedy,) = [each for each in explained.remedies if "links.0.queue" in each.options]
-    assert f"cake bandwidth {900 * rate}kbit" in remedy.text
+    assert f"only a shaper before it, untried: --set links.0.rate={0.9 * rate:g}Mbit/s" in remedy.text
     scenario = tomllib.loads(result.results.about["scenario"])
     assert narrow_link(scenario, {"from": "server", "to": "phone"}) is None
     scenario["links"][0]["rate"] = {"rate": f"{access + 1}Mbit/s"}
@@ -51,8 +53,16 @@ def test_the_target_of_a_slow_link_is_the_time_of_a_packet_and_tried(seed: int, 
     result = ct.compare("steady-20-68", "cubic", 2, duration="30s", set=changes)
     explained = ExplainedComparison(result)
     explained.try_remedies(TrialBudget())
-    (remedy,) = [each for each in explained.remedies if "fq-codel" in each.options]
+    remedy, shaper = sorted(
+        (each for each in explained.remedies if "fq-codel" in each.options),
+        key=lambda each: "path.queue=" not in each.options,
+    )
     target = f"{max(-(-12000 // kbit), 15 if rtt == '300ms' else 0)}ms"
     assert f'target = "{target}"' in remedy.options
+    # The queue of a shaper before the link is slower still, and has the line of its rate.
+    (rate,) = re.findall(r"rate=([\d.]+)Mbit/s", shaper.options)
+    own = f"{max(math.ceil(12 / float(rate)), 15 if rtt == '300ms' else 0)}ms"
+    assert f'target = "{own}"' in shaper.options
+    assert f"bandwidth {1000 * float(rate):.0f}kbit" in shaper.text
     assert f"target {target};" in remedy.text
     assert remedy.trial

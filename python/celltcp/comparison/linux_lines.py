@@ -9,7 +9,7 @@ from typing import Any
 from celltcp._core import CelltcpError, in_unit
 from celltcp.comparison.hop_lines import mtu_line, policer_line
 from celltcp.comparison.queue_lines import (
-    SHAPED_RATES,
+    access_shaper_lines,
     buffer_line,
     fifo_shaper_line,
     is_queue_field,
@@ -153,9 +153,8 @@ def linux_lines(
     lines = []
     for field, value in values.items():
         hop = field.rpartition(".")[0]
-        rate, direction_of_link = SHAPED_RATES.get(field, ("", ""))
-        if rate in values:
-            lines.append(shaper_line(values[rate], scenario or {}, direction_of_link))
+        if shapers := access_shaper_lines(field, values, scenario or {}):
+            lines += shapers
             continue
         is_present = is_queue_field(field.split(".")) and value == "droptail" and len(values) > 1
         if is_present or (field == f"{hop}.queue" and f"{hop}.rate" in values):
@@ -163,7 +162,8 @@ def linux_lines(
         is_shaper = field == f"{hop}.rate" and f"{hop}.queue" in values
         line = f"{field}={value}"
         if is_shaper:
-            lines.append(shaper_line(value, scenario or {}, direction, hop.split(".")))
+            queue = values[f"{hop}.queue"]
+            lines.append(shaper_line(value, scenario or {}, direction, hop.split("."), queue))
         else:
             lines.append(_line(line, scenario, values, direction))
     return [line for line in dict.fromkeys(lines) if line]

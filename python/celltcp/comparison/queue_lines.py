@@ -5,7 +5,6 @@ A queue discipline at the root of an interface shapes what leaves there.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +21,6 @@ SHAPER_SHARE = 0.9
 _TICK_S, _MIN_BURST = 0.004, 3028
 #: Interface of a router that a shaper belongs on, by the direction of the data.
 _INTERFACES = {"down": "INTERFACE to the LAN, or an ifb", "up": "INTERFACE to the WAN"}
-_DIRECTIONS = {"down": "downlink", "up": "uplink"}
 #: Queue disciplines by their kind, and their parameters with the names that tc has for them.
 _NAMES = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}
 _CODEL_OPTIONS = {"interval": "interval", "target": "target", "ecn": "ecn"}
@@ -51,12 +49,11 @@ _USUAL = {
 }
 #: Fields of `path` with queue disciplines of the access link.
 _ACCESS_QUEUES = ("queue", "uplink_queue")
-#: Rate and direction of the access link by the field of its queue discipline: both are one shaper.
-SHAPED_RATES = {"path.queue": ("path.down", "down"), "path.uplink_queue": ("path.up", "up")}
+#: Field of the rate of the access link by its direction.
+RATES = {"down": "path.down", "up": "path.up"}
 _LINKS = {"down": "downlink", "up": "uplink"}
-#: Texts for a queue in another device than the host before its link.
+#: Text for a queue in another device than the host before its link.
 BEHIND_MODEM = "where the queue is a modem's or the provider's"
-_ONLY_SHAPER = "only a shaper before it"
 _REPLACE = "tc qdisc replace dev INTERFACE root"
 
 
@@ -76,8 +73,8 @@ def queue_line(
     """Returns the command for a queue discipline.
 
     The line has no effect if the queue is in another device, such as a modem. With a scenario, the text
-    also has lines for that case: shapers, one for each direction, which move the queue to their host.
-    The queue of a cell has no line, as its base station manages it.
+    says so, with the options that try a shaper, which moves the queue to its host. The queue of a cell
+    has no line, as its base station manages it.
 
     Args:
         parts: field of the queue, such as `["path", "queue"]`, or of its target or interval.
@@ -89,42 +86,42 @@ def queue_line(
     if (scenario or {}).get("radio") and parts[1] in _ACCESS_QUEUES:
         return ""
     length = next(index for index, part in enumerate(parts) if part in _ACCESS_QUEUES) + 1
-    field, inner = parts[:length], parts[length:]
-    settings = _settings(inner, value, _queue_at(field, scenario or {}))
+    field = parts[:length]
+    discipline = _discipline(_settings(parts[length:], value, _queue_at(field, scenario or {})))
+    packets = in_unit(limit, "packets") if limit else None
+    limit_text = "" if packets is None else f" limit {packets:.0f}"
+    line = f"{_host_before(field, scenario)}: {_REPLACE} {discipline}{limit_text}"
+    if scenario is None or not discipline or discipline == "pfifo":
+        return line if discipline else ""
+    return f"{line}; {_behind_modem(field, scenario, direction)}"
+
+
+def _discipline(settings: Mapping[str, str]) -> str:
+    """Returns a queue discipline as tc has it; empty if it lacks the kind or a parameter."""
+    settings = {**settings}
     name = _NAMES.get(settings.pop("kind", ""))
     if name is None or not settings.keys() <= _OPTIONS[name].keys():
         return ""
     texts = [
         _option(_OPTIONS[name][each], settings[each]) for each in _OPTIONS[name] if each in settings
     ]
-    if "" in texts:
-        return ""
-    packets = in_unit(limit, "packets") if limit else None
-    options = "".join(f" {text}" for text in texts)
-    options += "" if packets is None else f" limit {packets:.0f}"
-    line = f"{_host_before(field, scenario)}: {_REPLACE} {name}{options}"
-    if scenario is None or name == "pfifo":
-        return line
-    directions = [direction] if direction else filled_directions(field, scenario)
-    rates = _link_rates(field, scenario, directions)
-    slowest = min(rates.values(), default=math.inf)
-    is_cake = settings.keys() <= _CODEL.keys() and name in ("codel", "fq_codel", "pie")
-    is_cake = is_cake and (not settings or (name != "pie" and _has_cake_times(settings, slowest)))
-    # CAKE makes target and interval of an RTT; other parameters hold for their discipline alone.
-    rtt = f" rtt {settings['interval']}" if "interval" in settings else ""
-    discipline = f"cake{rtt}" if is_cake else f"{name}{options}"
-    shapers = [
-        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario, discipline)
-        for each, rate in rates.items()
+    return "" if "" in texts else " ".join([name, *texts])
+
+
+def _behind_modem(field: list[str], scenario: Mapping[str, Any], direction: str = "") -> str:
+    """Returns what a queue in another device needs: a shaper, with the options that try it.
+
+    A link with a varying rate has none.
+    """
+    hop, is_access = hop_at(field[:-1], scenario), len(field) == len(("path", "queue"))
+    changes = [
+        f"--set {RATES[each] if is_access else '.'.join([*field[:-1], 'rate'])}="
+        f"{SHAPER_SHARE * rate / 1e6:g}Mbit/s"
+        for each in ([direction] if direction else filled_directions(field, scenario))
+        if (rate := steady_rate(hop.get(each if is_access else "rate"))) is not None
     ]
-    path = scenario.get("path", {})
-    if not shapers and any("trace" in str(path.get(each)) for each in directions):
-        rate_text = "RATE, 90 % of the capacity, if that is steady"
-        shapers = [_shaper(rate_text, directions, scenario, discipline)]
-    elif shapers and len(rates) < len(directions):
-        rest = [each for each in directions if each not in rates]
-        shapers.append(_shaper("RATE, below most of the rates of the link", rest, scenario, discipline))
-    return f"{line}; {BEHIND_MODEM}: {'; '.join(shapers) or _ONLY_SHAPER}"
+    untried = f", untried: {' '.join(dict.fromkeys(changes))} as well" if changes else ""
+    return f"{BEHIND_MODEM}: only a shaper before it{untried}"
 
 
 def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is_droptail: bool) -> str:
@@ -147,32 +144,23 @@ def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is
         # The present kind as a new value of it leaves its parameters as they are.
         has_limit = packets is not None
         return queue_line([*field, "kind"], kind, scenario, limit=value) if has_limit else ""
-    size = _buffer_bytes(parts, value, scenario)
-    if packets is None and size is None:
+    limit = _fifo(parts, value, scenario)
+    if not limit:
         return ""
-    limit = f"bfifo limit {size:.0f}" if packets is None else f"pfifo limit {packets:.0f}"
     line = (
-        f"{_host_before(queue_of(parts), scenario)}: {_REPLACE} {limit}, or the limit of the shaper "
+        f"{_host_before(field, scenario)}: {_REPLACE} {limit}, or the limit of the shaper "
         "there (tbf, netem)"
     )
-    return (
-        f"{line}; {BEHIND_MODEM}: {_fifo_shapers(field, scenario, limit)}"
-        if field[0] == "path" and scenario
-        else line
-    )
+    return f"{line}; {_behind_modem(field, scenario)}" if field[0] == "path" and scenario else line
 
 
-def _fifo_shapers(field: list[str], scenario: Mapping[str, Any], fifo: str) -> str:
-    """Returns the shapers that move a FIFO to their host, with their price; without a rate, that alone.
-
-    A FIFO stays one: the queues of flows that CAKE has share otherwise.
-    """
-    rates = _link_rates(field, scenario, filled_directions(field, scenario))
-    shapers = "; ".join(
-        _shaper(f"{SHAPER_SHARE * rate / 1e3:.0f}kbit", [each], scenario, fifo)
-        for each, rate in rates.items()
-    )
-    return f"{shapers}, for {100 * (1 - SHAPER_SHARE):.0f} % of its rate" if shapers else _ONLY_SHAPER
+def _fifo(parts: list[str], value: str, scenario: Mapping[str, Any]) -> str:
+    """Returns a FIFO of a size as tc has it; empty for one in time or BDPs of a rate that varies."""
+    packets = None if value.endswith("bdp") else in_unit(value, "packets")
+    if packets is not None:
+        return f"pfifo limit {packets:.0f}"
+    size = _buffer_bytes(parts, value, scenario)
+    return "" if size is None else f"bfifo limit {size:.0f}"
 
 
 def _host_before(field: list[str], scenario: Mapping[str, Any] | None) -> str:
@@ -278,35 +266,85 @@ def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -
 
 
 def shaper_line(
-    rate: str, scenario: Mapping[str, Any], direction: str = "", hop: Sequence[str] = ()
+    rate: str,
+    scenario: Mapping[str, Any],
+    direction: str = "",
+    hop: Sequence[str] = (),
+    queue: str = "",
 ) -> str:
     """Returns the command of a shaper with an AQM; empty if its rate is not constant.
 
-    `direction` is `down` or `up`; empty for those of the flows that fill a queue. An interface of a
-    sender has the shaper itself, other hops stand for a router.
+    Args:
+        rate: its rate.
+        scenario: scenario, parsed from its file.
+        direction: `down` or `up`; empty for those of the flows that fill a queue.
+        hop: field of the hop that it is; an interface of a sender has it itself, and other hops stand
+            for a router.
+        queue: its queue discipline, or a table of that; that of the hop if empty.
     """
     bits_per_s = in_unit(rate, "bit/s")
     if bits_per_s is None:
         return ""
+    present = _queue_at([*hop, "queue"], scenario) if hop and not queue else {}
+    settings = {name: str(each) for name, each in present.items()} or _settings([], queue, {})
+    usual = _USUAL.get(settings.get("kind", ""), {})
+    discipline = _shaped_discipline(
+        {name: each for name, each in settings.items() if usual.get(name) != each}, bits_per_s
+    )
+    kbit = f"{bits_per_s / 1e3:.0f}kbit"
+    if not discipline:
+        return ""
     if hop and interface_name([*hop], scenario):
-        place = _host_before([*hop, "queue"], scenario)
-        return f"{place}: {_REPLACE} cake bandwidth {bits_per_s / 1e3:.0f}kbit"
-    directions = [direction] if direction else _directions(scenario)
-    return _shaper(f"{bits_per_s / 1e3:.0f}kbit", directions, scenario)
+        return f"{_host_before([*hop, 'queue'], scenario)}: {_shaper_command(kbit, discipline)}"
+    return _shaper(kbit, [direction] if direction else _directions(scenario), scenario, discipline)
+
+
+def access_shaper_lines(
+    field: str, changes: Mapping[str, str], scenario: Mapping[str, Any]
+) -> list[str]:
+    """Returns the commands of shapers that a queue or buffer of the access link is with its rates.
+
+    Args:
+        field: field that is changed.
+        changes: new values of all fields.
+        scenario: scenario, parsed from its file.
+    """
+    table, _, name = field.partition(".")
+    if table != "path" or name not in (*_ACCESS_QUEUES, "buffer", "uplink_buffer"):
+        return []
+    has_own_uplink = any("uplink_" in each for each in (*changes, *scenario.get("path", {})))
+    directions = ["up"] if "uplink_" in name else ["down", *([] if has_own_uplink else ["up"])]
+    lines = []
+    for direction in directions:
+        rate = changes.get(RATES[direction], "")
+        if name in _ACCESS_QUEUES and rate:
+            lines.append(shaper_line(rate, scenario, direction, queue=changes[field]))
+        elif rate and (fifo := _fifo(["path", name], changes[field], scenario)):
+            kbit = f"{(in_unit(rate, 'bit/s') or 0.0) / 1e3:.0f}kbit"
+            lines.append(_shaper(kbit, [direction], scenario, fifo))
+    return lines
+
+
+def _shaped_discipline(settings: Mapping[str, str], bits_per_s: float) -> str:
+    """Returns the queue discipline of a shaper: CAKE for FQ-CoDel whose times it has, or itself.
+
+    CAKE makes target and interval of an RTT; other parameters hold for their discipline alone.
+    """
+    times = {name: each for name, each in settings.items() if name != "kind"}
+    is_cake = settings.get("kind") == "fq-codel" and times.keys() <= _CODEL.keys()
+    if is_cake and (not times or _has_cake_times(times, bits_per_s)):
+        return f"cake rtt {times['interval']}" if "interval" in times else "cake"
+    return _discipline(settings)
 
 
 def _shaper(
     rate: str, directions: list[str], scenario: Mapping[str, Any], discipline: str = "cake"
 ) -> str:
-    """Returns host, interface and command of a shaper for some directions.
-
-    `discipline` is that of its queue, with parameters; CAKE has a rate of its own.
-    """
+    """Returns host, interface and command of a shaper for some directions."""
     texts = [_INTERFACES[direction] for direction in directions]
     if len(texts) > 1:
         texts = [
-            f"{text} ({_DIRECTIONS[direction]})"
-            for direction, text in zip(directions, texts, strict=True)
+            f"{text} ({_LINKS[direction]})" for direction, text in zip(directions, texts, strict=True)
         ]
     interfaces = " and ".join(texts)
     if scenario.get("radio") and "down" in directions:
@@ -315,12 +353,17 @@ def _shaper(
             ", or an operator's router in a class of this subscriber alone (HTB), not for all of "
             "INTERFACE to the base station"
         )
+    return f"router, {interfaces}: {_shaper_command(rate, discipline)}"
+
+
+def _shaper_command(rate: str, discipline: str) -> str:
+    """Returns the command of a shaper whose queue has a discipline; CAKE has a rate of its own."""
     if discipline.startswith("cake"):
-        return f"router, {interfaces}: {_REPLACE} {discipline} bandwidth {rate}"
-    leaf = f"tc qdisc replace dev INTERFACE parent 1:1 {discipline}"
+        return f"{_REPLACE} {discipline} bandwidth {rate}"
     return (
-        f"router, {interfaces}: {_REPLACE} handle 1: htb default 1 && tc class replace dev INTERFACE "
-        f"parent 1: classid 1:1 htb rate {rate} && {leaf}"
+        f"{_REPLACE} handle 1: htb default 1 && tc class replace dev INTERFACE "
+        f"parent 1: classid 1:1 htb rate {rate} && "
+        f"tc qdisc replace dev INTERFACE parent 1:1 {discipline}"
     )
 
 
@@ -342,19 +385,6 @@ def _directions(scenario: Mapping[str, Any]) -> list[str]:
     # Bulk flows have no limit of their own, so that they fill the queue.
     bulk = [flow for flow in flows if flow.get("workload", {}).get("kind", "bulk") == "bulk"]
     return _sides(bulk or flows[:1])
-
-
-def _link_rates(
-    field: list[str], scenario: Mapping[str, Any], directions: list[str]
-) -> dict[str, float]:
-    """Returns the rates of the links of a queue, bit/s, by the direction.
-
-    A link with a varying rate has none.
-    """
-    hop = hop_at(field[:-1], scenario)
-    is_access = len(field) == len(("path", "queue"))
-    rates = {each: steady_rate(hop.get(each if is_access else "rate")) for each in directions}
-    return {direction: rate for direction, rate in rates.items() if rate is not None}
 
 
 def filled_directions(field: list[str], scenario: Mapping[str, Any]) -> list[str]:

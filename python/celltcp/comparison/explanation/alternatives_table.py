@@ -152,10 +152,7 @@ class AlternativesTable:
         is_set = self._need.chosen is not None
         best = (each for each in self.recommended if each.remedy is not None or not is_set)
         lines = (line for each in best for line in (*self.lines_of(each), self._knee_text(each)))
-        # A shaper that was tried has its rate.
-        has_shaper = any(map(_is_shaper, self.recommended))
-        kept = (line for line in lines if not (has_shaper and line.startswith(BEHIND_MODEM)))
-        return list(dict.fromkeys(filter(None, kept)))
+        return list(dict.fromkeys(filter(None, lines)))
 
     @property
     def other_lines(self) -> list[str]:
@@ -187,6 +184,10 @@ class AlternativesTable:
             )
         return sentences
 
+    def name_of(self, alternative: Alternative) -> str:
+        """Returns the label of the congestion control of an alternative."""
+        return self._names[alternative.cca]
+
     def _knee_text(self, alternative: Alternative) -> str:
         """Returns the values of a field of which the runs do not say which is the knee, or empty."""
         knee = knee_of_values(self._need, alternative, self.shown)
@@ -198,6 +199,9 @@ class AlternativesTable:
         """Returns the lines that set an alternative, with its CCA where that is another one."""
         remedy = alternative.remedy
         lines = [] if remedy is None else remedy.lines
+        # A shaper that was tried has its row.
+        if any(map(is_shaper, self.shown)):
+            lines = [line for line in lines if not line.startswith(BEHIND_MODEM)]
         if remedy is not None and remedy.remedy.network:
             lines = [*lines, remedy.remedy.network]
         if any(each.partition("=")[0].endswith(_CAPS) for each in alternative.changes):
@@ -336,7 +340,7 @@ class AlternativesTable:
         return application is not None and application.is_divided
 
 
-def _is_shaper(alternative: Alternative) -> bool:
+def is_shaper(alternative: Alternative) -> bool:
     """Returns whether an alternative has a shaper."""
     return any(_SHAPED.fullmatch(field) for field in alternative.fields)
 

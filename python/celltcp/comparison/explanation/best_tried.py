@@ -12,10 +12,16 @@ from celltcp.comparison.explanation.alternatives import (
     recommended,
     with_fewest_failing,
 )
-from celltcp.comparison.explanation.alternatives_table import AlternativesTable, need_texts
+from celltcp.comparison.explanation.alternatives_table import (
+    AlternativesTable,
+    is_shaper,
+    need_texts,
+)
 from celltcp.comparison.explanation.pairs import joined
+from celltcp.comparison.explanation.places import OPERATOR_PLACES
 from celltcp.comparison.explanation.trials import MIN_HELP_LOG
 from celltcp.comparison.harm import failing_under
+from celltcp.comparison.queue_lines import BEHIND_MODEM
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -29,8 +35,6 @@ if TYPE_CHECKING:
 _MAX_TOGETHER = 3
 #: Table of the settings of hosts.
 _TCP = "tcp."
-#: Place of settings that the operator of the network has, and no host.
-_OPERATOR_PLACE = "base station"
 
 
 class BestTried(NamedTuple):
@@ -172,7 +176,36 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
         best, remedy, worse = worse, worse.remedy or remedy, None
     text = _text(need, best, worse, alternatives, table.run_count)
     lines = table.lines_of(best)
+    if (other := _elsewhere(need, best, table)) is not None:
+        text += f" {other.condition}: {other.text}."
+        lines += other.lines
     return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
+
+
+class _Elsewhere(NamedTuple):
+    """What is best where the best alternative cannot be set, or where others set more."""
+
+    condition: str
+    text: str
+    #: Lines that set it; those of an operator's are with its row.
+    lines: list[str]
+
+
+def _elsewhere(need: Need, best: Alternative, table: AlternativesTable) -> _Elsewhere | None:
+    """Returns the shaper before a queue that may be a modem's, or the better setting of an operator."""
+    is_queue = any(each.endswith("queue") for each in best.places)
+    for each in table.recommended:
+        of_operator = _operator_count(each) > _operator_count(best)
+        is_better = of_operator and each.net_gain - best.net_gain >= need.min_gain
+        if not is_better and not (is_queue and is_shaper(each)):
+            continue
+        name = table.name_of(each)
+        text = need_texts(need, [each], table.run_count)[0]
+        text = f"{text} by {name}{each.changes_text} ({', '.join(each.places)}){each.losses_text}"
+        if of_operator:
+            return _Elsewhere("Only the operator of the network can set", text, [])
+        return _Elsewhere(BEHIND_MODEM.capitalize(), text, table.lines_of(each))
+    return None
 
 
 def _together(trials: Trials, need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]:
@@ -305,6 +338,12 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
             or (each.failing < failing and each.gain >= need.min_gain and each.net_gain > 0)
         )
     )
+    # What a user of the network can set comes first, also if it is a congestion control alone.
+    own = [each for each in better if not _operator_count(each)]
+    alone = [each for each in alternatives if each.remedy is None and each.cca == need.best_cca]
+    fewest = better[0].failing if better else failing
+    if own or any(each.net_gain >= MIN_HELP_LOG and each.failing <= fewest for each in alone):
+        better = own
     first = max(better, key=lambda each: each.net_gain, default=None)
     better.sort(key=lambda each: (-each.other_gain, -each.net_gain))
     alike = [
@@ -325,8 +364,12 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
 def _effort(need: Need, alternative: Alternative) -> tuple[int, int, int]:
     """Returns the numbers of places, first those of the operator, and of changes, with the CCA's."""
     changes = len(alternative.changes) + (alternative.cca != need.reference)
-    of_operator = sum(each == _OPERATOR_PLACE for each in alternative.places)
-    return of_operator, len(alternative.places), changes
+    return _operator_count(alternative), len(alternative.places), changes
+
+
+def _operator_count(alternative: Alternative) -> int:
+    """Returns the number of places at which the operator of the network sets an alternative."""
+    return sum(each in OPERATOR_PLACES for each in alternative.places)
 
 
 def _with_changes_of(best: Alternative, alternatives: Sequence[Alternative]) -> list[Alternative]:

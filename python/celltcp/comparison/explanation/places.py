@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.hop_lines import interface_name
 from celltcp.comparison.linux_lines import BOTH_HOSTS, host_of_field, with_node
-from celltcp.comparison.queue_lines import SHAPED_RATES, filled_directions
+from celltcp.comparison.queue_lines import RATES, filled_directions
+from celltcp.scenarios.narrow_hop import steady_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 #: End of the field with the frames that wait for a sender, and the fields of options of its socket.
 _BACKLOG, _SOCKET_FIELDS = ".workload.backlog", ("tcp.notsent_lowat", "tcp.send_buffer_max")
+#: Places of settings that the operator of the network has, and no host or router of a user.
+OPERATOR_QUEUE = "operator's downlink queue"
+OPERATOR_PLACES = ("base station", OPERATOR_QUEUE)
 #: Fields of `path` with the queues of the access link.
 _DOWNLINK_QUEUE, _UPLINK_QUEUE = ("queue", "buffer"), ("uplink_queue", "uplink_buffer")
 
@@ -34,9 +38,9 @@ def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]
     # The program that drops frames has the socket option, too.
     if any(field.endswith(_BACKLOG) for field in fields):
         fields = [field for field in fields if field not in _SOCKET_FIELDS]
-    # A slower uplink stands for a shaper before it, and a queue that stays as it is for nothing.
-    shaped = (SHAPED_RATES["path.uplink_queue"][0], "path.uplink_queue")
-    if shaped[0] in fields:
+    # A slower access link stands for a shaper before it, and a queue that stays as it is for nothing.
+    if not {*RATES.values()}.isdisjoint(fields):
+        shaped = (*RATES.values(), *(f"path.{name}" for name in (*_DOWNLINK_QUEUE, *_UPLINK_QUEUE)))
         fields = ["path.wired", *(field for field in fields if field not in shaped)]
     unchanged = [change.removesuffix("=droptail") for change in remedy.changes]
     is_single = len(fields) == 1
@@ -64,9 +68,11 @@ def _place_of(field: str, scenario: Mapping[str, Any]) -> str:
     if table == "path" and parts[0] in _UPLINK_QUEUE:
         return "phone" if has_radio else "uplink queue"
     if table == "radio" or (has_radio and table == "path"):
-        return "base station"
+        return OPERATOR_PLACES[0]
     if table == "path" and parts[0] in _DOWNLINK_QUEUE:
-        return "downlink queue"
+        # A link whose rate varies is that of a mobile network or a satellite.
+        is_steady = steady_rate(scenario.get("path", {}).get("down")) is not None
+        return "downlink queue" if is_steady else OPERATOR_QUEUE
     return BOTH_HOSTS if table == "kernel" else "network"
 
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.ack_rates import ack_link_rate, acks_fill_link, rate_of_acks
-from celltcp.comparison.explanation.queue_fields import queue_field, queue_kind
+from celltcp.comparison.explanation.queue_fields import (
+    MAX_AQM_RTT_MS,
+    codel_with_times,
+    fq_codel_value,
+    queue_field,
+    queue_kind,
+)
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_owner
@@ -36,13 +42,8 @@ if TYPE_CHECKING:
 
 #: Rate of an uplink in place of that of a log.
 _UPLINK_WITHOUT_LOG = "50Mbit/s"
-#: Maximum base RTT for the default times of CoDel, ms (RFC 8289 section 4.4).
-_MAX_AQM_RTT_MS = 150.0
-#: Target of CoDel as a share of its interval (RFC 8289 section 4.3): of an AQM to add, which keeps the
-#: delay low, and of one that drops too early.
-_TARGET_SHARE, _HIGH_TARGET_SHARE = 0.05, 0.1
-#: Target of CoDel by default, ms.
-_DEFAULT_TARGET_MS = 5.0
+#: Target of CoDel as a share of its interval, where it drops too early.
+_HIGH_TARGET_SHARE = 0.1
 #: FQ-CoDel that lets a queue stand for longer than by default, for links whose rate varies.
 _LATE_FQ_CODEL = '{ kind = "fq-codel", target = "20ms", interval = "200ms" }'
 #: Minimum wait in a queue for a bound of the window, lowest RTTs.
@@ -103,8 +104,8 @@ def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A target of the queue discipline that suits the RTT."""
     field = queue_field(evidence, is_upload=evidence.is_upload)
     kind, rtt_ms = queue_kind(evidence, field), evidence.base_rtt_ms
-    if kind in ("codel", "fq-codel") and rtt_ms > _MAX_AQM_RTT_MS / 2:
-        queue = _with_times(kind, rtt_ms, _HIGH_TARGET_SHARE)
+    if kind in ("codel", "fq-codel") and rtt_ms > MAX_AQM_RTT_MS / 2:
+        queue = codel_with_times(kind, rtt_ms, _HIGH_TARGET_SHARE)
         yield Remedy("early drops on a long path", (f"{field}={queue}",))
 
 
@@ -148,21 +149,13 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
 
 def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[Remedy]:
     """Yields fq-codel, with times that suit the RTT, at the bottleneck of a direction without it."""
-    field, rtt_ms = queue_field(evidence, is_upload=is_upload), evidence.base_rtt_ms
+    field = queue_field(evidence, is_upload=is_upload)
     if queue_kind(evidence, field) == "fq-codel":
         return
     link = field.removesuffix("uplink_queue").removesuffix("queue")
     access = "up" if is_upload else "down"
     rate = steady_rate(evidence.value_at(f"path.{access}" if link == "path." else f"{link}rate"))
-    packet_ms = 0.0 if rate is None else 8e3 * PACKET_BYTES / rate
-    if evidence.scenario.get("radio"):
-        packet_ms = 0.0
-    value = "fq-codel"
-    # With the default times, a link whose RTT is much longer has drops before its queue stands.
-    if rtt_ms > _MAX_AQM_RTT_MS:
-        value = _with_times("fq-codel", rtt_ms, _TARGET_SHARE, packet_ms)
-    elif packet_ms > _DEFAULT_TARGET_MS:
-        value = f'{{ kind = "fq-codel", target = "{math.ceil(packet_ms)}ms" }}'
+    value = fq_codel_value(evidence, None if evidence.scenario.get("radio") else rate)
     changes = [f"{field}={value}"]
     # The uplink of the access link has the discipline of the path, unless it has one of its own.
     if field == "path.queue" and not is_upload and _sends_much_up(evidence):
@@ -182,16 +175,6 @@ def _sends_much_up(evidence: Evidence) -> bool:
     has_none = evidence.value_at("path.uplink_queue") is None
     is_droptail = queue_kind(evidence, "path.queue") == "droptail"
     return has_none and is_droptail and not all(map(evidence.is_thin_flow, upward))
-
-
-def _with_times(kind: str, rtt_ms: float, target_share: float, packet_ms: float = 0.0) -> str:
-    """Returns CoDel as a table, with the RTT as its interval, and a share of that as its target.
-
-    RFC 8290 section 5.2.2 has the time of a packet, `packet_ms`, as the lowest target.
-    """
-    interval_ms = float(f"{rtt_ms:.2g}")
-    target_ms = max(target_share * interval_ms, math.ceil(packet_ms))
-    return f'{{ kind = "{kind}", target = "{target_ms:.0f}ms", interval = "{interval_ms:.0f}ms" }}'
 
 
 def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:

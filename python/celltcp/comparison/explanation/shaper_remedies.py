@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.queue_fields import fq_codel_value
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.queue_lines import SHAPER_SHARE
 from celltcp.scenarios.narrow_hop import steady_rate
@@ -32,19 +33,17 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     """Yields a slower hop with an AQM before an access link; of the uplink, a slower one with an AQM.
 
     Its queue then stands where a host can manage it, unless the link is slower still. A constant link
-    has two rates for it, tried for applications. For one that varies, a rate is below that of the slow
-    phases, another one keeps more goodput, and others are between.
+    has two rates for it. For one that varies, a rate is below that of the slow phases, another one
+    keeps more goodput, and others are between.
     """
     path = evidence.scenario.get("path", {})
     if evidence.is_upload and not evidence.bottleneck_field and not evidence.is_bulk:
         yield from _uplink_shaper(evidence, steady_rate(path.get("up", {})))
     hops, steady = path.get("wired", ()), steady_rate(path.get("down", {}))
-    if evidence.is_upload or evidence.bottleneck_field or not hops:
+    if evidence.is_upload or evidence.bottleneck_field:
         return
     # The access link of a cell is that of the radio.
     if steady is not None and not evidence.scenario.get("radio"):
-        if evidence.is_bulk:
-            return
         tried, swept = list(_steady_rates(steady)), []
     else:
         rates_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
@@ -57,19 +56,20 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
         swept = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
         # The ends come first, should the budget not suffice for those between.
         tried = [swept[0], *reversed(swept[1:])]
-    hop = f"path.wired.{len(hops) - 1}"
-    present, queue = hops[-1].get("rate"), hops[-1].get("queue")
+    # Without a hop before the link, the shaper is one.
+    hop, last = f"path.wired.{max(len(hops) - 1, 0)}", hops[-1] if hops else {}
+    present, queue = last.get("rate"), last.get("queue")
     # A hop with a rate that varies, or a lower one, is a link of its own, and no place for a shaper.
     present_bps = math.inf if present is None else steady_rate(present) or 0.0
     if present_bps < (in_unit(tried[0], "bit/s") or 0.0):
         return
     kind = queue.get("kind") if isinstance(queue, dict) else queue
-    aqm = (f"{hop}.queue=fq-codel",) if kind in (None, "droptail") else ()
+    is_managed = kind not in (None, "droptail")
     values = dict.fromkeys([*swept, *([present] if isinstance(present, str) else [])])
     for variant, rate in enumerate(tried):
         yield Remedy(
             "a standing queue where no host can manage it (a shaper before it)",
-            (f"{hop}.rate={rate}", *aqm),
+            (f"{hop}.rate={rate}", *([] if is_managed else [f"{hop}.queue={_aqm(evidence, rate)}"])),
             price="goodput above the rate of the shaper",
             variant=variant,
             curve=f"{hop}.rate={','.join(values)}" if swept else "",
@@ -89,10 +89,15 @@ def _uplink_shaper(evidence: Evidence, steady: float | None) -> Iterator[Remedy]
     for variant, rate in enumerate(_steady_rates(steady)):
         yield Remedy(
             "a standing queue where no host can manage it (a shaper before it)",
-            (f"path.up={rate}", "path.uplink_queue=fq-codel"),
+            (f"path.up={rate}", f"path.uplink_queue={_aqm(evidence, rate)}"),
             price="goodput above the rate of the shaper",
             variant=variant,
         )
+
+
+def _aqm(evidence: Evidence, rate: str) -> str:
+    """Returns the queue discipline of a shaper of a rate, a value of a field."""
+    return fq_codel_value(evidence, in_unit(rate, "bit/s"))
 
 
 def _steady_rates(steady: float) -> Iterator[str]:
