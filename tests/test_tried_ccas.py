@@ -80,7 +80,7 @@ def test_a_tried_cca_joins_those_of_a_video_whose_opinion_score_no_policy_select
     )
     joined = with_further_ccas(cubic, [vegas])
     assert joined.requirements == cubic.requirements
-    scores = [joined.values_of(joined.tested, cca, "qoe") for cca in joined.ccas]
-    assert scores == [
-        each.values_of(each.tested, cca, "qoe") for each, cca in ((cubic, "cubic"), (vegas, "vegas"))
-    ]
+    own = {"cubic": cubic, "vegas": vegas}
+    for cca in joined.ccas:
+        scores = joined.values_of(joined.tested, cca, "qoe")
+        assert scores == own[cca].values_of(own[cca].tested, cca, "qoe")

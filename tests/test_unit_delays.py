@@ -158,3 +158,26 @@ def test_frames_behind_earlier_ones_name_the_window_only_if_the_link_had_room(
         rtt_s = result.summary["rtt_mean_ms", "mean"][cca] / 1e3
         in_flight = float(window[2]) * 1e6 / 8 / 1448 * rtt_s
         assert int(window[1]) == pytest.approx(in_flight, rel=0.25)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_wait_for_no_queue_on_the_way_of_their_acks_but_for_the_acks_at_a_full_window(
+    seed: int,
+) -> None:
+    """A backup fills the uplink: frames of 3 kB need a window of their rate times its long RTT."""
+    draw = random.Random(f"acks {seed}")
+    upload = {"name": "backup", "from": "phone", "to": "server", "opens": "from"}
+    call = {"kind": "frames", "size": "3kB", "interval": "20ms", "deadline": "150ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(25, 50)}ms",
+        "path.down": {"rate": f"{draw.randint(50, 90)}Mbit/s"},
+        "path.up": {"rate": "12Mbit/s"},
+        "path.uplink_buffer": "1.5MB",
+        "flows": [upload, {"name": "call", "cca": "cubic", "workload": call}],
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set=changes)
+    explained = next(each for each in ExplainedComparison(result).ccas if each.flow == "call")
+    (slow,) = (cause for cause in explained.causes if cause.name == "slow_units")
+    # The downlink has ten times the rate of the frames, and no queue.
+    assert "waited in a queue" not in slow.reasons
+    assert slow.reasons["waited for ACKs at a full congestion window"] > 0

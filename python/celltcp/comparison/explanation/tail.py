@@ -348,7 +348,7 @@ def _queue_owners_text(evidence: Evidence) -> str:
         owner = longest_in_flight(evidence, [*own, *names])
         texts.append("its own data" if owner == evidence.flow_name else owner)
     reverse = [name for name in evidence.reverse_mbps if not evidence.is_thin_flow(name)]
-    if reverse:
+    if reverse and evidence.workload.get("kind") != "frames":
         texts.append(f"{longest_in_flight(evidence, reverse)}{evidence.ack_link_text}")
     return f" (that of {' and of '.join(texts)})" if texts else ""
 

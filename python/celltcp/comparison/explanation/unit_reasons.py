@@ -59,6 +59,7 @@ REASONS = (
     PEER_TIME_OUT,
     OPENS_CONNECTION,
     MORE_TRIPS,
+    AT_FULL_WINDOW,
     *_,
 ) = (
     "were dropped by the sender",
@@ -79,6 +80,7 @@ REASONS = (
     "waited for a time-out of the other end",
     "opened their connection",
     "were larger than the window, and took further round trips",
+    "waited for ACKs at a full congestion window",
     IN_PROBE_RTT,
     LOW_PACING,
     SMALL_WINDOW,
@@ -115,7 +117,7 @@ def reasons_of(
     shortest_s = float((units["end_s"] - units["start_s"]).min())
     # A page has several connections, each with a window of its own.
     windows = UnitWindows(evidence, len(all_units)) if len(keys) > 1 else None
-    takes_further_trips = _vary_beyond_window(evidence)
+    takes_further_trips, is_one_way = _vary_beyond_window(evidence), _go_one_way(evidence)
     # A unit that never ends overlaps all events after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for index, run, connection, start_s, end_s in columns.itertuples(name=None):
@@ -167,6 +169,11 @@ def reasons_of(
             reason = windows.reason(run, start_s, end_s, end_s - start_s - min_slow_s)
         if reason is None and takes_further_trips:
             reason = MORE_TRIPS
+        if reason is None and is_one_way and windows and windows.is_full(run, start_s, end_s):
+            reason = AT_FULL_WINDOW
+        # What is sent at once arrives as late as the packets of these slots.
+        if reason is None and is_one_way and rtts_ms.are_long(run, start_s, end_s):
+            reason = IN_QUEUE
         if reason is not None:
             reasons[index] = reason
     return reasons
@@ -194,6 +201,11 @@ def behind_outages(evidence: Evidence, units: pd.DataFrame) -> set[object]:
     return result
 
 
+def _go_one_way(evidence: Evidence) -> bool:
+    """Returns whether units are frames, which wait for no queue on the way of their ACKs."""
+    return evidence.workload.get("kind") == "frames"
+
+
 def _vary_beyond_window(evidence: Evidence) -> bool:
     """Returns whether responses of sizes that vary are limited by the window for much of their time."""
     varies = evidence.workload.get("kind") == "request-response" and (
@@ -213,7 +225,8 @@ class _SlotRtts:
         min_ack_delay_ms = evidence.min_rtt_ms - evidence.mean("owd_min_ms")
         slots = evidence.slots
         rtts_ms = slots["owd_mean_ms"] + min_ack_delay_ms
-        if evidence.has_data_on_ack_path or evidence.scenario.get("radio"):
+        waits_both_ways = evidence.has_data_on_ack_path and not _go_one_way(evidence)
+        if waits_both_ways or evidence.scenario.get("radio"):
             rtts_ms = slots["rtt_mean_ms"].fillna(rtts_ms)
         rows = slots[["run", "t_s"]].assign(rtt_ms=rtts_ms).dropna()
         self._by_run = {
@@ -228,12 +241,16 @@ class _SlotRtts:
 
         Each of its round trips waits once. A unit that never ends may have waited for its whole time.
         """
-        rtt_ms = self.mean(run, start_s, end_s)
-        if not rtt_ms >= MIN_QUEUED_RTTS * self._min_rtt_ms:
+        if not self.are_long(run, start_s, end_s):
             return False
+        rtt_ms = self.mean(run, start_s, end_s)
         round_trips = max(1e3 * shortest_s / self._min_rtt_ms, 1.0)
         waited_s = round_trips * (rtt_ms - self._min_rtt_ms) / 1e3
         return np.isinf(end_s) or waited_s >= MAJORITY * (end_s - start_s - shortest_s)
+
+    def are_long(self, run: int, start_s: float, end_s: float) -> bool:
+        """Returns whether packets waited in a queue in a part of a run."""
+        return self.mean(run, start_s, end_s) >= MIN_QUEUED_RTTS * self._min_rtt_ms
 
     def mean(self, run: int, start_s: float, end_s: float) -> float:
         """Returns the mean over the slots of a part of a run, ms; NaN without any."""

@@ -113,6 +113,11 @@ class UnitWindows:
         rows = self._slots(run, start_s, end_s)
         return rows[:, rows[1] > 0]
 
+    def is_full(self, run: int, start_s: float, end_s: float) -> bool:
+        """Returns whether the window was full for most of the slots of a part of a run."""
+        windows, in_flight = self._windows(run, start_s, end_s)
+        return len(windows) > 0 and bool((in_flight >= windows - 1).mean() >= _MIN_FULL_SHARE)
+
     def reason(self, run: int, start_s: float, end_s: float, excess_s: float) -> str | None:
         """Returns why a unit of a run was slow, one of the reasons above; None for another reason.
 
