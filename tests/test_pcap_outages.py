@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.blackout_ends import best_by_ends
 from celltcp.pcap.blackouts import Blackout, unknown_ends
 from celltcp.pcap.diagnosis.waits import waits
 from celltcp.pcap.estimate import estimate_path
@@ -308,6 +310,35 @@ def test_rankings_are_in_doubt_where_time_outs_alone_show_the_end_of_a_blackout(
     assert lengths_s["shortest"] < float(table["duration"].removesuffix("s")) < middle_s
     compared = ct.compare(scenario, ["cubic"], runs=1)
     assert any(UNKNOWN_ENDS in warning for warning in compared.warnings)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_best_cca_is_undecided_where_it_depends_on_the_end_of_a_blackout(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(f"best {seed}")
+    changes = {"path.blackouts": [{"at": "5s", "duration": f"{draw.uniform(1, 2.5):.2f}s"}]}
+    path = estimate_path(analyse(_captured(tmp_path, draw, "server", **changes)))
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    best = best_by_ends(scenario, path)
+    assert best is not None
+    (blackout,) = path.blackouts
+    for length_s in (blackout.min_s, blackout.max_s):
+        length = {"path.blackouts.0.duration": f"{length_s:.2f}s"}
+        result = ct.compare(scenario, runs=2, set=length)
+        goodputs = {cca: sum(result.values(cca, "goodput_mbps")) for cca in result.ccas}
+        assert max(goodputs, key=goodputs.__getitem__) in best["goodput"]
+    path = replace(path, best_by_ends={"goodput": ["cubic", "bbr"], "delay": ["bbr"]})
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    verdicts = ct.compare(scenario, ["cubic", "bbr"], 2).verdicts
+    assert {verdicts["goodput"].leader, *verdicts["goodput"].undecided} <= {"cubic", "bbr"}
+    assert verdicts["goodput"].best is None or verdicts["goodput"].tied
+    assert verdicts["delay"].best == "bbr"
+    # Whoever gives one of the bounds has an end.
+    length = {"path.blackouts.0.duration": f"{blackout.max_s:.2f}s"}
+    given = ct.compare(scenario, ["cubic", "bbr"], 2, set=length)
+    assert not given.verdicts["goodput"].doubt
+    assert not any(UNKNOWN_ENDS in warning for warning in given.warnings)
 
 
 def test_ends_that_are_known_to_little_of_the_time_leave_no_doubt() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import PathEstimate, estimate_path
+from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.path import PathEstimate
 from celltcp.pcap.scenario_files import write_scenario
+from celltcp.scenarios.lower_bounds import FEW_LOSSES
 
 
 def _captured(file: Path, scenario: Any, cca: str, place: str, **changes: Any) -> dict[str, float]:
@@ -59,6 +62,28 @@ def test_random_losses_in_every_round_trip_are_no_leftovers_of_a_full_queue(tmp_
     changes = {"path.loss": "0.8%", "path.down.rate": "80Mbit/s", "path.rtt": "100ms"}
     path, _ = _path(tmp_path, "bbr", "server", **changes)
     assert path.random_loss == pytest.approx(0.008, rel=0.15)
+
+
+def test_few_losses_leave_the_rate_of_random_losses_to_their_interval(tmp_path: Path) -> None:
+    """Of 12 intervals at 95 %, chance leaves out the true rate in more than two in 2 % of cases."""
+    draw = random.Random("few losses")
+    right = []
+    for number in range(12):
+        loss, rtt_ms = draw.uniform(0.002, 0.01), draw.randint(40, 120)
+        changes = {"path.loss": f"{100 * loss:.3f}%", "path.rtt": f"{rtt_ms}ms"}
+        file = tmp_path / f"{number}.pcap"
+        ct.run("steady-20-68", "reno", number, "15s", set=changes, samples="off", pcap=file)
+        path = estimate_path(analyse(file))
+        assert 0 < path.loss_bursts < 100
+        (bounds,) = re.findall(r": (\S+) to (\S+) % \(95 % interval\)", path.loss_rate_text)
+        low, high = map(float, bounds)
+        assert low < 100 * path.random_loss < high
+        # By the normal approximation, the root of a number has a standard deviation of 1/2.
+        assert high / low == pytest.approx((1 + 2 / path.loss_bursts**0.5) ** 2, rel=0.35)
+        right.append(low <= 100 * loss <= high)
+    assert sum(right) >= 10
+    scenario, _ = write_scenario(path, tmp_path / "path.toml")
+    assert any(FEW_LOSSES[1:] in text for text in ct.compare(scenario, ["cubic"], 1).warnings)
 
 
 @pytest.mark.parametrize("seed", range(2))

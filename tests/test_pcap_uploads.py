@@ -16,7 +16,7 @@ from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.next_steps import next_steps
-from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
+from celltcp.scenarios.lower_bounds import CAPACITY_BY_GAPS, OTHER_THAN_CAPTURED
 
 _UPLOAD = {"flows.0.from": "phone", "flows.0.to": "server", "flows.0.opens": "from"}
 _WORKLOADS: list[dict[str, Any]] = [
@@ -125,3 +125,9 @@ def test_the_step_against_a_window_has_the_one_that_fills_the_path(
     (size,) = re.findall(r"tcp.receive_window_max=(\d+)kB", last)
     assert last.startswith(compared)
     assert int(size) == pytest.approx(mbps * rtt_ms / 8, rel=0.01)
+    # Who compares CCAs there learns that no load has shown this rate; one that is given has no doubt.
+    warnings = [
+        ct.compare(tmp_path / "path.toml", ["cubic"], 1, set=rate).warnings
+        for rate in ({}, {"path.up": f"{mbps}Mbit/s"})
+    ]
+    assert [any(CAPACITY_BY_GAPS[1:] in text for text in each) for each in warnings] == [True, False]

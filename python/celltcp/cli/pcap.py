@@ -199,8 +199,11 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
 
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
+    from celltcp.pcap.blackout_ends import best_by_ends
     from celltcp.pcap.blackouts import blackouts_text
-    from celltcp.pcap.estimate import MIN_LOSS_BURST, estimate_path, transfer_row
+    from celltcp.pcap.endpoint_settings import HEADERS_RATIO
+    from celltcp.pcap.estimate import estimate_path, transfer_row
+    from celltcp.pcap.path import MIN_LOSS_BURST
     from celltcp.pcap.rerun import rerun
     from celltcp.pcap.scenario_files import files_of_scenario, write_scenario
     from celltcp.present.section import runs_text
@@ -215,17 +218,20 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     with tempfile.TemporaryDirectory(prefix="celltcp-to-scenario-") as folder:
         simulated, _ = write_scenario(path, Path(folder) / target.name)
         again = rerun(simulated, path.duration_s, path.mean_mbps, analyses, row)
-    scenario, series = write_scenario(replace(path, rerun=again), target)
+        best = None if again.differs else best_by_ends(simulated, path)
+    scenario, series = write_scenario(replace(path, rerun=again, best_by_ends=best), target)
     direction = "from the server" if path.direction == "down" else "from the client"
     click.echo(f"transfer     connection {path.connection}, {direction}")
     rtt = f"{path.rtt_ms:.1f}" if path.rtt_ms >= 1 else digits_text(path.rtt_ms, 2)
     click.echo(f"base RTT     {rtt} ms")
     average = " on average" if path.is_measured.any() else ""
-    click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s{average}, {path.capacity_note}")
+    payload = f"{path.mean_mbps / HEADERS_RATIO:.2f} of payload"
+    click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s{average} ({payload}), {path.capacity_note}")
     bound = f" ({path.buffer_note})" if path.buffer_note else ""
     click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{bound}")
     bursts = f" in bursts of {path.loss_burst:.1f}" if path.loss_burst >= MIN_LOSS_BURST else ""
-    click.echo(f"random loss  {100 * path.random_loss:.3f} %{bursts}")
+    events = f", of {path.loss_rate_text}" if path.loss_rate_text else ""
+    click.echo(f"random loss  {100 * path.random_loss:.3f} %{bursts}{events}")
     if path.policing is not None:
         rate, burst = 8e-6 * path.policing.rate, path.burst_bytes / 1e3
         click.echo(f"policer      {rate:.2f} Mbit/s of payload, after a burst of {burst:.0f} kB")

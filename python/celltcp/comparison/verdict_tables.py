@@ -76,7 +76,9 @@ def ahead_text(verdict: Verdict, names: Mapping[str, str]) -> str:
 
 
 def hint_text(verdict: Verdict) -> str:
-    """Returns text on the number of runs for undecided CCAs: likely enough, or the next step."""
+    """Returns text on the number of runs for undecided CCAs: likely enough, the next step, or none."""
+    if verdict.doubt:
+        return verdict.doubt
     if verdict.is_next_step:
         return f"try --runs {verdict.runs_needed} next"
     if verdict.runs_needed:
@@ -188,8 +190,8 @@ def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     among = ", ".join(names[cca] for cca in verdict.ranked[:_MAX_UNDECIDED])
     count = len(verdict.ranked) - _MAX_UNDECIDED
     more = f" and {count} others" if count > 0 else ""
-    runs = f" (--runs {verdict.runs_needed})" if verdict.runs_needed else " (more runs)"
-    return f"{among}{more}?{runs}"
+    runs = f"--runs {verdict.runs_needed}" if verdict.runs_needed else verdict.doubt or "more runs"
+    return f"{among}{more}? ({runs})"
 
 
 def verdicts_table(

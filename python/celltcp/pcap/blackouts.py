@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
-from celltcp.scenarios.lower_bounds import UNKNOWN_ENDS
+from celltcp.scenarios.lower_bounds import BEST_BY_ENDS, UNKNOWN_ENDS
 
 #: Minimum number of packets lost in a blackout: the loss of one, and of its repair, is no outage.
 _MIN_LOST = 3
@@ -131,19 +132,32 @@ def blackouts_text(blackouts: tuple[Blackout, ...]) -> str:
     )
 
 
-def unknown_ends(blackouts: tuple[Blackout, ...], transfer_s: float) -> str:
+def unknown_ends(
+    blackouts: tuple[Blackout, ...],
+    transfer_s: float,
+    best: Mapping[str, Sequence[str]] | None = None,
+) -> str:
     """Returns the sentence about ends that a capture leaves open; empty if little time depends on them.
 
     Args:
         blackouts: blackouts of a transfer.
         transfer_s: its duration.
+        best: by need, the CCAs of which each is best with some of these ends; None if not tried.
     """
     min_s, max_s = sum(each.min_s for each in blackouts), sum(each.max_s for each in blackouts)
     if max_s - min_s <= _MAX_RANGE_SHARE * transfer_s:
         return ""
+    several = [
+        f"{BEST_BY_ENDS}{' or '.join(ccas)} is best for {need}"
+        for need, ccas in (best or {}).items()
+        if len(ccas) > 1
+    ]
+    text = "the best CCA is the same with both bounds" if best else "the order of CCAs may depend on it"
+    if several:
+        text = f"on that depends {', '.join(several)}"
     return (
-        f"Its blackouts take {min_s:.1f} to {max_s:.1f} s, as time-outs double: {UNKNOWN_ENDS}, so "
-        "compare with the shortest and the longest ones, too, which stand in its file."
+        f"Its blackouts take {min_s:.1f} to {max_s:.1f} s, {UNKNOWN_ENDS}: {text}; the shortest and "
+        "longest ones stand in its file."
     )
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.pcap.analysis import STDIN, CaptureAnalyses, connection_rows
-from celltcp.pcap.blackouts import Blackout, blackouts_of, unknown_ends
+from celltcp.pcap.blackouts import blackouts_of
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, has_time_of_server, segments_were
@@ -25,11 +23,11 @@ from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
 from celltcp.pcap.diagnosis.requests import cycle_mbps, one_request, waiting_requests
 from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
 from celltcp.pcap.diagnosis.thin_streams import is_thin
-from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, Flight, endpoint_settings
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
-from celltcp.pcap.rerun import Rerun
+from celltcp.pcap.path import MTU, POLICED_UPLOADER, PathEstimate
 from celltcp.pcap.segments import burst_mbps, of_sender, payload_segments
 from celltcp.pcap.shared_path import (
     flows_beside,
@@ -41,15 +39,10 @@ from celltcp.pcap.shared_path import (
     server_of,
 )
 from celltcp.pcap.shared_queue import sharing_transfers, start_s, transfers_sharing
-from celltcp.scenarios.lower_bounds import LOWER_BOUND, OF_CAPTURE, SENDER_LIMIT, UNSEEN_OVERFLOW
 from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
 _HEADERS = 52
-#: MTU of Ethernet, bytes: no buffer is smaller.
-_MTU = 1_500
-#: Node before the phone, of an upload with a policer on a link between both.
-POLICED_UPLOADER = "host"
 #: Minimum delay beyond the lowest RTT, in ms and as a share of it, at which the sender fills the path.
 _MIN_QUEUE_MS = 3.0
 _MIN_QUEUE_SHARE = 0.05
@@ -57,9 +50,6 @@ _MIN_QUEUE_SHARE = 0.05
 _MIN_QUEUE_BYTES = 4_500
 #: Minimum share of the time in which the capacity is measured, for an estimate.
 _MIN_MEASURED_SHARE = 0.05
-
-#: Minimum mean number of segments in a burst of losses; random losses of 4 % have fewer.
-MIN_LOSS_BURST = 1.5
 
 #: Minimum time in which an answer passes whose queue shows the capacity, intervals.
 _MIN_PASSING_INTERVALS = 3
@@ -79,167 +69,6 @@ _MIN_REORDERED_SHARE = 0.01
 
 #: Minimum buffer over the data in flight that a limit of the sender keeps to: headers, ACKs and bursts.
 _BOUND_BUFFER_RATIO = 1.05
-
-#: Duration of a simulation of a transfer with an end, over that of the capture: other CCAs are slower.
-_DURATION_RATIO = 3
-
-
-@dataclass(frozen=True)
-class PathEstimate:
-    """Estimated path of a transfer."""
-
-    file: str
-    connection: int
-    #: `down` if the server sent, `up` if the client did.
-    direction: str
-    rtt_ms: float
-    #: Start of each interval of 100 ms since the first packet, s, and its capacity at the IP layer.
-    times_s: NDArray[np.float64]
-    capacity_mbps: NDArray[np.float64]
-    #: Whether the sender filled the path in an interval; elsewhere the capacity is interpolated.
-    is_measured: NDArray[np.bool_]
-    #: Rate of the narrowest link by the gaps of trains, if the sender never filled the path.
-    link: LinkRate | None
-    buffer_bytes: float
-    #: Whether an overflow at a known capacity shows the buffer; otherwise it is the longest queue.
-    is_buffer_full: bool
-    #: Whether an overflow was seen, even at an unknown capacity.
-    has_overflow: bool
-    #: Most data in flight with headers, bytes; 0 if it is not known, or some of it was dropped.
-    flight_bytes: float
-    #: Share of the segments that are lost at random, mean number of those that are lost at once, and
-    #: number of such bursts.
-    random_loss: float
-    loss_burst: float
-    loss_bursts: int
-    #: Policer that dropped the losses; None without one.
-    policing: Policing | None
-    #: Payload that passed above the rate of the policer before its first drop, bytes.
-    burst_bytes: float
-    #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
-    endpoints: str
-    #: Times in which nothing passed.
-    blackouts: tuple[Blackout, ...] = ()
-    #: Properties of the path in the capture that the scenario lacks.
-    left_out: tuple[str, ...] = ()
-    #: What the answers of requests show of the capacity, as text; empty without requests.
-    answers_text: str = ""
-    #: Number of other transfers between the same hosts meanwhile, and what they carried, Mbit/s.
-    others: int = 0
-    others_mbps: float = 0.0
-    #: Connection that sends in the opposite direction, in whose queue the ACKs may wait; None without.
-    opposite: int | None = None
-    #: Start of the transfer in the scenario, s: others that share the path may be before it.
-    start_s: float = 0.0
-    #: Flows beside it, and links of servers with a longer RTT, as TOML.
-    flows_beside: str = ""
-    server_links: str = ""
-    #: Link of the other direction as TOML if `opposite` fills it; empty without.
-    reverse_link: str = ""
-    #: Simulation of the scenario, beside the capture; None before it.
-    rerun: Rerun | None = None
-
-    @property
-    def mean_mbps(self) -> float:
-        """Mean capacity, Mbit/s."""
-        return float(self.capacity_mbps.mean())
-
-    @property
-    def measured_share(self) -> float:
-        """Share of the time in which the capacity could be measured."""
-        return float(self.is_measured.mean())
-
-    @property
-    def transfer_s(self) -> float:
-        """Duration of the transfer, s; at least a second."""
-        return max(float(self.times_s[-1]), 1.0)
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether the capture has the end of the transfer."""
-        return "bytes = " in self.endpoints
-
-    @property
-    def duration_s(self) -> float:
-        """Duration of the scenario, s."""
-        return _DURATION_RATIO * self.transfer_s if self.is_finite else self.transfer_s
-
-    @property
-    def scenario_buffer_bytes(self) -> float:
-        """Buffer for simulations: without an overflow at least a BDP, and what was in flight beyond it.
-
-        The longest queue of a sender that never filled the buffer would make it a shallow one.
-        """
-        bdp = self._bdp
-        unseen = max(bdp, self.flight_bytes - bdp)
-        return max(self.buffer_bytes, _MTU if self.has_overflow else unseen)
-
-    @property
-    def _bdp(self) -> float:
-        return 125 * self.mean_mbps * self.rtt_ms
-
-    @property
-    def buffer_note(self) -> str:
-        """Text about the certainty of the buffer; empty if an overflow shows it."""
-        if self.is_buffer_full:
-            return ""
-        if self.opposite is not None:
-            return "unknown; the scenario has one bandwidth-delay product"
-        if self.has_overflow:
-            return "lower bound: by overflow, beside a capacity that is one"
-        if self.scenario_buffer_bytes == self.buffer_bytes:
-            return "lower bound: no overflow observed"
-        is_bdp = self.scenario_buffer_bytes == self._bdp
-        size = "one bandwidth-delay product" if is_bdp else "room for all that was in flight"
-        return (
-            f"lower bound: no overflow observed; the scenario has {size}, "
-            f"{self.scenario_buffer_bytes / 1e3:.0f} kB"
-        )
-
-    @property
-    def others_text(self) -> str:
-        """What other transfers took of the path, as text; empty without any."""
-        if not self.others:
-            return ""
-        noun = "connection" if self.others == 1 else "connections"
-        rate = f"{self.others_mbps:.2f} Mbit/s"
-        return f"{self.others} other {noun} between the same hosts took {rate} meanwhile"
-
-    @property
-    def description(self) -> str:
-        """Description of the scenario; simulations warn if it tells of lower bounds."""
-        texts = [f"{OF_CAPTURE}{self.connection} in {Path(self.file).name}."]
-        if not self.is_measured.any() and self.link is None:
-            texts.append(f"Its capacity {LOWER_BOUND}: {self._why_unmeasured}.")
-        elif self.others:
-            texts.append(f"Its capacity {LOWER_BOUND}, as is its buffer: {self.others_text}.")
-        if self.has_overflow and not self.is_buffer_full:
-            texts.append(f"Its buffer {LOWER_BOUND}, as the capacity is one.")
-        elif self.opposite is None and not self.is_buffer_full:
-            texts.append(f"Its buffer {LOWER_BOUND}: {UNSEEN_OVERFLOW}.")
-        if ends := unknown_ends(self.blackouts, self.transfer_s):
-            texts.append(ends)
-        if "# for the limit of the sender" in self.endpoints:
-            texts.append(SENDER_LIMIT)
-        if self.rerun is not None and self.rerun.sentence:
-            texts.append(self.rerun.sentence)
-        return " ".join(texts)
-
-    @property
-    def capacity_note(self) -> str:
-        """Text about the time in which the capacity was measured."""
-        if self.is_measured.any():
-            others = f"; {self.others_text}" if self.others else ""
-            return f"measured in {100 * self.measured_share:.0f} % of the time{others}"
-        if self.link is not None:
-            return self.link.gaps_text(HEADERS_RATIO)
-        return f"at least: {self._why_unmeasured}"
-
-    @property
-    def _why_unmeasured(self) -> str:
-        if self.opposite is None:
-            return self.answers_text or "the sender never filled the path for 100 ms"
-        return f"ACKs may have waited behind connection {self.opposite}, which sends the other way"
 
 
 def estimate_path(
@@ -568,7 +397,7 @@ def _constant_mbps(rate: NDArray[np.float64], is_measured: NDArray[np.bool_]) ->
     is_steady = (means / means.median() - 1).abs() <= _MAX_STEADY_RANGE
     # A queue that is empty within an interval makes it lower.
     constant = float(means.quantile(0.9))
-    max_difference = max(_MAX_PACKETS * 8e-6 * _MTU / INTERVAL_S, 0.05 * constant)
+    max_difference = max(_MAX_PACKETS * 8e-6 * MTU / INTERVAL_S, 0.05 * constant)
     differences = rate[is_measured] - constant
     is_near = np.abs(differences) <= max_difference
     is_steady_link = min(is_steady.mean(), is_near.mean()) >= _MIN_STEADY_SHARE

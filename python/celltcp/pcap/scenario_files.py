@@ -7,7 +7,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO
-from celltcp.pcap.estimate import MIN_LOSS_BURST, POLICED_UPLOADER, PathEstimate
+from celltcp.pcap.path import MIN_LOSS_BURST, POLICED_UPLOADER, PathEstimate
 from celltcp.scenarios.lower_bounds import UNSEEN_OVERFLOW
 
 #: Minimum burst of a policer: two packets, bytes.
@@ -38,6 +38,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     ]
     write_text(trace, "time_s,rate_mbps\n" + "\n".join(lines) + "\n")
     duration_note = f" # the transfer took {path.transfer_s:.1f}s" if path.is_finite else ""
+    of_losses = f", of {path.loss_rate_text}" if path.loss_rate_text else ""
     left_out = "".join(f"# left out: {text}\n" for text in path.left_out)
     link, uplink = ("down", "") if path.direction == "down" else ("up", "uplink_")
     text = (
@@ -47,10 +48,10 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f"{_offset_line(path)}\n[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'{uplink}buffer = "{round(path.scenario_buffer_bytes)}B" # {_buffer_note(path)}\n'
-        f"{uplink}loss = {_loss_text(path)} # losses beside a short queue\n"
+        f"{uplink}loss = {_loss_text(path)} # beside a short queue{of_losses}\n"
         f"{'' if uplink else _policer_line(path)}"
         f"{_blackouts_line(path)}"
-        f'{link}.trace = "{trace.name}" # {path.capacity_note}\n'
+        f'{link}.trace = "{trace.name}" # with headers; {path.capacity_note}\n'
         f"{path.reverse_link}"
         f"{left_out}"
         f"{path.endpoints}{path.flows_beside}{path.server_links}"

@@ -21,10 +21,11 @@ from celltcp.campaign.jobs import jobs_for
 from celltcp.campaign.worker import Task, WorkerRequirement
 from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import analyse, connection_rows
-from celltcp.pcap.estimate import PathEstimate, estimate_path
+from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.external_tools import external_counts
 from celltcp.pcap.ground_truth import KINDS, ground_truth_losses
 from celltcp.pcap.outcome import CaseOutcome, JudgementOutcome, ScoreOutcome
+from celltcp.pcap.path import PathEstimate
 from celltcp.pcap.validation_cases import CASES, Case
 
 #: Maximum difference of the times of a loss in ground truth and capture, ns: their clocks have steps.

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED, differs_from_capture
+from celltcp.scenarios.lower_bounds import (
+    BEST_BY_ENDS,
+    OTHER_THAN_CAPTURED,
+    best_by_ends,
+    differs_from_capture,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from celltcp.results.statistics import Verdict
     from celltcp.results.tables import Results
 
 #: Line in place of verdicts.
@@ -20,6 +29,8 @@ OTHER_PATH = (
     "no CCA is best here, and no setting is advised: a simulation of this path differs from its "
     "capture (the description of the scenario has both); compare on the path itself"
 )
+#: Reason for which runs do not decide.
+OPEN_ENDS = "the capture leaves open when its blackouts ended"
 #: Minimum share of the time in which the window that stands for the limit is full.
 _MIN_SHARE = 0.2
 
@@ -34,3 +45,29 @@ def is_other_path(results: Results) -> bool:
     """Returns whether a simulation of the scenario differs from the capture that it is from."""
     text = results.about["scenario"]
     return OTHER_THAN_CAPTURED in text and differs_from_capture(tomllib.loads(text))
+
+
+def with_open_ends(verdicts: Mapping[str, Verdict], results: Results) -> dict[str, Verdict]:
+    """Returns verdicts, undecided where another CCA is best with other ends of captured blackouts."""
+    text = results.about["scenario"]
+    best = best_by_ends(tomllib.loads(text)) if BEST_BY_ENDS in text else {}
+    return {
+        need: _with_others(verdict, best.get(need, []), results.about["cca"])
+        for need, verdict in verdicts.items()
+    }
+
+
+def _with_others(verdict: Verdict, best: list[str], compared: list[str]) -> Verdict:
+    others = [cca for cca in best if cca in compared and cca not in verdict.ranked]
+    if verdict.leader is None or verdict.contradicted_by or not others:
+        return verdict
+    return replace(
+        verdict,
+        undecided=(*verdict.undecided, *others),
+        doubt=OPEN_ENDS,
+        runs_needed=None,
+        is_next_step=False,
+        are_all_tied=False,
+        runs_ahead=None,
+        cost=None,
+    )

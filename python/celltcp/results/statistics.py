@@ -215,6 +215,8 @@ class Verdict:
     are_all_tied: bool = False
     #: Whether `runs_needed` is only the next step, as the spread of few runs says nothing.
     is_next_step: bool = False
+    #: Why no number of runs decides among the undecided; empty if runs do.
+    doubt: str = ""
     #: Runs of the leader against the undecided; None without any.
     runs_ahead: RunsAhead | None = field(default=None, compare=False)
 

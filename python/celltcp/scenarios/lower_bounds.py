@@ -6,23 +6,32 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from celltcp._core import in_unit
+
 #: Beginning of the description of a scenario of a captured path.
 OF_CAPTURE = "The path of connection "
 #: Text that marks a sentence about a lower bound.
 LOWER_BOUND = "is a lower bound"
-#: Start of the sentences about a capacity that a capture does not have.
+#: Start of the sentences about a capacity that a capture does not have, or has by gaps alone.
 _CAPACITY_BOUND = f"Its capacity {LOWER_BOUND}"
+CAPACITY_BY_GAPS = "Its capacity is by the gaps"
+#: Start of the sentence about a loss rate of few losses.
+FEW_LOSSES = "Its loss rate is of "
 #: Text of the sentence about a buffer whose overflow a capture does not have.
 UNSEEN_OVERFLOW = "no overflow was seen"
 
 #: Advice in the sentence about a path on which a simulation differs from the capture.
 OTHER_THAN_CAPTURED = "do not compare CCAs on this path"
 
-#: Text of the sentence about blackouts whose ends a capture shows only by time-outs.
-UNKNOWN_ENDS = "the order of CCAs may depend on it"
+#: Text of the sentence about blackouts whose ends a capture shows only by time-outs, and text before
+#: CCAs of which each is best for a need with some of these ends.
+UNKNOWN_ENDS = "as time-outs double"
+BEST_BY_ENDS = "whether "
+#: Maximum difference of a sum of blackouts from a bound in that sentence, which has a decimal place, s.
+_MAX_BOUND_DIFFERENCE_S = 0.06
 
 #: Texts of which each marks a sentence about a doubt.
-DOUBTS = (LOWER_BOUND, OTHER_THAN_CAPTURED, UNKNOWN_ENDS)
+DOUBTS = (LOWER_BOUND, CAPACITY_BY_GAPS, FEW_LOSSES, OTHER_THAN_CAPTURED, UNKNOWN_ENDS)
 
 #: Sentence about a receive window that stands for the limit of a sender in a capture.
 SENDER_LIMIT = "Its receive window stands for the limit of the sender: its send buffer or application."
@@ -66,7 +75,31 @@ def doubtful_sentences(scenario: Mapping[str, Any]) -> list[str]:
     sentences = re.split(r"(?<=\.)\s+", str(scenario.get("description", "")))
     bounds = [sentence.rstrip(". ") for sentence in sentences if _is_doubt(sentence)]
     is_given = _is_capacity_given(scenario)
-    return [text for text in bounds if not (is_given and _is_about_capacity(text))]
+    return [
+        text
+        for text in bounds
+        if not (is_given and _is_about_capacity(text)) and not _are_ends_given(text, scenario)
+    ]
+
+
+def best_by_ends(scenario: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Returns, by need, the CCAs of which each is best with some end of the blackouts of a capture."""
+    return {
+        need: names.split(" or ")
+        for text in doubtful_sentences(scenario)
+        if UNKNOWN_ENDS in text
+        for names, need in re.findall(rf"{BEST_BY_ENDS}(\S+(?: or \S+)+) is best for (\w+)", text)
+    }
+
+
+def _are_ends_given(sentence: str, scenario: Mapping[str, Any]) -> bool:
+    """Returns whether the blackouts of a scenario are the shortest or longest ones of a sentence."""
+    bounds = re.search(rf"take ([\d.]+) to ([\d.]+) s, {UNKNOWN_ENDS}", sentence)
+    blackouts = scenario.get("path", {}).get("blackouts", ())
+    total_s = sum(in_unit(each["duration"], "s") or 0.0 for each in blackouts)
+    return bounds is not None and any(
+        abs(total_s - float(bound)) <= _MAX_BOUND_DIFFERENCE_S for bound in bounds.groups()
+    )
 
 
 def _is_doubt(sentence: str) -> bool:
@@ -74,4 +107,4 @@ def _is_doubt(sentence: str) -> bool:
 
 
 def _is_about_capacity(sentence: str) -> bool:
-    return sentence.startswith(_CAPACITY_BOUND) or OTHER_THAN_CAPTURED in sentence
+    return sentence.startswith((_CAPACITY_BOUND, CAPACITY_BY_GAPS)) or OTHER_THAN_CAPTURED in sentence

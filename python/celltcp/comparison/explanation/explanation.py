@@ -50,10 +50,11 @@ from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
+from celltcp.results.warnings.lower_bounds import lower_bounds
 from celltcp.results.warnings.packet_bursts import packet_bursts
 from celltcp.scenarios.cca_mix import has_several_flows, labels, parse_flow_cca
 from celltcp.scenarios.ccas import family_of
-from celltcp.scenarios.lower_bounds import LOWER_BOUND, has_capacity_bound
+from celltcp.scenarios.lower_bounds import LOWER_BOUND, UNSEEN_OVERFLOW, has_capacity_bound
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ class ExplainedComparison:
             least_text = self.least_time.text if self.least_time else self._least_response_text
             texts = (
                 OTHER_PATH if self._is_other_path else "",
-                *(self._collapse_text, self.window_limit_text, any_text, self._unseen_overflows),
+                *(self._collapse_text, self.window_limit_text, any_text),
                 *(least_text, fixed_cca_text(self.comparison)),
                 "" if self.window_limit_text else yielding_text(self.comparison),
                 *(self._max_rtt_text, self._slow_start_text),
@@ -227,6 +228,12 @@ class ExplainedComparison:
             trade_offs = self.ranked.trade_offs if len(self.settings) > 1 else []
             return [
                 *filter(None, texts),
+                # A buffer that no CCA fills has no consequence.
+                *(
+                    text
+                    for text in lower_bounds(self.results, self._scenario)
+                    if not text.endswith(UNSEEN_OVERFLOW)
+                ),
                 *(f"trade-off: {text}" for text in trade_offs),
                 *late_openings(self.results),
                 *few_losses(self.results),
@@ -286,16 +293,6 @@ class ExplainedComparison:
         return (
             f"no difference matters for {needs}: any of these CCAs{of_tested(self.comparison)} will do"
         )
-
-    @property
-    def _unseen_overflows(self) -> str:
-        """Sentence on overflows of a buffer that is a lower bound; empty without any."""
-        if LOWER_BOUND not in self.results.about["scenario"]:
-            return ""
-        from celltcp.results.warnings.lower_bounds import unseen_overflows
-
-        text = unseen_overflows(self.results, self._scenario)
-        return f"the buffer of {self.results.about['name']} is a lower bound: {text}" if text else ""
 
     def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca

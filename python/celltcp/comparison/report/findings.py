@@ -183,7 +183,7 @@ def _finding(
         effect = f"{text}{gap}{cost}{reversal}"
         return Finding(question, names[leader], effect, certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
-    more = f"; {hint_text(verdict)}" if verdict.runs_needed else ""
+    more = f"; {hint_text(verdict)}" if verdict.runs_needed or verdict.doubt else ""
     bounds = "; ".join(
         text for cca in verdict.undecided if (text := _bounds_text(ranking, leader, cca, names))
     )

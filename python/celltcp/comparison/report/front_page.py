@@ -91,7 +91,8 @@ def answer_of(comparison: Comparison, window_limit_text: str = "", by: Sequence[
         among = " and ".join(names[each] for each in verdict.ranked) + ahead_text(verdict, names)
         losses = _retransmissions_text(comparison, dict.fromkeys((*verdict.ranked, other)))
         against = f"{names[cca]} against {names[other]}: {gaps}"
-        return f"For {need} it is undecided among {among}. {against}.{losses}"
+        doubt = f", as {verdict.doubt}" if verdict.doubt else ""
+        return f"For {need} it is undecided among {among}{doubt}. {against}.{losses}"
     tied = ", ".join(names[each] for each in as_good(verdict, cca))
     reason = tie_break(comparison, choice).reason
     tied_text = f"tied with {tied}{f'; {reason}' if reason else ''}" if tied else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def lower_bounds(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each doubt about a path that was estimated from a capture."""
     name = results.about["name"]
-    overflows_text = unseen_overflows(results, scenario)
+    overflows_text = _unseen_overflows(results, scenario)
     return [
         f"{name}: {text[0].lower()}{text[1:]}"
         + (f"; {overflows_text}" if overflows_text and UNSEEN_OVERFLOW in text else "")
@@ -24,7 +24,7 @@ def lower_bounds(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def unseen_overflows(results: Results, scenario: Mapping[str, Any]) -> str:
+def _unseen_overflows(results: Results, scenario: Mapping[str, Any]) -> str:
     """Returns text on the overflows of a buffer that is a lower bound; empty without any."""
     sentences = doubtful_sentences(scenario)
     if "recoveries" not in results.tables or not any(UNSEEN_OVERFLOW in text for text in sentences):
