@@ -34,6 +34,15 @@ def test_a_download_beside_the_first_flow_keeps_its_cca_and_the_option_changes_i
     assert not fixed_cca_text(both)
 
 
+def test_flows_that_never_run_together_and_frames_with_most_of_the_data_keep_theirs_too() -> None:
+    mail = {"name": "mail", "workload": {**_GAME, "count": 5}}
+    text = fixed_cca_text(_compared(["cubic", "bbr"], mail, {"name": "files", "start": "5s"}))
+    assert text.startswith("the CCAs compared are those of mail, beside cubic of files: ")
+    camera = {"name": "camera", "workload": {"kind": "frames", "size": "20kB", "interval": "40ms"}}
+    text = fixed_cca_text(_compared(["cubic", "bbr"], mail, {**camera, "cca": "reno"}))
+    assert text.startswith("the CCAs compared are those of mail, beside reno of camera: ")
+
+
 def test_the_few_data_of_a_thin_flow_and_a_lone_flow_need_no_note() -> None:
     game, files = {"name": "game", "workload": _GAME}, {"name": "files", "workload": _FILES}
     assert not fixed_cca_text(_compared(["cubic", "bbr"], files, game))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.tables import flow_cca
+from celltcp.results.columns import rows_of
 from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
@@ -19,16 +19,22 @@ _MAX_FLOWS, _MAX_CCAS = 4, 2
 def fixed_cca_text(comparison: Comparison) -> str:
     """Returns a note on flows with a verdict that keep their CCA, and the option for all; or empty.
 
-    The few data of thin flows depend little on their CCA.
+    The few data of thin flows depend little on their CCA, unless the flow under test sends fewer.
     """
     ccas, tested = comparison.ccas, comparison.tested
     others = _others(comparison)
     if len(ccas) < 2 or not others:
         return ""
+    rows = [*rows_of(comparison.results.tables["flows"], "name", "cca", "bytes")]
+
+    def payload(flow: FlowUnderTest) -> float:
+        return float(sum(count for name, _, count in rows if flow.includes(name)))
+
     own = {
-        flow.name: flow_cca(comparison, flow, ccas[0])
+        flow.name: next((cca for name, cca, _ in rows if flow.includes(name)), "")
         for flow, workload in FlowUnderTest.each_with_workload(comparison.results.about)
-        if flow.name in others and workload["kind"] not in THIN_WORKLOADS
+        if flow.name in others
+        and (workload["kind"] not in THIN_WORKLOADS or payload(flow) > payload(tested))
     }
     by_cca: dict[str, list[str]] = {}
     for name, cca in own.items():
