@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
 from celltcp.pcap.frame_ends import frame_ends
-from celltcp.pcap.unit_tables import applications_of
+from celltcp.pcap.key_frames import with_key_frames
+from celltcp.pcap.unit_tables import applications_of, unit_times
 
 
 def test_frames_of_which_nothing_was_sent_early_end_at_equal_shares() -> None:
@@ -36,6 +38,54 @@ def test_a_frame_ends_behind_what_was_sent_before_the_next_one() -> None:
     np.testing.assert_allclose(expected, possible.mean(axis=0), atol=400)
     np.testing.assert_allclose(errors, possible.std(axis=0), atol=600)
     assert (expected[:-1] > size * np.arange(1, count) / count).all()
+
+
+def test_times_of_frames_have_the_spread_of_their_errors() -> None:
+    """Expected times alone have no tail: of a normal distribution, 2.3 % exceed two deviations."""
+    units = pd.DataFrame({"duration_s": [0.1, *[0.2] * 999], "error_s": [0.0, *[0.02] * 999]})
+    times_s = unit_times(units)
+    assert times_s.mean() == pytest.approx(0.2, abs=0.0002)
+    # Its quartile, and no tail without errors.
+    assert np.percentile(times_s, 75) == pytest.approx(0.2 + 0.02 * 0.674, abs=0.002)
+    assert unit_times(units.assign(error_s=0.0)).max() == 0.2
+
+
+def test_a_frame_that_the_capture_ends_before_its_deadline_is_not_late(tmp_path: Path) -> None:
+    """The last frames have no end in it, and no frame takes as long as the deadline."""
+    workload = {"kind": "frames", "size": "20kB", "interval": "33ms"}
+    changes = {"path.rtt": "50ms", "path.down.rate": "50Mbit/s", "flows.0.workload": workload}
+    analyses, delays_s = _streamed(tmp_path, "server", 1, "cubic", changes)
+    (application,) = applications_of(analyses, 0.3)
+    assert application["unfinished"] > 0
+    assert (delays_s > 0.3).sum() == 0
+    assert application["late_share"] == 0
+
+
+def test_key_frames_at_times_of_their_own_are_told_from_those_at_regular_ones() -> None:
+    """Beside a clock of 40 ms, key frames of 50 kB come 15 ms later, alone or with one of it."""
+    due_ms, sizes = [], []
+    for number in range(200):
+        waits = number % 20 == 11 and number % 40 != 11
+        if not waits:
+            due_ms.append(40.0 * number)
+            sizes.append(10_000.0)
+        if number % 20 == 10:
+            due_ms.append(40.0 * number + 15)
+            # Each second one takes longer than to the next frame.
+            sizes.append(50_000.0 if number % 40 == 10 else 60_000.0)
+    known = np.ones(len(sizes), bool)
+    options = (known, known, 10_000.0, 0.0, 0.04)
+    frames = with_key_frames(np.array(due_ms) / 1e3, np.array(sizes), *options)
+    assert frames is not None
+    assert frames.key_bytes == pytest.approx(50_000)
+    assert frames.counts.sum() == 200
+    keys_ms = 1e3 * np.concatenate(frames.keys_s)
+    np.testing.assert_allclose(keys_ms, [40.0 * number + 15 for number in range(10, 200, 20)])
+    # In the place of usual frames, they are frames of that clock.
+    regular = np.arange(200) * 0.04
+    large = np.where(np.arange(200) % 20 == 10, 50_000.0, 10_000.0)
+    known = np.ones(200, bool)
+    assert with_key_frames(regular, large, known, known, 10_000.0, 0.0, 0.04) is None
 
 
 def _streamed(
@@ -122,3 +172,34 @@ def test_key_frames_beside_a_stream_shift_none_of_its_frames(
         assert application[name] == pytest.approx(expected, rel=0.15), name
     assert application["mean_s"] == pytest.approx(delays_s.mean(), rel=0.15)
     assert application["late_share"] == pytest.approx((delays_s > 0.1).mean(), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("policer_mbps", "key_kb", "period_ms", "rtt_ms", "cca"),
+    [(6, 100, 33, 50, "cubic"), (4.2, 198, 66, 25, "cubic"), (2.1, 23, 25, 120, "cubic")],
+)
+def test_the_tail_of_a_policed_stream_is_that_of_its_key_frames(
+    policer_mbps: float, key_kb: int, period_ms: int, rtt_ms: int, cca: str, tmp_path: Path
+) -> None:
+    """Frames of the handshake, and key frames in the middle of a backlog, take the time they take."""
+    size_kb = (policer_mbps / 1.25 - 8e-3 * key_kb / 2) * period_ms / 8
+    workload = {
+        "kind": "frames",
+        "size": f"{size_kb:.1f}kB",
+        "interval": f"{period_ms}ms",
+        "beside": [{"size": f"{key_kb}kB", "interval": "2s"}],
+    }
+    changes: dict[str, Any] = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": "50Mbit/s",
+        "path.policer": {"rate": f"{policer_mbps}Mbit/s", "burst": "80kB"},
+        "flows.0.workload": workload,
+    }
+    analyses, delays_s = _streamed(tmp_path, "server", 1, cca, changes)
+    (application,) = applications_of(analyses, 0.1)
+    assert application["count"] == pytest.approx(len(delays_s), abs=6)
+    # Twelve frames, most of the start-up, are later than the last one.
+    for name, percent, tolerance in (("p95_s", 95, 0.15), ("p99_s", 99, 0.2)):
+        expected = float(np.percentile(delays_s, percent))
+        assert application[name] == pytest.approx(expected, rel=tolerance), name
+    assert application["late_share"] == pytest.approx((delays_s > 0.1).mean(), rel=0.15, abs=0.004)

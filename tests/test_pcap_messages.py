@@ -11,6 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.diagnosis.messages import messages_of, why_no_clock
 from drawn_causes import interrupted
 
 
@@ -123,3 +124,32 @@ def test_messages_of_several_sizes_have_the_rate_of_the_bytes_sent(seed: int, tm
     written = 20 / 33 + large / 2000
     assert float(mbps) == pytest.approx(8 * written, rel=0.05)
     assert float(size) / float(every) == pytest.approx(written, rel=0.05)
+
+
+def test_messages_without_a_pause_have_no_clock() -> None:
+    """Of frames of 18.8 kB, the last segment has 98 % of the others: only key frames show an end."""
+    row = {
+        "direction": "down",
+        "bytes_down": 9_096_400,
+        "segments_up": 0,
+        "segment_max": 1_448,
+        "messages": 35,
+        "message_bytes": 255_600.0,
+        "message_mbps": 1.82,
+        "message_interval_ms": 989.0,
+        "message_interval_range": 0.33,
+        "place": "sender",
+        "far_rtt_p50_ms": 124.0,
+        "near_rtt_p50_ms": 0.0,
+    }
+    assert messages_of(row | {"message_span_ms": 300.0}) is not None
+    assert messages_of(row | {"message_span_ms": 928.0}) is None
+    assert why_no_clock(row | {"message_span_ms": 928.0}).endswith("without a pause between them")
+
+
+def test_a_clock_of_about_an_rtt_is_no_window(tmp_path: Path) -> None:
+    """It has its reason, as a window has messages at such times, too."""
+    workload = {"kind": "frames", "size": "9.4kB", "interval": "50ms"}
+    row = _row(tmp_path, "server", 20, **{"path.rtt": "45ms", "flows.0.workload": workload})
+    assert messages_of(row) is None
+    assert re.search(r"messages of 9.4\d kB come .*, about an RTT \(4", why_no_clock(row))

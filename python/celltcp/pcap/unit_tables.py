@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from celltcp.files.atomic_write import atomic_write
+from celltcp.pcap.diagnosis.limits import RECEIVE_WINDOW
+from celltcp.pcap.diagnosis.messages import why_no_clock
 from celltcp.pcap.units import FRAME, PARTS, RESPONSE
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
@@ -17,6 +20,7 @@ from celltcp.scenarios.quantity_texts import time_text
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from celltcp.pcap import CaptureAnalyses
     from celltcp.pcap.outcome import UnitsOutcome
@@ -33,6 +37,8 @@ _MIN_P95, _MIN_P99 = 20, 100
 _MAX_SLOWEST = 5
 #: Minimum standard error of delays that is printed, s.
 _MIN_ERROR_S = 0.005
+#: Quantiles of the standard normal distribution: middles of equal shares.
+_QUANTILES = np.array([NormalDist().inv_cdf((number + 0.5) / 9) for number in range(9)])
 #: Notes: where no unit shows, and on the late share.
 _NO_UNITS = (
     "no frames or responses to compare with the deadline: frames of a stream that asks for more than "
@@ -54,7 +60,11 @@ def applications_of(analyses: CaptureAnalyses, deadline_s: float | None) -> list
 
 def _groups(analyses: CaptureAnalyses) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """Yields file, server, kind and rows of the units of each kind and server."""
-    servers = analyses.connections[["file", "connection", "server", "start_ns"]]
+    servers = analyses.connections[["file", "connection", "server", "start_ns", "duration_s"]]
+    # Until the last packet of a file, from the start of a connection.
+    ends_ns = servers["start_ns"] + 1e9 * servers.pop("duration_s")
+    last_ns = ends_ns.groupby(servers["file"], observed=True).transform("max")
+    servers = servers.assign(rest_s=(last_ns - servers["start_ns"]) / 1e9)
     units = analyses.units.merge(servers, on=["file", "connection"])
     for (file, server, unit), rows in units.groupby(["file", "server", "unit"], observed=True):
         yield (str(file), str(server), str(unit)), rows
@@ -63,22 +73,27 @@ def _groups(analyses: CaptureAnalyses) -> Iterator[tuple[tuple[str, str, str], p
 def _application(
     file: str, server: str, unit: str, units: pd.DataFrame, deadline_s: float | None
 ) -> UnitsOutcome:
-    times_s = units["duration_s"].dropna().to_numpy(float)
+    times_s = unit_times(units)
 
     def percentile(part: float, least: int = 1) -> float | None:
         return float(np.percentile(times_s, part)) if len(times_s) >= least else None
 
     late_share = None
-    if deadline_s is not None and len(units):
-        # What had no end in the capture is late as well.
-        late_share = 1 - float((times_s <= deadline_s).sum()) / len(units)
+    is_done = units["duration_s"].notna()
+    if deadline_s is not None:
+        # What had no end in the capture is late as well, if it had the time.
+        late = int((~is_done & (units["rest_s"] - units["start_s"] > deadline_s)).sum())
+        known = late + int(is_done.sum())
+        late_share = (
+            (late + is_done.sum() * float((times_s > deadline_s).mean())) / known if known else None
+        )
     counts = units.loc[units["delayed_by"] != "", "delayed_by"].value_counts()
     return {
         "file": file,
         "server": server,
         "unit": unit,
         "count": len(units),
-        "unfinished": int(units["duration_s"].isna().sum()),
+        "unfinished": int((~is_done).sum()),
         "mean_s": float(times_s.mean()) if len(times_s) else None,
         "p50_s": percentile(50),
         "p95_s": percentile(95, _MIN_P95),
@@ -88,6 +103,18 @@ def _application(
         "late_share": late_share,
         "delayed_by": {str(cause): int(count) for cause, count in counts.items()},
     }
+
+
+def unit_times(units: pd.DataFrame) -> NDArray[np.float64]:
+    """Returns the times of units with an end, each as quantiles of a normal distribution, s.
+
+    Their standard errors are the deviations: expected times alone have too short a tail.
+    """
+    done = units.dropna(subset=["duration_s"])
+    times_s, errors_s = (done[name].to_numpy(float) for name in ("duration_s", "error_s"))
+    spread = times_s[:, None] + errors_s[:, None] * _QUANTILES
+    result: NDArray[np.float64] = np.maximum(spread, times_s.min(initial=np.inf)).ravel()
+    return result
 
 
 def paces_itself(analyses: CaptureAnalyses) -> bool:
@@ -103,6 +130,10 @@ def print_units(analyses: CaptureAnalyses, deadline_s: float | None) -> None:
     printed = [
         each for each in applications_of(analyses, deadline_s) if (each["count"] or 0) >= _MIN_PRINTED
     ]
+    for row in analyses.main_first().to_dict("records"):
+        # A window that is known as the limit explains them.
+        if (reason := why_no_clock(row)) and not row["diagnosis"].startswith(RECEIVE_WINDOW):
+            click.echo(f"{row['connection']}: no times of frames: {reason}")
     if not printed:
         if deadline_s is not None:
             click.echo(_NO_UNITS)

@@ -25,8 +25,9 @@ _MAX_SHORT_SHARE = 0.9
 #: Time in which a message passes, over the median wait of its segments, and its minimum as a share of
 #: the RTT: the error of the RTT.
 _PASSING_RATIO, _MIN_PASSING_SHARE = 2, 0.02
-#: Minimum time without data between messages, over the time from segment to segment within one.
-_MIN_PAUSE_RATIO = 2
+#: Minimum time without data between messages, over that from segment to segment within one, and as a
+#: share of the interval.
+_MIN_PAUSE_RATIO, _MIN_PAUSE_SHARE = 2, 0.08
 #: Minimum excess of larger messages over the usual size, as a share, and minimum number of large ones.
 _MIN_LARGER_SHARE, _MIN_LARGE = 0.2, 5
 #: Maximum number of segments of the receiver for each message: answers to requests are none.
@@ -61,25 +62,49 @@ def messages_of(row: Mapping[Hashable, Any]) -> Messages | None:
 
     Data that wait for the path, or for ACKs, come as a queue or a window lets them pass.
     """
-    number, size = int(row["messages"]), float(row["message_bytes"])
-    interval_ms, span_ms = float(row["message_interval_ms"]), float(row["message_span_ms"])
-    payload = row[f"bytes_{row['direction']}"]
-    if number < _MIN_MESSAGES or not interval_ms > 0 or number * size < _MIN_PAYLOAD_SHARE * payload:
+    if not _has_messages(row) or why_no_clock(row):
         return None
+    number, interval_ms = int(row["messages"]), float(row["message_interval_ms"])
+    return Messages(number, float(row["message_mbps"]), interval_ms)
+
+
+def _has_messages(row: Mapping[Hashable, Any]) -> bool:
+    """Returns whether most payload of a connection comes in messages, and none of them are answers."""
+    number, size = int(row["messages"]), float(row["message_bytes"])
+    other = "up" if row["direction"] == "down" else "down"
+    return (
+        number >= _MIN_MESSAGES
+        and row["message_interval_ms"] > 0
+        and number * size >= _MIN_PAYLOAD_SHARE * row[f"bytes_{row['direction']}"]
+        and row[f"segments_{other}"] <= _MAX_REQUEST_SHARE * number
+    )
+
+
+def why_no_clock(row: Mapping[Hashable, Any]) -> str:
+    """Returns why messages of a connection show no clock of their sender; empty if they do, or without.
+
+    Messages with a clock are the frames of a stream.
+    """
+    if not _has_messages(row):
+        return ""
+    interval_ms, span_ms = float(row["message_interval_ms"]), float(row["message_span_ms"])
     rtt_ms = _median_rtt_ms(row)
-    segments = math.ceil(size / max(row["segment_max"], 1))
+    segments = math.ceil(row["message_bytes"] / max(row["segment_max"], 1))
     pause_ms = rtt_ms / _MAX_SINGLE
     if segments > 1:
         pause_ms = _MIN_PAUSE_RATIO * span_ms / (segments - 1)
-    elif size < _MAX_SHORT_SHARE * row["segment_max"]:
+    elif row["message_bytes"] < _MAX_SHORT_SHARE * row["segment_max"]:
         # Data that wait would fill such segments.
         pause_ms = 0.0
-    other = "up" if row["direction"] == "down" else "down"
-    is_window = _MIN_WINDOW_RTTS * rtt_ms <= interval_ms <= _MAX_WINDOW_RTTS * rtt_ms
-    is_regular = row["message_interval_range"] <= _MAX_RANGE and interval_ms - span_ms >= pause_ms
-    if is_window or not is_regular or row[f"segments_{other}"] > _MAX_REQUEST_SHARE * number:
-        return None
-    return Messages(number, float(row["message_mbps"]), interval_ms)
+    size = size_text(float(row["message_bytes"]))
+    every = f"messages of {size} come every {ms_text(interval_ms)} in the median"
+    if _MIN_WINDOW_RTTS * rtt_ms <= interval_ms <= _MAX_WINDOW_RTTS * rtt_ms:
+        return f"{every}, about an RTT ({ms_text(rtt_ms)}), as data that wait for a window do"
+    if row["message_interval_range"] > _MAX_RANGE:
+        return f"{every}, but at irregular times, as those that wait for others do"
+    # Where most ends of messages fill a segment, several look like one that is sent in pieces.
+    pause_ms = max(pause_ms, _MIN_PAUSE_SHARE * interval_ms)
+    return f"{every}, without a pause between them" if interval_ms - span_ms < pause_ms else ""
 
 
 class LargeMessages(NamedTuple):
