@@ -44,8 +44,6 @@ _MIN_FULL_SHARE, MIN_WINDOW_PER_RTT = 0.01, 0.75
 #: Minimum share of the time without data to send at which unused capacity costs a flow nothing: under
 #: the limits `idle` (all data is acknowledged) and `in_flight` (all data was sent).
 _MIN_PAUSE_SHARE = 0.5
-#: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
-_MIN_QUEUE_WAIT_MS = 1.0
 
 #: Minimum mean RTT without jitter, in lowest RTTs, at which packets waited in a queue.
 MIN_QUEUED_RTTS = 1.5
@@ -459,7 +457,7 @@ class Evidence(FlowScenario):
         return f"the buffer of {self.bottleneck_text}" if self.bottleneck_field else "the buffer"
 
     @property
-    def _slot_waits_ms(self) -> pd.Series:
+    def slot_waits_ms(self) -> pd.Series:
         """Mean wait of the packets of each slot, ms; no table has the queues at wired hops."""
         return self.wait_ms(self.slots["owd_mean_ms"]).clip(lower=0.0)
 
@@ -470,30 +468,8 @@ class Evidence(FlowScenario):
         At a wired hop, it is the largest mean wait of a slot's packets, as bytes at the link's rate.
         """
         if self.bottleneck_field:
-            return float(self._slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s * self.header_factor
+            return float(self.slot_waits_ms.max()) / 1e3 * self.link_bytes_per_s * self.header_factor
         return float(self.connection_slots["queue_bytes"].max())
-
-    @functools.cached_property
-    def queued_share(self) -> float:
-        """Share of the time with a standing queue at the bottleneck.
-
-        Such a queue does not empty within an RTT around a slot. At a wired hop, the mean wait of the
-        slot's packets is at least `_MIN_QUEUE_WAIT_MS`. A link with such a queue is busy, so
-        that the share is at most that of the capacity in use. Beyond it, packets wait in bursts only.
-        """
-        if self.slots.empty or "queue_packets" not in self.slots:
-            return 0.0
-        if self.bottleneck_field:
-            is_queued = self._slot_waits_ms >= _MIN_QUEUE_WAIT_MS
-        else:
-            rtt_s = self.min_rtt_s
-            count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / self.slot_s))
-            queues = self.slots.groupby("run", observed=True)["queue_packets"]
-            is_queued = (
-                queues.transform(lambda queue: queue.rolling(count, min_periods=1, center=True).min())
-                > 0
-            )
-        return min(float(is_queued.mean()), 1.0 - self.unused_share)
 
     @functools.cached_property
     def mss(self) -> float:

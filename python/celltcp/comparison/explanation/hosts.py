@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.frame_load import sent_mbps, whole_share
 from celltcp.comparison.explanation.overload import overload
 from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
+from celltcp.comparison.explanation.standing_queues import queued_share
 from celltcp.comparison.explanation.window_demand import offer_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.results.first_window import initial_buffer
@@ -195,7 +196,7 @@ def rate_cap(evidence: Evidence) -> Cause | None:
 def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) -> Cause | None:
     full_share, limited_share = evidence.time_share(limit), evidence.window_limited_share(limit)
     # A full window costs nothing while the bottleneck has a queue of this flow alone.
-    cost = limited_share if evidence.competing_mbps else limited_share - evidence.queued_share
+    cost = limited_share if evidence.competing_mbps else limited_share - queued_share(evidence)
     # A capacity that is a lower bound may be the rate that the window of the capture has let pass.
     is_bound = limit == "receive_window" and has_capacity_bound(evidence.scenario)
     tcp, unused = evidence.scenario.get("tcp", {}), evidence.unused_share

@@ -33,6 +33,7 @@ from celltcp.comparison.explanation.law import (
 from celltcp.comparison.explanation.openings import requested_s
 from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
 from celltcp.comparison.explanation.ramps import unused_mbps
+from celltcp.comparison.explanation.standing_queues import queued_share
 from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
 from celltcp.comparison.retransmitted import MIN_RESENT
@@ -465,7 +466,7 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     if cost_text and idle_share >= _MIN_IDLE_SHARE:
         cost_text += " beside slow start" if is_sequence else " beside the pauses of the application"
     # While the link has a queue of the flow, it sends all that the link carries.
-    window_share = evidence.time_share("congestion_window", "recovery") - evidence.queued_share
+    window_share = evidence.time_share("congestion_window", "recovery") - queued_share(evidence)
     if evidence.is_thin and window_share >= MIN_LIMITED_SHARE:
         cost = window_share
         cost_text = (

@@ -12,6 +12,7 @@ from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO, MIN_LAT
 from celltcp.comparison.explanation.queue_owners import queue_owner, queue_owner_text
 from celltcp.comparison.explanation.sleep import sleep
 from celltcp.comparison.explanation.split_hosts import queue_behind_split
+from celltcp.comparison.explanation.standing_queues import harq_text
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.scenarios.quantity_texts import delay_text, ms_text, rate_text, time_text
 
@@ -80,7 +81,7 @@ def queue(evidence: Evidence) -> Cause | None:
     return Cause(
         "queue",
         f"A queue stood {place}{filled_by_text}: packets waited {share_text}"
-        f"{_waits_by_rate_text(evidence)}.",
+        f"{_waits_by_rate_text(evidence)}.{harq_text(evidence)}",
         min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
     )
 
@@ -172,7 +173,7 @@ def held_queue(evidence: Evidence) -> Cause | None:
         "held_queue",
         f"It holds a queue: packets waited {delay_text(wait_ms, 0)} on average{median_text}, "
         f"{percent_text(share)} of the mean RTT, with {in_flight_bdps:.1f} bandwidth-delay products "
-        "in flight.",
+        f"in flight.{harq_text(evidence)}",
         share,
     )
 

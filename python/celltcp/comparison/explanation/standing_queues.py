@@ -1,0 +1,69 @@
+"""Time with a standing queue at the bottleneck, and what a cell with one sends less than expected."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.cause import percent_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
+_MIN_QUEUE_WAIT_MS = 1.0
+#: Minimum queue at the end of a slot, s, with which a cell is busy in all of it.
+_MIN_BUSY_S = 0.02
+#: Minimum share of the capacity of a cell that repeats of blocks take, for a text.
+_MIN_HARQ_SHARE = 0.02
+
+
+def queued_share(evidence: Evidence) -> float:
+    """Returns the share of the time with a standing queue at the bottleneck.
+
+    A link with such a queue is busy, so that the share is at most that of the capacity in use. Beyond
+    it, packets wait in bursts only.
+    """
+    if evidence.slots.empty or "queue_packets" not in evidence.slots:
+        return 0.0
+    return min(float(_has_queue(evidence).mean()), 1.0 - evidence.unused_share)
+
+
+def harq_text(evidence: Evidence) -> str:
+    """Returns a sentence on capacity of a cell that repeats of blocks take; empty for little.
+
+    The capacity of a TTI is its block divided by 1 + BLER. Under fading, the TTIs of repeats have other
+    blocks than those that fail, so that a queue that never empties is served less than the mean.
+    """
+    slots = evidence.slots
+    is_download = evidence.is_bulk and not evidence.is_upload
+    if not evidence.scenario.get("radio") or not is_download or not evidence.capacity_mbps > 0:
+        return ""
+    unserved_mbps = slots["capacity_mbps"] - slots["rate_mbps"] / evidence.header_factor
+    waits_s = slots["queue_packets"] * evidence.mss / evidence.link_bytes_per_s
+    is_busy = _has_queue(evidence) & (waits_s >= _MIN_BUSY_S)
+    share = float(unserved_mbps[is_busy].sum() / slots["capacity_mbps"].sum())
+    if not share >= _MIN_HARQ_SHARE:
+        return ""
+    return (
+        f" While the queue stood, HARQ took {percent_text(share)} of the capacity for repeats beyond "
+        "those expected from the error rate of each TTI alone."
+    )
+
+
+def _has_queue(evidence: Evidence) -> pd.Series:
+    """Returns whether each slot has a queue that does not empty within an RTT around it.
+
+    At a wired hop, the mean wait of the slot's packets is at least `_MIN_QUEUE_WAIT_MS`.
+    """
+    if evidence.bottleneck_field:
+        return evidence.slot_waits_ms >= _MIN_QUEUE_WAIT_MS
+    rtt_s = evidence.min_rtt_s
+    count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / evidence.slot_s))
+    queues = evidence.slots.groupby("run", observed=True)["queue_packets"]
+    has_queue: pd.Series = (
+        queues.transform(lambda queue: queue.rolling(count, min_periods=1, center=True).min()) > 0
+    )
+    return has_queue

@@ -1,0 +1,40 @@
+"""Capacity of a cell that repeats by HARQ take, as `celltcp explain` says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import celltcp as ct
+from celltcp.results.tables import frame
+
+
+def _explained(speed: str, buffer: str) -> tuple[ct.Comparison, str]:
+    changes = {"radio.ues.0.sinr": "15dB", "radio.rlc.buffer": buffer, "radio.fading.speed": speed}
+    result = ct.compare(
+        "mobility/forward-60-4g", "cubic", 1, duration="12s", set=changes, radio_log=True
+    )
+    (explained,) = ct.explain(result).comparisons[""].ccas
+    texts = " ".join(cause.text for cause in explained.causes)
+    found = re.search(r"HARQ took ([\d.]+) % of the capacity", texts)
+    return result, found[1] if found else ""
+
+
+@pytest.mark.parametrize("speed", ["30km/h", "120km/h"])
+def test_a_queue_that_never_empties_is_served_the_mean_block_over_the_mean_number_of_attempts(
+    speed: str,
+) -> None:
+    """The capacity is the mean of blocks over the expected attempts, the rate a ratio of means."""
+    result, share = _explained(speed, "2000packets")
+    blocks = frame(result.results.tables["radio"])
+    blocks = blocks[(blocks["uplink"] == 0) & (blocks["attempt"] > 0) & (blocks["t_ns"] > 1e9)]
+    firsts = blocks[blocks["attempt"] == 1]
+    expected = (firsts["tbs_bytes"] / (1 + firsts["bler"])).mean()
+    served = firsts["tbs_bytes"].sum() / len(blocks)
+    assert float(share) / 100 == pytest.approx(1 - served / expected, abs=0.02)
+
+
+def test_a_buffer_that_empties_has_no_share_of_harq() -> None:
+    """Beside a queue, TTIs without data leave capacity unused, too."""
+    assert _explained("30km/h", "20packets")[1] == ""
