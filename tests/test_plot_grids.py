@@ -217,3 +217,17 @@ def test_at_a_long_rtt_the_delay_has_no_gaps_between_acks() -> None:
     assert np.isnan(drawn).sum() < after.isna().sum() / 2
     short = ct.compare("steady-5-18", "cubic", 1, duration="2s")
     assert window_of(short.tested_slots, 0.1).rtt_slots == 1
+
+
+def test_units_of_others_are_below_one_column_of_a_mix_and_whole_at_the_top() -> None:
+    ping = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "100ms"}
+    flows = [{"name": "a"}, {"name": "b"}, {"name": "ping", "workload": ping}]
+    mix = ct.compare("steady-5-18", "cubic+cubic+cubic", 1, duration="5s", set={"flows": flows})
+    visible = [axes for axes in mix.plot.window().axes if axes.get_visible()]
+    units = [axes for axes in visible if axes.get_ylabel().startswith("ping")]
+    assert len(units) == 1
+    assert [axes.get_title(loc="left") for axes in visible if axes.get_title(loc="left")][1] == "b"
+    # Two columns of window, queue and RTT, and the responses.
+    assert len(visible) == 7
+    (panel,) = mix.plot.units("response:ping").axes
+    assert panel.get_ylim()[1] > mix.units["duration_s"].max()

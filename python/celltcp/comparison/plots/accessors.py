@@ -196,7 +196,6 @@ class ComparisonPlots:
         seed = int(comparison.runs["seed"].min()) if seed is None else seed
         picture = figure(7, 5.2)
         axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
-        legend_beside(picture, comparison.ccas)
         about = comparison.results.about
         titled(picture, f"{about['name']}: video, seed {seed}")
         warnings = (f"! {warning}" for warning in comparison.warnings)
@@ -204,6 +203,7 @@ class ComparisonPlots:
         events = frame(comparison.results.tables["events"])
         runs = comparison.runs[comparison.runs["seed"] == seed]
         draw_sessions(axes, comparison.tested_slots, events, runs, comparison.ccas)
+        legend_beside(picture, comparison.ccas)
         return picture
 
     def overview(self) -> Figure:

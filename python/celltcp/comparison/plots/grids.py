@@ -172,6 +172,12 @@ def draw_window_grid(
     for index, (comparison, title, slots) in enumerate(columns):
         block, column = divmod(index, abreast)
         panels = grid[height * block : height * (block + 1), column]
+        # The units are below the first of the flows of a comparison.
+        is_rival = index > 0 and comparison is columns[index - 1][0]
+        units_here = [] if is_rival else units_below
+        for axes in panels[len(_OVER_TIME) + len(units_here) :]:
+            axes.set_visible(False)
+        panels = panels[: len(_OVER_TIME) + len(units_here)]
         slot_s = float(comparison.results.about["slot_s"])
         runs = comparison.runs[comparison.runs["seed"] == comparison.runs["seed"].min()]
         shades, styles = colours(comparison.ccas), lines(comparison.ccas)
@@ -182,12 +188,12 @@ def draw_window_grid(
                 draw_series(axes, run_slots["t_s"], run_slots[name], **look)
                 largest[name] = max(largest.get(name, 0.0), float(run_slots[name].max()))
         units = comparison.units
-        for axes, (flow, unit) in zip(panels[len(_OVER_TIME) :], units_below, strict=True):
+        for axes, (flow, unit) in zip(panels[len(_OVER_TIME) :], units_here, strict=True):
             of_flow = units[(units["flow"] == flow) & (units["unit"] == unit)]
             draw_units(axes, of_flow, comparison.ccas, unit, None)
             name = f"{flow} {UNITS[unit].title}"
             largest[name] = max(largest.get(name, 0.0), float(of_flow["duration_s"].max()))
-        below = [f"{flow} {UNITS[unit].title}" for flow, unit in units_below]
+        below = [f"{flow} {UNITS[unit].title}" for flow, unit in units_here]
         labelled = [*_OVER_TIME, *((name, f"{textwrap.fill(name, 14)}, s") for name in below)]
         for axes, (name, label) in zip(panels, labelled, strict=True):
             rows.setdefault(name, []).append(axes)

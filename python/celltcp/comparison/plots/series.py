@@ -203,7 +203,8 @@ def draw_units(
                 lw=1,
                 transform=axes.get_xaxis_transform(),
             )
-    axes.set_ylim(bottom=0)
+    # Points near the top are whole.
+    axes.set_ylim(0, headroom(float(units["duration_s"].max())))
     if text := unfinished_text(units, ccas, unit):
         axes.set_title(text, fontsize=8, color="#555555")
     if (units["duration_s"].isna() & units["start_s"].notna()).any():
