@@ -520,6 +520,19 @@ def test_the_most_goodput_with_which_a_call_works_is_labelled_so() -> None:
     ]
 
 
+def test_a_value_for_goodput_that_is_not_the_best_one_has_its_share() -> None:
+    """The last 3 % of the goodput of a window are not worth a fifth of the delay of a game."""
+    delays = {"60kB": 0.055, "150kB": 0.121, "200kB": 0.146, "1MB": 0.6}
+    rates = {"60kB": 25.3, "150kB": 35.6, "200kB": 36.6, "1MB": 36.6}
+    game = _stake("game", "response_p95_s", {name: _around(of, 1e-3) for name, of in delays.items()})
+    download = _stake("dl", "goodput_mbps", {name: _around(of, 1e-3) for name, of in rates.items()})
+    field = "tcp.receive_window_max"
+    texts = _texts([field], ["cubic"], game, download, **{field: "1MB"})
+    assert any(text.startswith("On Linux, 60kB for game: ") for text in texts)
+    share = "150kB for dl (97 % of the goodput of 200kB)"
+    assert any(text.startswith(f"On Linux, {share}: ") for text in texts), texts
+
+
 def test_worse_in_both_is_what_one_rival_is_better_than_in_both() -> None:
     """One has more goodput at more delay, another hardly more goodput: neither is better in both."""
     delays = {"a": [54.3, 54.2, 54.4], "b": [59.7, 59.6, 59.8], "c": [54.4, 54.3, 54.5]}

@@ -404,12 +404,19 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     target = f'target = "{math.ceil(12_000 / rate_kbps)}ms"'
     queue = f"'path.queue={{ kind = \"fq-codel\", {target} }}'"
     assert apart.startswith(f"celltcp compare o --cca cubic --set {queue}")
-    shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {0.9 * rate_kbps:.0f}"
-    assert f"router, INTERFACE to the WAN: {shaper}kbit" in apart
-    assert "INTERFACE to the LAN" not in apart
+    assert f"only a shaper before it, untried: --set path.up={0.9e-3 * rate_kbps:g}Mbit/s" in apart
+    # That is another remedy, whose line has the rate with which it was tried.
+    (shaped,) = [each for each in others if "path.up=" in each]
+    kbit = 1e3 * float(re.findall(r"path.up=([\d.]+)Mbit/s", shaped)[0])
+    shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {kbit:.0f}kbit"
+    assert f"router, INTERFACE to the WAN: {shaper}" in shaped
+    assert "INTERFACE to the LAN" not in f"{apart} {shaped}"
     # What the download gains is taken from the photos.
     assert re.search(r"download goodput [^,]*\+.*photos goodput [^,]*-", apart), apart
-    assert any("--set flows.1.cca=bbr" in each and "that photos fills" in each for each in others)
+    helping = {
+        change: each.purpose for each in explained._with_trials for change in each.remedy.changes
+    }
+    assert helping["flows.1.cca=bbr"].endswith("that photos fills")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
 from celltcp.results.statistics import MARGIN, estimate
 
@@ -74,6 +75,18 @@ def needs_of_flows(stakes: Sequence[Stake]) -> dict[str, list[str]]:
         best = next((name for name in needs if name in stake.verdict.tied), leader)
         needs.setdefault(best, []).append(stake.flow)
     return needs if len(needs) > 1 else {}
+
+
+def with_goodput_share(need: str, goodput: Stake, name: str) -> str:
+    """Returns a need with the share of the most goodput that a choice for it has, if that is another's.
+
+    The last per cent of goodput is not worth the delay that it costs.
+    """
+    means = {each: estimate(values).mean for each, values in goodput.values.items()}
+    best = max(means, key=means.__getitem__)
+    if name == best or need not in (goodput.flow, "goodput"):
+        return need
+    return f"{need} ({percent_text(means[name] / means[best])} of the goodput of {best})"
 
 
 def _loss_ratio(stake: Stake, best: str, other: str) -> float:

@@ -14,7 +14,7 @@ from celltcp.comparison.metrics import APP_METRICS, GOODPUT
 from celltcp.comparison.reversals import change_reversal_text
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_lines import CCA, SweepLines
-from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows
+from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows, with_goodput_share
 from celltcp.comparison.sweep_prices import price_texts
 from celltcp.comparison.sweep_trade_off_texts import MAX_LISTED_VALUES, ChoiceTexts, TradeOffTexts
 from celltcp.comparison.sweep_trade_offs import (
@@ -370,7 +370,9 @@ class Sentences:
         for name, of in needs.items():
             # Of choices that are as good for all, one serves the needs of each.
             simplest = self._with_fewest_settings(self._simplest(name, self._stakes))
-            merged.setdefault(simplest, []).extend(of)
+            merged.setdefault(simplest, []).extend(
+                with_goodput_share(each, trade_off.goodput, simplest) for each in of
+            )
         return merged if len(merged) > 1 or len(trade_off.front) > 1 else {}
 
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:

@@ -72,7 +72,7 @@ def waiting_frames(evidence: Evidence) -> Iterator[Remedy]:
     tcp = evidence.scenario.get("tcp", {})
     present = in_unit(str(tcp.get("send_buffer_max", LARGEST_SEND_BUFFER)), "B") or 0.0
     bdp = evidence.goodput_mbps * 1e6 / 8 * evidence.min_rtt_s / evidence.sessions
-    variant = len(_UNSENT)
+    variant = 2 * len(_UNSENT)
     # What the path does not carry is late in any buffer, as is what waits behind the data of others,
     # whose send buffers those of the scenario are, too.
     others = [*evidence.competing_mbps, *evidence.reverse_mbps]
@@ -96,12 +96,20 @@ def waiting_frames(evidence: Evidence) -> Iterator[Remedy]:
 
 
 def newest_frame(evidence: Evidence) -> Iterator[Remedy]:
-    """Yields bounds of the unsent data, so that only the newest frame waits."""
-    against = "frames behind earlier ones, by drops of those that wait"
+    """Yields bounds of the unsent data, so that only the newest frame waits, or an encoder sees more.
+
+    Frames that wait are dropped, and with an encoder, which follows what waits, also kept.
+    """
     for variant, size in enumerate(_UNSENT):
-        change = f"tcp.notsent_lowat={size}"
-        *_, dropping = _dropping(evidence, Remedy(against, (change,), variant=variant, family=_WAITING))
+        changes = (f"tcp.notsent_lowat={size}",)
+        against = "frames behind earlier ones, by drops of those that wait"
+        *alone, dropping = _dropping(
+            evidence, Remedy(against, changes, variant=variant, family=_WAITING)
+        )
         yield dropping
+        if alone and "encoder" in evidence.workload:
+            against = "frames in the send buffer, which an encoder does not see"
+            yield alone[0]._replace(against=against, variant=len(_UNSENT) + variant)
 
 
 def _dropping(evidence: Evidence, remedy: Remedy) -> Iterator[Remedy]:

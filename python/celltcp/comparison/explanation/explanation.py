@@ -197,7 +197,8 @@ class ExplainedComparison:
         self.ranked, others = ranked_trials(trials, self.comparison, self._needs(), self._tried)
         self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs])
         if table := self.conclusion.alternatives:
-            self.remedies = best_first(self._with_trials, [each.changes for each in table.recommended])
+            shown = [each.changes for each in (*table.recommended, *table.shown)]
+            self.remedies = best_first(self._with_trials, shown)
         self.remedies += pairs
 
     def _needs(self) -> list[Need]:

@@ -17,7 +17,7 @@ from celltcp.scenarios.cca_mix import has_several_flows, parse_mix
 from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from celltcp._core import Scenario
     from celltcp.comparison.comparison import Comparison
@@ -220,22 +220,24 @@ def remedies_of(
 
 
 def best_first(
-    remedies: Sequence[ProposedRemedy], advised: Collection[tuple[str, ...]] = ()
+    remedies: Sequence[ProposedRemedy], advised: Sequence[tuple[str, ...]] = ()
 ) -> list[ProposedRemedy]:
     """Returns `MAX_REMEDIES` remedies, sorted by gain.
 
-    For each set of changed fields there is the remedy with `advised` changes, or else with the largest
-    gain. The best remedy of a cause
-    replaces others with up to `_FIRST_FACTOR` times its gain. Remedies that help a leading CCA come
-    first. Remedies without a trial keep their positions. Variants without a trial are left out.
+    For each set of changed fields there is the remedy with the first of the `advised` changes, or else
+    with the largest gain. The best remedy of a cause replaces others with up to `_FIRST_FACTOR` times
+    its gain. Remedies that help a leading CCA come first. Those without a trial keep their positions,
+    or are left out if they are variants.
     """
     best: dict[tuple[object, ...], ProposedRemedy] = {}
     other_values: dict[tuple[object, ...], list[str]] = {}
 
-    def rank(proposed: ProposedRemedy) -> tuple[bool, bool, float, int]:
+    places = {changes: index for index, changes in reversed([*enumerate(advised)])}
+
+    def rank(proposed: ProposedRemedy) -> tuple[bool, int, float, int]:
         gains, remedy = list(proposed.net_gains.values()) or [proposed.gain], proposed.remedy
-        is_advised = remedy.changes in advised
-        return not proposed.trial, not is_advised, -sum(gains) / len(gains), remedy.variant
+        place = places.get(remedy.changes, len(advised))
+        return not proposed.trial, place, -sum(gains) / len(gains), remedy.variant
 
     for proposed in sorted(remedies, key=rank):
         if proposed.trial or not (proposed.remedy.variant or proposed.remedy.fallback):

@@ -20,7 +20,7 @@ from celltcp.comparison.explanation.queue_fields import (
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_owner
-from celltcp.comparison.explanation.shaper_remedies import shaper
+from celltcp.comparison.explanation.shaper_remedies import shaper, uplink_shaper
 from celltcp.comparison.explanation.split_remedies import split_proxy
 from celltcp.comparison.explanation.window_remedies import (
     SMALL_WINDOW_BDPS,
@@ -66,6 +66,8 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     elif evidence.has_data_on_ack_path:
         against = "ACKs that wait behind data"
         yield from _fq_codel(evidence, against, is_upload=not evidence.is_upload)
+        if not evidence.is_upload:
+            yield from uplink_shaper(evidence, f"{against} in a queue")
         yield from _other_cca_for(evidence, ack_queue_owner(evidence))
         yield from _buffer_of_acks(evidence, against)
     elif acks_fill_link(evidence):

@@ -24,6 +24,8 @@ _LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
 _HIGH_SHARE = 0.95
 #: Share of the low rate that a shaper has, so that the queue is before it.
 _LOW_SHARE = 0.95
+#: Where a shaper is needed.
+_UNMANAGED = "where no host can manage it (a shaper before it)"
 #: Rates between the low and the middle one, as shares of the logarithm of their ratio: the delay begins
 #: to grow somewhere between.
 _BETWEEN = (1 / 3, 2 / 3)
@@ -37,11 +39,12 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     keeps more goodput, and others are between.
     """
     path = evidence.scenario.get("path", {})
-    if evidence.is_upload and not evidence.bottleneck_field and not evidence.is_bulk:
-        yield from _uplink_shaper(evidence, steady_rate(path.get("up", {})))
-    hops, steady = path.get("wired", ()), steady_rate(path.get("down", {}))
-    if evidence.is_upload or evidence.bottleneck_field:
+    if evidence.bottleneck_field:
         return
+    if evidence.is_upload:
+        yield from uplink_shaper(evidence, "a standing queue")
+        return
+    hops, steady = path.get("wired", ()), steady_rate(path.get("down", {}))
     # The access link of a cell is that of the radio.
     if steady is not None and not evidence.scenario.get("radio"):
         tried, swept = list(_steady_rates(steady)), []
@@ -68,7 +71,7 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     values = dict.fromkeys([*swept, *([present] if isinstance(present, str) else [])])
     for variant, rate in enumerate(tried):
         yield Remedy(
-            "a standing queue where no host can manage it (a shaper before it)",
+            f"a standing queue {_UNMANAGED}",
             (f"{hop}.rate={rate}", *([] if is_managed else [f"{hop}.queue={_aqm(evidence, rate)}"])),
             price="goodput above the rate of the shaper",
             variant=variant,
@@ -77,18 +80,17 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
         )
 
 
-def _uplink_shaper(evidence: Evidence, steady: float | None) -> Iterator[Remedy]:
-    """Yields an uplink at the rates of a shaper before it, whose queue is that of the shaper.
+def uplink_shaper(evidence: Evidence, effect: str) -> Iterator[Remedy]:
+    """Yields a constant uplink at the rates of a shaper before it, whose queue is that of the shaper.
 
-    Args:
-        evidence: evidence of an upload.
-        steady: rate of the uplink, bit/s; None if it varies.
+    `effect` is what its queue does.
     """
+    steady = steady_rate(evidence.scenario.get("path", {}).get("up", {}))
     if steady is None or evidence.scenario.get("radio"):
         return
     for variant, rate in enumerate(_steady_rates(steady)):
         yield Remedy(
-            "a standing queue where no host can manage it (a shaper before it)",
+            f"{effect} {_UNMANAGED}",
             (f"path.up={rate}", f"path.uplink_queue={_aqm(evidence, rate)}"),
             price="goodput above the rate of the shaper",
             variant=variant,
