@@ -378,7 +378,7 @@ _FRAMES = {
         "share\ndropped", 4, "Share of frames that the sender dropped.", is_occasional=True
     ),
     "frame_size_share": AppMetric(
-        *("frame size\nof whole", 3, "Mean size of frames, as a share of their whole size."),
+        *("encoded\nframe size", 3, "Mean size of frames, as a share of their whole size."),
         sign=1,
         is_occasional=True,
     ),

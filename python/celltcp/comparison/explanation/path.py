@@ -195,9 +195,9 @@ def outage(evidence: Evidence) -> Cause | None:
         wait_text += ". Packets wait in an outage of a trace; those of path.blackouts lose them"
     return Cause(
         "outage",
-        f"The link carried nothing for {percent_text(share)} of the time{of_text}, "
-        f"{times_text(len(outages))}{evidence.in_runs_text}, at most {longest.length_s:.1f} s at "
-        f"{longest.start_s:.1f} s{wait_text}.{_units_text(evidence)}",
+        f"{_units_text(evidence)}The link carried nothing for {percent_text(share)} of the "
+        f"time{of_text}, {times_text(len(outages))}{evidence.in_runs_text}, at most "
+        f"{longest.length_s:.1f} s at {longest.start_s:.1f} s{wait_text}.",
         min(share + sum(waits_s.values()) / whole_s, 1.0),
     )
 
@@ -220,18 +220,17 @@ def _units_text(evidence: Evidence) -> str:
     part = 1.0 - others.mean() / units["duration_s"].mean()
     noun = UNITS[kind].noun
     return (
-        f" {number_text(len(met))} of {number_text(len(units))} {noun} met one, and took "
-        f"{time_text(met.mean())} on average, the others {time_text(others.mean())}: outages are "
-        f"{percent_text(part)} of the mean time."
+        f"Outages are {percent_text(part)} of the mean time of {noun}: {number_text(len(met))} of "
+        f"{number_text(len(units))} met one, and took {time_text(met.mean())} on average, the others "
+        f"{time_text(others.mean())}. "
     )
 
 
 def _range_text(times_s: Collection[float]) -> str:
-    """Returns the mean of times with their range, which a single one lacks, as text."""
-    mean_text = f"{sum(times_s) / len(times_s):.1f} s"
-    if len(times_s) == 1:
-        return mean_text
-    return f"{mean_text} (mean; {min(times_s):.1f} to {max(times_s):.1f} s)"
+    """Returns the mean of times with their range, unless it is none, as text."""
+    times_s = [sum(times_s) / len(times_s), min(times_s), max(times_s)]
+    mean, low, high = map(time_text, times_s)
+    return mean if low == high else f"{mean} (mean; {low} to {high})"
 
 
 def _rate_return_s(evidence: Evidence, gap: Outage) -> float | None:

@@ -25,7 +25,7 @@ _MAX_PACED_FLIGHT = 0.5
 MIN_WINDOW_SHARE = 0.2
 #: Minimum share of the time of units with a full window, and maximum goodput as a share of the capacity
 #: meanwhile, at which the window holds them back.
-_MIN_FULL_SHARE, _MAX_USED_SHARE = 0.5, 0.9
+_MIN_FULL_SHARE, _MAX_USED_SHARE = 0.5, 0.5
 
 #: Reasons of slow units.
 IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
@@ -63,7 +63,7 @@ def full_window_text(evidence: Evidence, units: pd.DataFrame) -> str:
     window = number_text(slots["cwnd"].mean())
     return (
         f" (the congestion window was full with {window} segments on average "
-        f"at {goodput_mbps:.2f} of the link's {capacity_mbps:.2f} Mbit/s)"
+        f"at {goodput_mbps:.2f} of the {capacity_mbps:.2f} Mbit/s that the link had for it)"
     )
 
 
