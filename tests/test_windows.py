@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.flow_windows import FlowWindows
 from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest
 
@@ -228,3 +229,37 @@ def test_random_losses_are_no_sawtooth(cca: str) -> None:
 
 def _bounds(values: list[float]) -> tuple[float, float]:
     return min(values), max(values)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("cca", ["cubic", "cubic:hystart=off", "reno"])
+def test_windows_at_losses_by_slots_are_those_at_the_acks(cca: str, seed: int) -> None:
+    """Within a slot of 100 ms the window grows by many segments on a short path, or doubles."""
+    draw = random.Random(f"slots {cca} {seed}")
+    rtt_ms, mbps, bdps = draw.choice([15, 30, 120]), draw.randint(30, 90), draw.uniform(0.2, 1)
+    path = {"buffer": f"{bdps:.2f}bdp", "rtt": f"{rtt_ms}ms", "down.rate": f"{mbps}Mbit/s"}
+    changes = {f"path.{name}": value for name, value in path.items()}
+    by_acks = ct.run("steady-20-68", cca, duration="15s", set=changes).results
+    by_slots = ct.compare("steady-20-68", cca, 1, duration="15s", set=changes).results
+    exact, known = (FlowWindows(each, frame(each.tables["slots"])) for each in (by_acks, by_slots))
+    assert exact.is_of_acks
+    assert not known.is_of_acks
+    rows = frame(by_slots.tables["recoveries"]).dropna(subset=["end_s"])
+    assert len(rows)
+    for start_s, end_s in zip(rows["t_s"], rows["end_s"], strict=True):
+        wanted, found = (each.change(0, 0, start_s, end_s, is_timeout=False) for each in (exact, known))
+        assert found.before == pytest.approx(wanted.before, rel=0.04, abs=2)
+        # A slot with the end of a recovery and the next one has neither window.
+        if not rows["t_s"].between(end_s, end_s + 0.1, inclusive="right").any():
+            assert found.after == pytest.approx(wanted.after, rel=0.06, abs=2)
+
+
+def test_a_recovery_right_after_that_of_slow_start_is_of_the_start_up() -> None:
+    """A buffer of 85 packets on 155 ms: the window is 490 in slow start, and 1 380 on a full path."""
+    hop = {"name": "nic", "rate": "1Gbit/s", "buffer": "10000packets"}
+    sizes = {f"tcp.{name}_buffer_max": "8MB" for name in ("send", "receive")}
+    path = {"path.buffer": "128kB", "path.wired": [hop]}
+    text, intervals_s = _sawtooth("cubic", "155ms", "100Mbit/s", "60s", **path, **sizes)
+    assert intervals_s[0] > 2 * intervals_s[1], "no recovery right after that of slow start"
+    (window,) = re.findall(r"by 30 %, from ([\d ]+) to", text)
+    assert int(window.replace(" ", "")) == pytest.approx(100e6 / 8 * 0.155 / 1500 + 85, rel=0.03)

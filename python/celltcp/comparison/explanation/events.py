@@ -236,26 +236,12 @@ def _reduction_text(evidence: Evidence, row: dict[Any, Any]) -> str:
     start, end = float(row["t_s"]), float(row["t_s"] + row["length_s"])
     run, connection = int(row["run"]), int(row["flow"])
     before, after = evidence.windows.change(run, connection, start, end, is_timeout=row["timeouts"] > 0)
-    # In slow start a window grows a lot within the slot before its end.
-    if row["slow_start"] and (exit_cwnd := _exit_cwnd(evidence, run, connection, start)) > before:
-        before = exit_cwnd
     if not after < _MAX_REDUCED_SHARE * before:
         return ""
     return (
         f"; window {number_text(before)} to {number_text(after)} "
         f"{'segment' if after == 1 else 'segments'}"
     )
-
-
-def _exit_cwnd(evidence: Evidence, run: int, connection: int, t_s: float) -> float:
-    """Returns the window at the first exit from slow start if that is at this time; or NaN."""
-    rows = evidence.connections
-    rows = rows[(rows["run"] == run) & (rows["flow"] == connection)]
-    if rows.empty or "slow_start_exit_s" not in rows:
-        return math.nan
-    row = rows.iloc[0]
-    is_exit = abs(row["first_data_s"] + row["slow_start_exit_s"] - t_s) <= evidence.slot_s
-    return float(row["slow_start_exit_cwnd"]) if is_exit else math.nan
 
 
 def _time_out_cause_text(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss]) -> str:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 #: Resolution of times of recoveries, s.
 _TIME_RESOLUTION_S = 1e-6
+#: Maximum time between an exit from slow start and a recovery that brings it about, s.
+_EXIT_RESOLUTION_S = 1e-3
 _NO_SERIES = np.empty(0), np.empty(0)
+_NO_EDGES = np.empty(0)
 
 
 class WindowChange(NamedTuple):
@@ -36,12 +39,16 @@ class IdleRestarts(NamedTuple):
 
 
 class FlowWindows:
-    """Congestion windows of the connections of a flow."""
+    """Congestion windows of the connections of a flow.
+
+    Between ends of slots, they are those on the line through two slots without a recovery.
+    """
 
     def __init__(self, results: Results, slots: pd.DataFrame) -> None:
         """Takes the slots of the connections; the windows at each ACK are used if there are any."""
         self._slots = slots
-        samples = results.tables.get("samples")
+        tables = results.tables
+        samples = tables.get("samples")
         rows, times_s = slots, slots["t_s"] + float(results.about["slot_s"])
         #: Whether the windows are those at each ACK.
         self.is_of_acks = samples is not None and len(samples) > 0
@@ -53,6 +60,20 @@ class FlowWindows:
             key: (group["t_s"].to_numpy(), group["cwnd"].to_numpy())
             for key, group in windows.groupby([rows["run"], rows["flow"]])
         }
+        #: Starts and ends of recoveries of a connection, s, in this order.
+        self._recoveries: Mapping[Hashable, NDArray[np.float64]] = {}
+        if "recoveries" in tables:
+            self._recoveries = {
+                key: np.sort(group.to_numpy(float), axis=None)
+                for key, group in frame(tables["recoveries"]).groupby(["run", "flow"])[["t_s", "end_s"]]
+            }
+        #: Time, s, and window of the first exit from slow start.
+        self._exits: Mapping[Hashable, tuple[float, float]] = {}
+        if "slow_start_exit_s" in (flows := frame(tables["flows"])):
+            exits_s = flows["first_data_s"] + flows["slow_start_exit_s"]
+            keys = zip(flows["run"], flows["flow"], strict=True)
+            exits = zip(exits_s, flows["slow_start_exit_cwnd"], strict=True)
+            self._exits = dict(zip(keys, exits, strict=True))
 
     def series(self, run: int, connection: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Returns times, s, and windows of a connection at each ACK, or at ends of slots."""
@@ -71,26 +92,48 @@ class FlowWindows:
             is_timeout: whether a time-out reduced the window, which then grows during the recovery.
         """
         times, windows = self.series(run, connection)
-        # The ACK that begins a recovery may reduce the window already.
+        before, after = self.before(run, connection, start_s), self._after(run, connection, end_s)
         has_begun, has_ended = (times >= t_s - _TIME_RESOLUTION_S for t_s in (start_s, end_s))
-        before, after = windows[~has_begun], windows[has_ended]
-        if not len(before) or not len(after):
-            return WindowChange(math.nan, math.nan)
         during = windows[has_begun & ~has_ended]
-        reduced = min(*during, after[0]) if is_timeout and len(during) else after[0]
-        return WindowChange(float(before[-1]), float(reduced))
+        return WindowChange(before, min(*during, after) if is_timeout and len(during) else after)
 
-    def at_overflow(self, run: int, connection: int, sent_s: float, start_s: float) -> float:
-        """Returns the window at the start of a recovery from an overflow, segments; NaN if unknown.
+    def before(self, run: int, connection: int, start_s: float) -> float:
+        """Returns the window at the start of a recovery, segments; NaN if it is not known."""
+        exit_s, exit_cwnd = self._exits.get((run, connection), (math.nan, math.nan))
+        if abs(exit_s - start_s) <= _EXIT_RESOLUTION_S:
+            return exit_cwnd
+        times, _ = self.series(run, connection)
+        # The ACK that begins a recovery may reduce the window already.
+        last = int(np.searchsorted(times, start_s - _TIME_RESOLUTION_S)) - 1
+        if last < 0:
+            return math.nan
+        return self._on_line(run, connection, last, max(last - 1, 0), start_s - _TIME_RESOLUTION_S)
 
-        It is one more than at the end of a slot before the lost segment was sent, as growth of the
-        window caused the overflow.
+    def _after(self, run: int, connection: int, end_s: float) -> float:
+        """Returns the window at the end of a recovery, segments; NaN if it is not known."""
+        times, windows = self.series(run, connection)
+        first = int(np.searchsorted(times, end_s - _TIME_RESOLUTION_S))
+        if first == len(times):
+            return math.nan
+        edges = self._recoveries.get((run, connection), _NO_EDGES)
+        if ((edges > end_s + _TIME_RESOLUTION_S) & (edges <= times[first])).any():
+            # The slot ends in the next recovery: this one had its window before its end.
+            return float(windows[max(first - 1, 0)])
+        return self._on_line(run, connection, first, min(first + 1, len(times) - 1), end_s)
+
+    def _on_line(self, run: int, connection: int, index: int, other: int, t_s: float) -> float:
+        """Returns the window at an instant on the line through two slots, at least one segment.
+
+        It is that of the first one, `index`, with windows at each ACK, and with a recovery between.
         """
         times, windows = self.series(run, connection)
-        index = int(np.searchsorted(times, start_s - _TIME_RESOLUTION_S)) - 1
-        if index < 0:
-            return math.nan
-        return float(windows[index]) + (not self.is_of_acks and times[index] < sent_s)
+        edges = self._recoveries.get((run, connection), _NO_EDGES)
+        first_s, last_s = sorted((t_s, times[other]))
+        is_inside = (edges > first_s + _TIME_RESOLUTION_S) & (edges < last_s - _TIME_RESOLUTION_S)
+        if self.is_of_acks or index == other or is_inside.any():
+            return float(windows[index])
+        slope = (windows[other] - windows[index]) / (times[other] - times[index])
+        return max(float(windows[index] + max(slope, 0.0) * (t_s - times[index])), 1.0)
 
     def idle_restarts(self, max_share: float) -> IdleRestarts:
         """Returns the pauses that shrank the window to less than `max_share` of it."""

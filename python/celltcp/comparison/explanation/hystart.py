@@ -98,9 +98,7 @@ def exit_text(evidence: Evidence) -> str:
     if rows.empty:
         return text
     first = rows.iloc[0]
-    before = evidence.windows.change(
-        int(row["run"]), int(row["flow"]), first["t_s"], first["end_s"], is_timeout=False
-    ).before
+    before = evidence.windows.before(int(row["run"]), int(row["flow"]), first["t_s"])
     return (
         f"{text} Without a loss CUBIC has no W_max, and its window grows by at least 5 % per round "
         f"trip: to {number_text(before)} segments before the first loss, "

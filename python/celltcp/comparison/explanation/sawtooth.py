@@ -64,8 +64,13 @@ class Sawtooth:
         self._evidence = evidence
         rows = evidence.recoveries
         rows = rows[~(rows["undone"] > 0)].sort_values("t_s")
-        self._reductions: pd.DataFrame = rows[(rows["drops"] > 0) | (rows["timeouts"] > 0)]
-        rows = self._reductions[self._reductions["slow_start"] == 0]
+        rows = rows[(rows["drops"] > 0) | (rows["timeouts"] > 0)]
+        # A recovery from slow start may have another one right after it, of its last round trip.
+        previous = rows.groupby(["run", "flow"], observed=True)[["end_s", "slow_start"]].shift()
+        is_next = rows["t_s"] - previous["end_s"] <= evidence.min_rtt_s
+        is_of_start = (rows["slow_start"] > 0) | ((previous["slow_start"] > 0) & is_next)
+        self._reductions: pd.DataFrame = rows.assign(slow_start=is_of_start)
+        rows = self._reductions[~is_of_start]
         sizes = rows.groupby(["run", "flow"], observed=True)["t_s"].transform("size")
         self._rows: pd.DataFrame = rows[sizes >= _MIN_RECOVERIES]
 
@@ -115,10 +120,9 @@ class Sawtooth:
         """Yields the losses of a connection, with those of slow start, of which W_max comes."""
         rows, windows, w_max = self._reductions, self._evidence.windows, 0.0
         rows = rows[(rows["run"] == run) & (rows["flow"] == flow)]
-        columns = ["t_s", "length_s", "slow_start", "timeouts", "dropped_s"]
-        for start_s, length_s, slow_start, timeouts, dropped_s in rows[columns].to_numpy(float):
-            sent_s = dropped_s - self._evidence.min_rtt_s / 2
-            before = windows.at_overflow(run, flow, sent_s, start_s)
+        columns = ["t_s", "length_s", "slow_start", "timeouts"]
+        for start_s, length_s, slow_start, timeouts in rows[columns].to_numpy(float):
+            before = windows.before(run, flow, start_s)
             is_lowered = growth.lowers_w_max(before, w_max)
             # Linux forgets W_max at a time-out.
             w_max = 0.0 if timeouts else growth.w_max(before, is_lowered=is_lowered)
