@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.next_steps import next_steps
+from celltcp.pcap.shared_queue import link_text
 
 
 def _captured(folder: Path, path: str, ccas: tuple[str, str], seconds: int = 30) -> CaptureAnalyses:
@@ -47,6 +49,11 @@ def test_bbr_takes_the_link_of_a_shallow_buffer_from_cubic_at_overflows_of_both(
         assert any(reason in row["diagnosis"] for reason in reasons)
         share = 100 * row["throughput_mbps"] / sum(each["throughput_mbps"] for each in rows)
         assert f"of which it has {share:.0f} %: " in row["diagnosis"]
+    # Both have the rate of the link, of which headers take 3.5 %.
+    one, other = (link_text(analyses.connections, row) for row in rows)
+    assert one == other
+    mbps = float(re.findall(r'down.rate = "(\d+)', path)[0]) * 1_448 / 1_500
+    assert float(one.removeprefix("≥")) == pytest.approx(mbps, rel=0.05)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -326,3 +326,26 @@ def test_gaps_of_responses_show_the_rate_of_the_narrowest_link(
     side = "far" if place == "server" else "near"
     assert row[f"{side}_trains"] >= 20
     assert row[f"{side}_train_mbps"] == pytest.approx(rate * _PAYLOAD, rel=0.03)
+
+
+def test_calls_open_with_what_made_them_slow_and_end_with_the_pauses_of_the_client(
+    tmp_path: Path,
+) -> None:
+    """Of answers of seven segments, 2 % loss hits one in eight; the client waits 100 ms after each."""
+    changes: dict[str, Any] = {
+        "path.rtt": "60ms",
+        "path.loss": "2%",
+        "flows.0.workload": {
+            "kind": "request-response",
+            "response": "10kB",
+            "gap": "100ms",
+            "count": 150,
+        },
+    }
+    analyses, _ = _captured(tmp_path, "phone", 1, 50, "response_s", **changes)
+    text = str(analyses.connections["diagnosis"][0])
+    beginning, _, rest = text.partition("; ")
+    slow = int((analyses.units["delayed_by"] != "").sum())
+    assert beginning.startswith(f"calls: {slow} of {len(analyses.units)} took longer than the quickest")
+    assert "retransmission" in beginning
+    assert rest.index("were lost") < rest.index("between its calls, it waited")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
-from celltcp.scenarios.quantity_texts import ms_text
+from celltcp.scenarios.quantity_texts import ms_text, three_digits
 
 #: Minimum RTTs of a queue: ratio to the lowest one, and ms. A silence of a receiver is as long.
 _MIN_QUEUE_RATIO, _MIN_QUEUE_MS = 2.0, 200.0
@@ -95,6 +95,24 @@ def fill_link(rows: Sequence[Mapping[Hashable, Any]]) -> bool:
     rates_mbps = [rate.high_mbps for row in rows if (rate := link_rate(row)) is not None]
     total_mbps = sum(float(row["throughput_mbps"]) for row in rows)
     return bool(rates_mbps) and total_mbps >= _MIN_FILLED_SHARE * max(rates_mbps)
+
+
+def link_text(connections: pd.DataFrame, row: Mapping[Any, Any]) -> str:
+    """Returns the rate of the narrowest link of a connection as text, Mbit/s; empty where none shows.
+
+    Transfers that share it stretch each other's gaps: all have the highest rate that one shows, or what
+    they carry together, which losses in a queue of theirs show as a least rate.
+    """
+    rows = [row, *sharing_transfers(connections, row)]
+    rates = [rate for each in rows if (rate := link_rate(each)) is not None]
+    if len(rows) == 1:
+        return str(rates[0]) if rates else ""
+    total_mbps = sum(float(each["throughput_mbps"]) for each in rows)
+    if not rates:
+        are_queued = all(2 * each["losses_congestion"] > each["losses"] for each in rows)
+        return f"≥{three_digits(total_mbps)}" if are_queued else ""
+    widest = max(rates, key=lambda rate: rate.high_mbps)
+    return three_digits(max(total_mbps, widest.high_mbps)) if fill_link(rows) else str(widest)
 
 
 def is_uneven(row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]) -> bool:

@@ -14,10 +14,10 @@ from celltcp.pcap.analysis import REPAIRS, connection_rows, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.evidence import has_time_of_server, path_rtts_ms
 from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, SHARED_BUFFER, UNDECIDED
 from celltcp.pcap.diagnosis.policing import POLICER
-from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.endpoint_settings import cca_text
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
+from celltcp.pcap.shared_queue import link_text
 from celltcp.present.section import Column, Table, number_columns, whole_percents
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.cca_mix import count_text
@@ -92,7 +92,7 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "MB": (True, lambda row: _number((row["bytes_up"] + row["bytes_down"]) / 1e6, 2)),
     "s": (True, lambda row: _number(row["duration_s"], 1)),
     "Mbit/s": (True, lambda row: _number(mean_mbps(row), 2)),
-    "link\nMbit/s": (True, lambda row: str(link_rate(row) or "")),
+    "link\nMbit/s": (True, lambda row: str(row["link_text"])),
     "min RTT\nms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
     "RTT ms\nmean/95 %": (True, lambda row: _mean_and_p95(row, 0.0)),
     "queue ms\nmean/95 %": (True, lambda row: _mean_and_p95(row, row["rtt_min_ms"])),
@@ -141,7 +141,10 @@ def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
     ]
     if not rows:
         return
-    shown = [row | _path_rtts(analyses, row) for row in (rows[:max_rows] if max_rows else rows)]
+    shown = [
+        row | _path_rtts(analyses, row) | {"link_text": link_text(analyses.connections, row)}
+        for row in (rows[:max_rows] if max_rows else rows)
+    ]
     names_files = len(analyses.summaries) > 1
     Terminal(_PIPE_WIDTH).print_table(_connections_table(shown, names_files))
     if (limits := _limits_table(shown, names_files)) is not None:

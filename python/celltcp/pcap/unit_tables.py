@@ -13,7 +13,7 @@ import numpy as np
 from celltcp.files.atomic_write import atomic_write
 from celltcp.pcap.diagnosis.limits import RECEIVE_WINDOW
 from celltcp.pcap.diagnosis.messages import why_no_clock
-from celltcp.pcap.units import FRAME, PARTS, RESPONSE
+from celltcp.pcap.units import FRAME, PARTS, RESPONSE, slow_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.quantity_texts import time_text
@@ -162,7 +162,7 @@ def _percent(share: float | None) -> str:
 
 def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
     """Prints what delayed the slow units of a kind, and the slowest ones."""
-    noun, causes = _NOUNS[application["unit"]], application["delayed_by"]
+    noun = _NOUNS[application["unit"]]
     if application["unit"] == FRAME:
         click.echo(
             f"{noun}: delays are from when each was due by those around it, with half the lowest RTT"
@@ -177,11 +177,9 @@ def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
             f"{noun}: {count} came as one with others, cut by sizes and what was sent before the next: "
             f"the standard error of their delays is up to {time_text(error_s)}"
         )
-    if not causes:
+    if not application["delayed_by"]:
         return
-    texts = [f"{count} by {cause}" for cause, count in causes.items()]
-    usual = "usual" if application["unit"] == FRAME else "the quickest of their size"
-    click.echo(f"{noun}: {sum(causes.values())} took longer than {usual}: {', '.join(texts)}")
+    click.echo(f"{noun}: {slow_text(units)}")
     slow = units[units["delayed_by"] != ""].sort_values("duration_s", ascending=False)
     # Frames that came as one have one row.
     slow = slow.drop_duplicates(["connection", "up", "first_s", "last_s"]).head(_MAX_SLOWEST)

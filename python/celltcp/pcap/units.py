@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.diagnosis.messages import messages_of
+from celltcp.pcap.diagnosis.waits import LATE_CLIENT
 from celltcp.pcap.frames import frames_of_stream
 from celltcp.pcap.outcome import UNIT_COLUMNS
 
@@ -88,7 +89,31 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         kind: pa.DataType = pa.string() if name == "delayed_by" else pa.float64()
         field: pa.Field[Any] = pa.field(name, kind, metadata={"meaning": meaning})
         table = table.append_column(field, _column(units[name], kind))
-    return {**tables, "units": table}
+    return {**tables, "connections": _with_slow_calls(tables["connections"], units), "units": table}
+
+
+def slow_text(units: pd.DataFrame) -> str:
+    """Returns how many units of a kind are slow, and how many by each cause, as text; empty if none."""
+    slow = units.loc[units["delayed_by"] != "", "delayed_by"]
+    if slow.empty:
+        return ""
+    is_frame = (units["unit"] == FRAME).any()
+    usual = "usual" if is_frame else "the quickest of their size"
+    causes = ", ".join(f"{count} by {cause}" for cause, count in slow.value_counts().items())
+    return f"{len(slow)} of {len(units)} took longer than {usual}: {causes}"
+
+
+def _with_slow_calls(connections: pa.Table, units: pd.DataFrame) -> pa.Table:
+    """Returns connections whose diagnosis has what made calls slow before the pauses of the client."""
+    texts = connections["diagnosis"].to_pylist()
+    calls = units[units["unit"] == RESPONSE].groupby(["file", "connection"], observed=True)
+    rows = connections.select(["file", "connection"]).to_pandas().itertuples(index=False)
+    for number, key in enumerate(rows):
+        if LATE_CLIENT in str(texts[number]) and tuple(key) in calls.groups:
+            text = slow_text(calls.get_group(tuple(key)))
+            texts[number] = f"calls: {text}; {texts[number]}" if text else texts[number]
+    index = connections.schema.get_field_index("diagnosis")
+    return connections.set_column(index, connections.schema.field(index), pa.array(texts, pa.string()))
 
 
 def _column(values: pd.Series, kind: pa.DataType) -> pa.Array[Any]:

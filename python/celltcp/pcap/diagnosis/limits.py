@@ -16,7 +16,7 @@ from celltcp.pcap.diagnosis.losses import (
     unclear_losses,
 )
 from celltcp.pcap.diagnosis.messages import messages_of
-from celltcp.pcap.diagnosis.requests import requests_of, requests_text, single_requests
+from celltcp.pcap.diagnosis.requests import cycle_of, requests_of, requests_text, single_requests
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.thin_streams import thin_stream
 from celltcp.pcap.diagnosis.waits import late_application
@@ -94,15 +94,20 @@ _MIN_CLOCK_RATIO = 4
 
 
 def _late_client(evidence: Evidence) -> str:
-    """The application of the client: 30 % of the time pass before it goes on after the server."""
+    """The application of the client: 30 % of the time pass before it goes on after the server.
+
+    Between calls its user knows of that: what the path does to them comes first.
+    """
     late_text = late_application(evidence, "client")
-    return _with_losses(evidence, late_text) if late_text else ""
+    losses_text = loss_limit(evidence) if late_text else ""
+    if losses_text and cycle_of(evidence) is not None:
+        return f"{losses_text}; between its calls, it {late_text}"
+    return _with_losses(late_text, losses_text)
 
 
-def _with_losses(evidence: Evidence, text: str) -> str:
+def _with_losses(text: str, losses_text: str) -> str:
     """Returns a sentence with that about the losses in the rest of the time."""
-    losses_text = loss_limit(evidence)
-    return text + (f"{IN_THE_REST}{losses_text}" if losses_text else "")
+    return f"{text}{IN_THE_REST}{losses_text}" if losses_text else text
 
 
 def _messages(evidence: Evidence) -> str:
@@ -227,7 +232,7 @@ def _idle_application(evidence: Evidence) -> str:
     is_largest = idle_share > max(wait_share, row["limit_network"])
     if not (is_largest or (idle_share >= _MIN_IDLE_SHARE and wait_share < _MAX_OTHER_SHARE)):
         return ""
-    return _with_losses(evidence, _idle_text(evidence, idle_share))
+    return _with_losses(_idle_text(evidence, idle_share), loss_limit(evidence))
 
 
 def _idle_text(evidence: Evidence, share: float) -> str:

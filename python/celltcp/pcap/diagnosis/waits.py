@@ -27,6 +27,9 @@ from celltcp.scenarios.quantity_texts import ms_text, time_text
 
 #: Beginning of the name of a queue that another transfer fills.
 FILLED_QUEUE = "the queue that connection"
+#: Words about an application that is late, and about that of the client.
+_FOR_APPLICATION = "for the application of the "
+LATE_CLIENT = f"{_FOR_APPLICATION}client"
 #: Words of the sentence about segments that wait for ACKs.
 NAGLE = "only when its last segment is acknowledged (Nagle)"
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
@@ -138,7 +141,7 @@ def late_application(evidence: Evidence, side: str) -> str:
         return ""
     action = "asked for more" if side == "client" else "answered"
     return (
-        f"waited {time_text(turns_s)} for the application of the {side} ({plural(count, 'time')}): it "
+        f"waited {time_text(turns_s)} {_FOR_APPLICATION}{side} ({plural(count, 'time')}): it "
         f"let more than a round trip pass before it {action}{cycle_text(evidence)}"
     )
 
