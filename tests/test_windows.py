@@ -246,12 +246,13 @@ def test_windows_at_losses_by_slots_are_those_at_the_acks(cca: str, seed: int) -
     assert not known.is_of_acks
     rows = frame(by_slots.tables["recoveries"]).dropna(subset=["end_s"])
     assert len(rows)
+    # A slot with the end of a recovery and the start of the next one has neither window.
+    is_near = rows["t_s"] - rows["end_s"].shift() < 0.1
+    rows = rows[~(is_near | is_near.shift(-1, fill_value=False))]
     for start_s, end_s in zip(rows["t_s"], rows["end_s"], strict=True):
         wanted, found = (each.change(0, 0, start_s, end_s, is_timeout=False) for each in (exact, known))
         assert found.before == pytest.approx(wanted.before, rel=0.04, abs=2)
-        # A slot with the end of a recovery and the next one has neither window.
-        if not rows["t_s"].between(end_s, end_s + 0.1, inclusive="right").any():
-            assert found.after == pytest.approx(wanted.after, rel=0.06, abs=2)
+        assert found.after == pytest.approx(wanted.after, rel=0.06, abs=2)
 
 
 def test_a_recovery_right_after_that_of_slow_start_is_of_the_start_up() -> None:
