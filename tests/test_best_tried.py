@@ -12,7 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.alternatives import Alternative, Need
-from celltcp.comparison.explanation.best_tried import BestTried, _effort, _text
+from celltcp.comparison.explanation.best_tried import BestTried, _effort, _text, _under_reference
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
@@ -251,3 +251,17 @@ def test_the_queue_of_an_operator_is_not_the_best_where_a_cca_helps() -> None:
     operators = [each for each in table.recommended if "operator's downlink queue" in each.places]
     assert operators
     assert best is None or "path.queue" not in " ".join(best.remedy.remedy.changes)
+
+
+def test_a_setting_with_another_cca_stands_beside_it_with_the_cca_in_use() -> None:
+    """What a send buffer does is not what Vegas does."""
+    comparison = ct.compare("steady-20-68", "cubic,vegas", 2, duration="5s", set={"flows": _FLOWS})
+    need = Need(comparison, choices_of(comparison)[0], None)
+    buffer = Remedy("frames in the send buffer", ("tcp.send_buffer_max=140kB",))
+    remedy = ProposedRemedy("slow_units", buffer, ("cubic", "vegas"), {})
+    alone = Alternative("cubic", None, comparison, (), [1.0, 1.0], 0.0, ())
+    vegas = Alternative("vegas", remedy, comparison, ("sender",), [0.1, 0.1], 2.0, ())
+    cubic = vegas._replace(cca="cubic", values=[1.0, 1.0], gain=0.0)
+    assert _under_reference(need, [alone, vegas], [alone, vegas, cubic]) == [cubic]
+    assert not _under_reference(need, [alone, vegas, cubic], [alone, vegas, cubic])
+    assert not _under_reference(need, [alone, vegas._replace(gain=0.0)], [alone, vegas, cubic])

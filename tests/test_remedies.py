@@ -357,6 +357,9 @@ def test_another_value_stands_for_the_first_only_if_its_trial_was_better() -> No
     assert best_first([twice, once]) == [once]
     worse = once._replace(gain=0.05)
     assert best_first([twice, worse]) == [twice]
+    # What a table shows is what to try, first what it recommends.
+    assert best_first([twice, once], [twice.remedy.changes]) == [twice]
+    assert best_first([twice, once], [once.remedy.changes, twice.remedy.changes]) == [once]
     assert best_first([twice._replace(trial="", gain=0.0), once._replace(trial="", gain=0.0)]) == [
         twice._replace(trial="", gain=0.0)
     ]
@@ -451,6 +454,8 @@ def test_live_frames_wait_in_their_program_with_a_send_buffer_of_one_or_two_bdps
             assert min(abs(bdps / 3 - 1), abs(bdps / 6 - 1)) < 0.15
     before = explained.comparison.applications[0].means("late_share")[0]
     assert shares["tcp.send_buffer_max",] < before / 4
+    # An encoder follows what waits in its program, also without drops.
+    assert ("tcp.notsent_lowat",) in shares
     # A bound of what is unsent leaves the queue of CUBIC as it is.
     unsent = shares["flows.0.workload.backlog", "tcp.notsent_lowat"]
     assert shares["flows.0.workload.backlog", "tcp.send_buffer_max"] < unsent / 4

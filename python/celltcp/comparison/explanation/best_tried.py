@@ -156,10 +156,12 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     alternatives += _not_tried(trials, need, alternatives)
     for_tail = _for_tail(trials, need, alternatives)
     wanted = [*best_by_place(need, alternatives), *for_tail]
+    wanted += _under_reference(need, wanted, alternatives)
     every = _repeated(trials, need, wanted, alternatives)
     shown = best_by_place(need, every)
     changes = {each.changes for each in for_tail} - {each.changes for each in shown}
     shown += [each for each in every if each.changes in changes and each.cca == need.reference]
+    shown += _under_reference(need, shown, every)
     # Alternatives of a place stand together.
     places = [each.places for each in shown]
     shown = [shown[0], *sorted(shown[1:], key=lambda each: places.index(each.places))]
@@ -180,6 +182,18 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
         text += f" {other.condition}: {other.text}."
         lines += other.lines
     return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
+
+
+def _under_reference(
+    need: Need, shown: Sequence[Alternative], alternatives: Iterable[Alternative]
+) -> list[Alternative]:
+    """Returns recommended changes with another CCA under that of the reference, if these are not shown.
+
+    They say what the CCA gains, and what the changes do.
+    """
+    others = {each.changes for each in recommended(need, shown) if each.cca != need.reference}
+    others -= {(), *(each.changes for each in shown if each.cca == need.reference)}
+    return [each for each in alternatives if each.cca == need.reference and each.changes in others]
 
 
 class _Elsewhere(NamedTuple):
@@ -310,7 +324,11 @@ def _not_tried(trials: Trials, need: Need, alternatives: Sequence[Alternative]) 
             # A congestion control of the remedy is replaced, too.
             changes = each.remedy.remedy._replace(cca="", parameter="")
             own = each.remedy._replace(ccas=(cca,), remedy=changes)
-            found += need.with_remedy(own._replace(after=trials.after(own)))
+            own = own._replace(after=trials.after(own))
+            if own.after is None and cca == need.reference:
+                # It says what of the gain is that of the other congestion control.
+                own = next(iter(trials.repeated([own], 0)), own)
+            found += need.with_remedy(own)
     return found
 
 
