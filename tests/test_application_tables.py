@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
+from celltcp.comparison.application_tables import metrics_table, sweep_metrics_tables, texts_of_all_runs
 from celltcp.comparison.applications import shown_metrics
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.metric_names import ranking_metric
@@ -124,3 +124,14 @@ def test_the_worst_of_all_runs_is_beside_the_means_of_maxima(seed: int) -> None:
     assert text == f"Response max of all runs: cubic {result.units['duration_s'].max():.3f} s."
     mean = statistics.fmean(result.applications[0].metrics["cubic"]["response_max_s"])
     assert result.units["duration_s"].max() > mean
+
+
+def test_the_flow_by_whose_metric_values_are_ranked_comes_first() -> None:
+    ping = {"name": "ping", "workload": {"kind": "request-response", "response": "200B", "gap": "50ms"}}
+    web = {"name": "web", "workload": {"kind": "sequence", "size": "100kB", "gap": "500ms"}}
+    swept = ct.sweep(
+        "steady-20-68", {"path.buffer": ["20packets", "90packets"]}, "cubic", 2, duration="5s",
+        set={"flows": [{"name": "download"}, ping, web]}, jobs=1,
+    )  # fmt: skip
+    assert [*sweep_metrics_tables(swept)] == ["ping", "web"]
+    assert [*sweep_metrics_tables(swept, ["completion_s:web"])] == ["web", "ping"]

@@ -317,9 +317,12 @@ def test_few_runs_with_long_intervals_are_warned_of_once() -> None:
 
 
 def test_few_values_of_a_spread_are_no_few_runs() -> None:
-    def warned(metric: str, scale: float = 1.0) -> str:
+    def warned(metric: str, scale: float = 1.0, responses: float = 1e4) -> str:
         values = [scale * value for value in (1.0, 9.0, math.nan, math.nan)]
-        application = SimpleNamespace(flow="web", names=[metric], values=lambda _: {"cubic": values})
+        metrics = {"cubic": {metric: values, "responses": [responses] * 4}}
+        application = SimpleNamespace(
+            flow="web", names=[metric], values=lambda _: {"cubic": values}, metrics=metrics
+        )
         result: Any = SimpleNamespace(applications=[application], ccas=[], is_competing=False)
         return few_runs_text([result])
 
@@ -327,6 +330,9 @@ def test_few_values_of_a_spread_are_no_few_runs() -> None:
     assert not warned("page_load_sd_s")
     assert warned("late_share", 1e-3)
     assert not warned("late_share", 1e-5)
+    # Tables lack the 99.9th percentile of less than a thousand responses.
+    assert warned("response_p999_s")
+    assert not warned("response_p999_s", responses=800.0)
 
 
 def test_advice_is_apart_under_each_condition_which_is_none_itself() -> None:

@@ -84,8 +84,11 @@ def print_comparison(
     console = Terminal()
     if comparison.applications:
         from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
+        from celltcp.comparison.by_metric import chosen_first
 
-        for application in comparison.applications:
+        applications = {application.flow: application for application in comparison.applications}
+        for flow in chosen_first(applications, by, comparison.results.about):
+            application = applications[flow]
             console.print_table(metrics_table(comparison, application))
             for text in texts_of_all_runs(comparison, application):
                 console.print(text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few, is_lower_bound, shown_metrics
+from celltcp.comparison.by_metric import chosen_first
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS, COMPLETED_SHARE, estimate_of, words_of
 from celltcp.comparison.pooled_percentiles import by_cca_text, few_above, pooled_texts
@@ -130,7 +131,7 @@ def _kinds_table(
 def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Table]:
     """Returns a table of metrics for each flow with an application, a row per point and CCA.
 
-    `by` are chosen ranking metrics, whose columns no narrow terminal omits.
+    `by` are chosen ranking metrics, whose columns no narrow terminal omits; their flows come first.
     """
     chosen = {ranking_metric(metric.partition(":")[0]) for metric in by}
     by_flow: dict[str, dict[tuple[str, ...], Application]] = {}
@@ -163,7 +164,8 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
         )
         headings = [*_columns(columns), *([_RESENT_COLUMN] if any(resent.values()) else [])]
         tables[flow] = table_by_point(sweep.axes, headings, cells, title, droppable)
-    return tables
+    about = next(iter(sweep.points.values())).results.about
+    return {flow: tables[flow] for flow in chosen_first(tables, by, about)}
 
 
 def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:

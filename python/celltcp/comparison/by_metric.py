@@ -46,6 +46,13 @@ class ChosenBest(NamedTuple):
     maxima: Collection[str] = ()
 
 
+def chosen_first(flows: Iterable[str], by: Iterable[str], about: Mapping[str, Any]) -> list[str]:
+    """Returns names of flows, first those with chosen metrics; `about` is as in `check_metric`."""
+    chosen = [check_metric(each, about).flow for each in by]
+    flows = list(flows)
+    return sorted(flows, key=[*chosen, *flows].index)
+
+
 def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     """Parses METRIC or METRIC:FLOW, and checks that the flow's workload can have the metric.
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
 from celltcp.comparison.min_differences import min_difference
 from celltcp.results.statistics import NEXT_RUNS, Estimate, estimate, has_few_runs
@@ -57,7 +58,10 @@ def _values(comparison: Comparison) -> Iterator[tuple[tuple[str, str], list[floa
         for metric in application.names:
             # The spread of a few values depends on a single one of them.
             if APP_METRICS[metric].sign and not APP_METRICS[metric].is_spread:
-                for values in application.values(metric).values():
+                for cca, values in application.values(metric).items():
+                    # Tables lack a percentile of too few values.
+                    if has_too_few(metric, application.metrics[cca]):
+                        continue
                     yield (application.flow if are_several else "", metric), values
     for metric in (GOODPUT, MEAN_RTT):
         if metric != GOODPUT or comparison.is_competing:
