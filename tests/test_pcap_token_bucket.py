@@ -78,6 +78,20 @@ def test_queues_and_random_losses_are_no_bucket(seed: int, place: str, tmp_path:
         assert not row["policer_mbps"] > 0, row["diagnosis"]
 
 
+@pytest.mark.parametrize("seed", [3, 8])
+def test_a_shallow_buffer_of_a_stream_with_key_frames_is_no_bucket_of_seconds(
+    seed: int, tmp_path: Path
+) -> None:
+    """A queue of four packets has no burst: one of 350 kB would take 5 s of a link of 3 Mbit/s."""
+    beside = [{"size": "75kB", "interval": "1s"}]
+    frames = {"kind": "frames", "size": "9.0kB", "interval": "40ms", "beside": beside}
+    path = {"path.rtt": "100ms", "path.down.rate": "3Mbit/s", "path.buffer": "4packets"}
+    options: dict[str, Any] = {"set": {**path, "flows.0.workload": frames}, "pcap_at": "phone"}
+    ct.run("steady-20-68", "cubic", seed, "25s", samples="off", pcap=tmp_path / "x.pcap", **options)
+    (text,) = analyse(tmp_path / "x.pcap").connections["diagnosis"]
+    assert "a policer on the path" not in text
+
+
 def test_streams_with_key_frames_behind_a_policer_keep_both_in_their_scenario(tmp_path: Path) -> None:
     """Key frames are the bursts that the bucket drops: a mean size would pass."""
     changes = {

@@ -35,6 +35,9 @@ _MIN_BURST_SEGMENTS = 3
 _MIN_DROPS = {"sender": 20, "receiver": 50}
 #: Maximum delay of the path, as a share of that of a queue of the same size.
 _MAX_DELAY_SHARE = 0.5
+#: Maximum time in which a burst passes beside the receiver, s: over longer ones, other rates explain as
+#: many of the drops, whose times are not known.
+_MAX_BURST_S = 3.0
 #: Maximum rate, as a share of that of the link by gaps: its own queue drains at that.
 _MAX_LINK_SHARE = 0.9
 #: Maximum delay of the path of a candidate beyond its lowest RTT: a share of it, and ms.
@@ -118,6 +121,10 @@ def token_bucket(
     rtt_ms = np.fmax(float(row[f"{side}_rtt_p95_ms"]), lost_rtt_ms)
     delay_ms = rtt_ms - float(row[f"{side}_rtt_min_ms"])
     is_link = rate >= _MAX_LINK_SHARE * link_rate
+    # Above the rate, a full bucket passes its burst at that of the link.
+    burst_s = burst / (link_rate - rate) if link_rate > rate else 0.0
+    if row["place"] == "receiver" and burst_s > _MAX_BURST_S:
+        return None
     if error > max_error or is_link or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
         return None
     return TokenBucket(8e-6 * rate, burst)
