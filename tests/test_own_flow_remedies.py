@@ -46,3 +46,26 @@ def test_a_further_flow_gets_another_cca_by_its_own_field(seed: int) -> None:
 
 def _options_of_bbr(seed: int) -> list[str]:
     return [each.options for each in ExplainedComparison(_lossy(seed, "bbr"))._all_remedies]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_pages_of_other_passengers_have_no_setting_of_who_asks(seed: int) -> None:
+    """What six others load over one connection each, nobody sets for a page of his own."""
+    draw = random.Random(seed)
+    page = {"kind": "page", "document": "30kB", "objects": draw.randint(20, 40), "object": "30kB"}
+    flow = {"name": "web", "workload": {**page, "gap": "5s"}}
+    rate = {"mean": f"{draw.randint(8, 14)}Mbit/s", "variability": 0.6, "correlation": "3s"}
+    changes: dict[str, Any] = {
+        "path.rtt": "60ms",
+        "path.down": {"generate": rate},
+        "path.buffer": "750packets",
+        "flows": [flow, {**flow, "name": "others", "count": 6, "cca": "cubic", "start_spread": "5s"}],
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="100s", set=changes)
+    fields = [
+        change.partition("=")[0]
+        for each in ExplainedComparison(result)._all_remedies
+        for change in each.remedy.changes
+    ]
+    assert "flows.0.workload.multiplexed" in fields
+    assert not any(field.startswith("flows.1.") for field in fields)

@@ -7,7 +7,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError, describe_cca, native_ccas
 from celltcp.comparison.explanation.kinds import KINDS
@@ -203,7 +203,8 @@ def remedies_of(
         new_remedies = (
             remedy
             for each in of_flow
-            if _is_new(remedy := _without_boxes(each, evidence.cca), base, evidence, compared_ccas)
+            if not _is_of_others(each, evidence.scenario)
+            and _is_new(remedy := _without_boxes(each, evidence.cca), base, evidence, compared_ccas)
         )
         for index, remedy in enumerate(new_remedies):
             # Computed values differ a little from CCA to CCA; the first one stands for all.
@@ -304,6 +305,20 @@ def _for_own_flow(remedy: Remedy, evidence: Evidence) -> Remedy:
         return remedy
     changes = (*remedy.changes, f"flows.{evidence.flow_index}.cca={cca}")
     return remedy._replace(cca="", parameter="", changes=changes)
+
+
+def _is_of_others(remedy: Remedy, scenario: Mapping[str, Any]) -> bool:
+    """Returns whether a remedy is a setting of other people: of flows with several applications.
+
+    Those are beside the first flow, which is that of who asks; several transfers may be its own.
+    """
+    flows = dict(enumerate(scenario.get("flows", ())))
+    changed = [change.split(".") for change in remedy.changes if change.startswith("flows.")]
+    others = [flows.get(int(parts[1]), {}) for parts in changed if int(parts[1]) > 0]
+    return any(
+        int(flow.get("count", 1)) > 1 and flow.get("workload", {}).get("kind", "bulk") != "bulk"
+        for flow in others
+    )
 
 
 def _without_boxes(remedy: Remedy, cca: str) -> Remedy:
