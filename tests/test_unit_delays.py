@@ -181,3 +181,25 @@ def test_frames_wait_for_no_queue_on_the_way_of_their_acks_but_for_the_acks_at_a
     # The downlink has ten times the rate of the frames, and no queue.
     assert "waited in a queue" not in slow.reasons
     assert slow.reasons["waited for ACKs at a full congestion window"] > 0
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_responses_above_the_window_of_their_own_connection_have_that_as_reason(count: int) -> None:
+    """Windows of all connections together are above any response."""
+    draw = random.Random(f"own {count}")
+    size = {"kind": "lognormal", "median": f"{draw.randint(12, 18)}kB", "sigma": 0.7}
+    calls = {"kind": "request-response", "request": "500B", "response": size, "gap": "2s"}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(110, 160)}ms",
+        "path.down": {"rate": "50Mbit/s"},
+        "path.loss": {"kind": "gilbert-elliott", "to_bad": 0.00337, "to_good": 0.3333},
+        "tcp.initial_window": 32,
+        "flows": [{"name": "api", "count": count, "start_spread": "2s", "workload": calls}],
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="120s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    (slow,) = (cause for cause in explained.causes if cause.name == "slow_units")
+    counted = re.match(r"([\d ]+) of [\d ]+ responses", slow.text)
+    assert counted is not None
+    assert sum(slow.reasons.values()) >= 0.98 * int(counted[1].replace(" ", ""))
+    assert slow.reasons["were larger than the window, and took further round trips"] > 0

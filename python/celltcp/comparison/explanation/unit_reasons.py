@@ -17,6 +17,7 @@ from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.explanation.unit_windows import (
     IN_PROBE_RTT,
     LOW_PACING,
+    MIN_FULL_SHARE,
     MIN_WINDOW_SHARE,
     SMALL_WINDOW,
     UnitWindows,
@@ -117,7 +118,10 @@ def reasons_of(
     shortest_s = float((units["end_s"] - units["start_s"]).min())
     # A page has several connections, each with a window of its own.
     windows = UnitWindows(evidence, len(all_units)) if len(keys) > 1 else None
-    takes_further_trips, is_one_way = _vary_beyond_window(evidence), _go_one_way(evidence)
+    takes_further_trips, is_one_way = window_share(evidence) >= MIN_WINDOW_SHARE, _go_one_way(evidence)
+    # Responses of one size are all larger than the window, or none is.
+    is_response = evidence.workload.get("kind") == "request-response"
+    varies = is_response and request_and_response(evidence.workload) is None
     # A unit that never ends overlaps all events after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for index, run, connection, start_s, end_s in columns.itertuples(name=None):
@@ -138,7 +142,7 @@ def reasons_of(
             has_losses = _overlap(evidence, recoveries, run, since_s, end_s).reason
             # A unit that is later than PROBE_RTT made it would be late without it.
             if windows and not has_losses:
-                cost_s = windows.probe_rtt_cost_s(run, since_s, end_s)
+                cost_s = windows.probe_rtt_cost_s(key, since_s, end_s)
                 reason = IN_PROBE_RTT if end_s - start_s - min_slow_s < cost_s else BEHIND
         is_after_drop = start_s > recoveries.first_drop_s(start_s, end_s) if recoveries else False
         if reason == RECOVERY and is_behind[index] and is_after_drop:
@@ -166,10 +170,11 @@ def reasons_of(
             reason = PEER_TIME_OUT
             peer_timeouts[key] -= 1
         if reason is None and windows is not None:
-            reason = windows.reason(run, start_s, end_s, end_s - start_s - min_slow_s)
-        if reason is None and takes_further_trips:
+            reason = windows.reason(key, start_s, end_s, end_s - start_s - min_slow_s)
+        full_share = windows.full_share(key, start_s, end_s) if windows else 0.0
+        if reason is None and varies and (full_share or takes_further_trips):
             reason = MORE_TRIPS
-        if reason is None and is_one_way and windows and windows.is_full(run, start_s, end_s):
+        if reason is None and is_one_way and full_share >= MIN_FULL_SHARE:
             reason = AT_FULL_WINDOW
         # What is sent at once arrives as late as the packets of these slots.
         if reason is None and is_one_way and rtts_ms.are_long(run, start_s, end_s):
@@ -204,14 +209,6 @@ def behind_outages(evidence: Evidence, units: pd.DataFrame) -> set[object]:
 def _go_one_way(evidence: Evidence) -> bool:
     """Returns whether units are frames, which wait for no queue on the way of their ACKs."""
     return evidence.workload.get("kind") == "frames"
-
-
-def _vary_beyond_window(evidence: Evidence) -> bool:
-    """Returns whether responses of sizes that vary are limited by the window for much of their time."""
-    varies = evidence.workload.get("kind") == "request-response" and (
-        request_and_response(evidence.workload) is None
-    )
-    return varies and window_share(evidence) >= MIN_WINDOW_SHARE
 
 
 class _SlotRtts:

@@ -25,7 +25,7 @@ _MAX_PACED_FLIGHT = 0.5
 MIN_WINDOW_SHARE = 0.2
 #: Minimum share of the time of units with a full window, and maximum goodput as a share of the capacity
 #: meanwhile, at which the window holds them back.
-_MIN_FULL_SHARE, _MAX_USED_SHARE = 0.5, 0.5
+MIN_FULL_SHARE, _MAX_USED_SHARE = 0.5, 0.5
 
 #: Reasons of slow units.
 IN_PROBE_RTT, LOW_PACING, SMALL_WINDOW = (
@@ -58,7 +58,7 @@ def full_window_text(evidence: Evidence, units: pd.DataFrame) -> str:
     slots = pd.concat(met) if met else evidence.slots[:0]
     is_full = slots["inflight"] >= slots["cwnd"] - 1
     goodput_mbps, capacity_mbps = slots[["goodput_mbps", "capacity_mbps"]].mean()
-    if not is_full.mean() >= _MIN_FULL_SHARE or not goodput_mbps <= _MAX_USED_SHARE * capacity_mbps:
+    if not is_full.mean() >= MIN_FULL_SHARE or not goodput_mbps <= _MAX_USED_SHARE * capacity_mbps:
         return ""
     window = number_text(slots["cwnd"].mean())
     return (
@@ -71,17 +71,19 @@ class UnitWindows:
     """Windows of a flow while it sends, by time."""
 
     def __init__(self, evidence: Evidence, count: int) -> None:
-        """Takes the evidence of a flow with one connection at a time, and the number of its units."""
+        """Takes the evidence of a flow, and the number of its units."""
         self._evidence = evidence
         sent = evidence.total("segments") - evidence.total("retransmissions")
         self._unit_segments = round(sent / max(count, 1))
 
-        #: Slots of each run: time, window and data in flight at their end.
-        self._by_run = {
-            run: group[["t_s", "cwnd", "inflight"]].to_numpy(float).T
-            for run, group in evidence.slots.groupby("run")
+        keys = evidence.connections[["run", "flow"]]
+        slots = evidence.comparison.slots.merge(keys, on=["run", "flow"])
+        #: Slots by run and connection: time, window and data in flight at their end.
+        self._by_connection = {
+            key: group[["t_s", "cwnd", "inflight"]].to_numpy(float).T
+            for key, group in slots.groupby(["run", "flow"])
         }
-        slots = evidence.slots[evidence.slots["inflight"] > 0]
+        slots = slots[slots["inflight"] > 0]
         self._median_window = float(slots["cwnd"].median())
         #: Window that the flow exceeds for a quarter of the time.
         self._large_window = float(slots["cwnd"].quantile(0.75))
@@ -91,53 +93,59 @@ class UnitWindows:
         """Whether a small window is that of PROBE_RTT."""
         return self._evidence.is_bbr and not probe_fills_path(self._evidence)
 
-    def probe_rtt_cost_s(self, run: int, start_s: float, end_s: float) -> float:
+    def probe_rtt_cost_s(self, connection: tuple[int, ...], start_s: float, end_s: float) -> float:
         """Returns the time that PROBE_RTT took from a part of a run without losses, s; 0 for none.
 
         It is that in which BBR had the window of PROBE_RTT, and a round trip to fill the path again.
         """
         if not self._shows_probe_rtt:
             return 0.0
-        evidence, (windows, _) = self._evidence, self._windows(run, start_s, end_s)
+        evidence, (windows, _) = self._evidence, self._windows(connection, start_s, end_s)
         count = int((windows <= PROBE_RTT_SEGMENTS).sum())
         return count * evidence.slot_s + evidence.mean("rtt_mean_ms") / 1e3 if count else 0.0
 
-    def _slots(self, run: int, start_s: float, end_s: float) -> NDArray[np.float64]:
-        """Returns the windows of the slots of a part of a run, and the data in flight, segments."""
-        times_s, *windows = self._by_run.get(run, np.empty((3, 0)))
+    def _slots(self, connection: tuple[int, ...], start_s: float, end_s: float) -> NDArray[np.float64]:
+        """Returns the windows and the data in flight of slots of a connection, segments."""
+        times_s, *windows = self._by_connection.get(connection, np.empty((3, 0)))
         is_within = (times_s < end_s) & (times_s + self._evidence.slot_s > start_s)
         return np.array(windows)[:, is_within]
 
-    def _windows(self, run: int, start_s: float, end_s: float) -> NDArray[np.float64]:
+    def _windows(
+        self, connection: tuple[int, ...], start_s: float, end_s: float
+    ) -> NDArray[np.float64]:
         """Returns the same of the slots that end with data in flight."""
-        rows = self._slots(run, start_s, end_s)
+        rows = self._slots(connection, start_s, end_s)
         return rows[:, rows[1] > 0]
 
-    def is_full(self, run: int, start_s: float, end_s: float) -> bool:
-        """Returns whether the window was full for most of the slots of a part of a run."""
-        windows, in_flight = self._windows(run, start_s, end_s)
-        return len(windows) > 0 and bool((in_flight >= windows - 1).mean() >= _MIN_FULL_SHARE)
+    def full_share(self, connection: tuple[int, ...], start_s: float, end_s: float) -> float:
+        """Returns the share of the slots of a part of a connection at whose end its window was full."""
+        windows, in_flight = self._windows(connection, start_s, end_s)
+        return float((in_flight >= windows - 1).mean()) if len(windows) else 0.0
 
-    def reason(self, run: int, start_s: float, end_s: float, excess_s: float) -> str | None:
+    def reason(
+        self, connection: tuple[int, ...], start_s: float, end_s: float, excess_s: float
+    ) -> str | None:
         """Returns why a unit of a run was slow, one of the reasons above; None for another reason.
 
         `excess_s` is its time beyond that of slow units, s.
         """
         evidence = self._evidence
-        if excess_s < self.probe_rtt_cost_s(run, start_s, end_s):
+        if excess_s < self.probe_rtt_cost_s(connection, start_s, end_s):
             return IN_PROBE_RTT
         recoveries = evidence.recoveries
-        if not ((recoveries["run"] == run) & (recoveries["t_s"] < end_s)).any():
+        run, flow = connection
+        is_own = (recoveries["run"] == run) & (recoveries["flow"] == flow)
+        if not (is_own & (recoveries["t_s"] < end_s)).any():
             # Without an earlier loss, a small window is the initial one.
             return None
         median = self._median_window
-        windows, in_flight = self._windows(run, start_s, end_s)
+        windows, in_flight = self._windows(connection, start_s, end_s)
         if evidence.time_share("pacing") > evidence.time_share("congestion_window", "startup"):
             is_paced = len(windows) and in_flight.mean() < _MAX_PACED_FLIGHT * windows.mean()
             return LOW_PACING if is_paced else None
         # A unit for which large windows are enough waits for ACKs where it is not. Slots have the
         # window at their end, so that the one before the unit counts, too.
-        earlier, _ = self._slots(run, start_s - evidence.slot_s, end_s)
+        earlier, _ = self._slots(connection, start_s - evidence.slot_s, end_s)
         is_cut = min(earlier[earlier > 0], default=np.inf) < self._unit_segments <= self._large_window
         is_low = len(windows) and windows.mean() < _MAX_WINDOW_SHARE * median
         return SMALL_WINDOW if is_cut or is_low else None

@@ -88,7 +88,7 @@ def answer_of(comparison: Comparison, window_limit_text: str = "", by: Sequence[
         alike = ", ".join(names[each] for each in verdict.ranked)
         return f"For {need} no difference matters among {alike}: keep the one in use."
     if not decided:
-        among = " and ".join(names[each] for each in verdict.ranked) + ahead_text(verdict, names)
+        among = ", ".join(names[each] for each in verdict.ranked) + ahead_text(verdict, names)
         losses = _retransmissions_text(comparison, dict.fromkeys((*verdict.ranked, other)))
         against = f"{names[cca]} against {names[other]}: {gaps}"
         doubt = f", as {verdict.doubt}" if verdict.doubt else ""
