@@ -89,3 +89,24 @@ def test_the_scenario_of_a_capture_has_the_window_that_limits_it(
     scenario, _ = write_scenario(estimate_path(analyse(file)), tmp_path / "path.toml")
     written = tomllib.loads(scenario.read_text())["tcp"]["receive_window_max"]
     assert float(written.removesuffix("B")) == pytest.approx(1024 * window, rel=0.02)
+
+
+@pytest.mark.parametrize(("loss", "is_first"), [(0.02, False), (0.003, True)])
+def test_the_headline_is_the_limit_of_most_of_the_time(
+    loss: float, is_first: bool, tmp_path: Path
+) -> None:
+    """Reno's window reaches ten segments each 100 ms, and at 2 % loss is smaller most of the time."""
+    changes = {
+        "path.rtt": "5ms",
+        "path.down.rate": "50Mbit/s",
+        "path.loss": loss,
+        "tcp.receive_window_max": "14600B",
+    }
+    file = tmp_path / "x.pcap"
+    result = ct.run("steady-20-68", "reno", 10, "12s", set=changes, samples="off", pcap=file)
+    times = result.results.tables["limits"].to_pylist()[0]
+    assert (times["receive_window_s"] > times["congestion_window_s"]) == is_first
+    (text,) = analyse(file).connections["diagnosis"]
+    assert text.startswith("the receive window of the client") == is_first
+    assert "receive window of the client" in text
+    assert "beside that, " in text

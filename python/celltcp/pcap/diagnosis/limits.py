@@ -123,10 +123,13 @@ def _messages(evidence: Evidence) -> str:
 
 
 def _window_and_losses(evidence: Evidence) -> str:
-    """The receive window, as below, and the losses beside it."""
+    """The receive window, as below, and the losses beside it: first what costs more of the time."""
     window_text = receive_window(evidence)
     losses_text = loss_limit(evidence) if window_text and evidence.row["losses"] else ""
-    return f"{window_text}; beside that, {losses_text}" if losses_text else window_text
+    texts = [window_text, losses_text]
+    if losses_text and evidence.is_at_sender and evidence.row["window_limited"] < _MIN_LIMITED_SHARE:
+        texts = [with_window(evidence, losses_text), window_text]
+    return "; beside that, ".join(filter(None, texts))
 
 
 def receive_window(evidence: Evidence) -> str:
