@@ -8,6 +8,8 @@ import re
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.buffers import burst_text
+from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.results.statistics import estimate
 
 
@@ -121,3 +123,23 @@ def test_drops_of_bbr_in_a_shallow_buffer_have_its_probes_as_their_reason(seed: 
     shallow = texts(draw.uniform(0.05, 0.1))
     assert "1.25 times its rate for a round trip, so that 0.25 bandwidth-delay" in shallow
     assert "times its rate for a round trip" not in texts(2.0)
+
+
+@pytest.mark.parametrize("buffer", [15, 36, 90])
+@pytest.mark.parametrize("ratio", [2, 20])
+def test_an_initial_window_fits_into_the_buffer_that_drops_none_of_it(buffer: int, ratio: int) -> None:
+    """The link sends 1/ratio of a burst while it arrives: of 60 kB, 30 or 57 wait."""
+    changes = {
+        "path.rtt": "80ms",
+        "path.down": {"rate": "20Mbit/s"},
+        "path.buffer": f"{buffer}kB",
+        "path.wired": [{"name": "wan", "rate": f"{20 * ratio}Mbit/s", "buffer": "10000packets"}],
+        "flows.0.workload": {"kind": "bulk", "bytes": "57kB"},
+        "tcp.initial_window": 40,
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="5s", set=changes)
+    is_dropped = bool((result.flows["retransmissions"] > 0).any())
+    text = burst_text(Evidence(result, "cubic", result.tested), 40)
+    assert is_dropped == (60 * (1 - 1 / ratio) > buffer)
+    verb = "overflows" if is_dropped else "fits into"
+    assert re.fullmatch(rf" \(its burst of (59|60)[.\d]* kB {verb} the buffer of {buffer} kB\)", text)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner
-from celltcp.scenarios.quantity_texts import time_text
+from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -34,6 +35,23 @@ def burst_bytes(evidence: Evidence) -> float:
 def bursts_exceed_buffer(evidence: Evidence) -> bool:
     """Returns whether bursts of segmentation offload do not fit into the buffer."""
     return burst_bytes(evidence) > max(buffer_bytes(evidence), evidence.mss)
+
+
+def burst_text(evidence: Evidence, segments: int) -> str:
+    """Returns whether segments sent at once fit into the buffer, in parentheses; empty if paced.
+
+    The link sends some of them while they arrive from a hop that is faster.
+    """
+    bytes_per_s = evidence.link_bytes_per_s * evidence.header_factor
+    size = evidence.buffer_size(buffer_field(evidence), bytes_per_s)
+    if size is None or evidence.time_share("pacing") > 0 or not bytes_per_s > 0:
+        return ""
+    hop = None if evidence.bottleneck_field else evidence.narrowest_hop
+    arrival = (in_unit(hop["rate"], "bit/s") or math.inf) / 8 if hop else math.inf
+    burst = segments * evidence.mss * evidence.header_factor
+    queued = burst * max(1 - bytes_per_s / arrival, 0.0)
+    verb = "fits into" if queued <= size else "overflows"
+    return f" (its burst of {size_text(burst)} {verb} the buffer of {size_text(size)})"
 
 
 def buffer_bytes(evidence: Evidence) -> float:

@@ -17,7 +17,12 @@ from celltcp.comparison.explanation.application_remedies import (
     one_connection,
     waiting_frames,
 )
-from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field, bursts_exceed_buffer
+from celltcp.comparison.explanation.buffers import (
+    buffer_bytes,
+    buffer_field,
+    burst_text,
+    bursts_exceed_buffer,
+)
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, MIN_QUEUED_RTTS
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
@@ -487,7 +492,8 @@ def _initial_window(evidence: Evidence, against: str) -> Remedy:
     sizes = request_and_response(evidence.workload)
     segments = math.ceil(sizes[1] / evidence.mss) if sizes and evidence.mss > 0 else 0
     is_usual = not initial_window(evidence.scenario.get("tcp", {})) < segments <= _MAX_INITIAL_WINDOW
-    return Remedy(against, (f"tcp.initial_window={_LARGE_INITIAL_WINDOW if is_usual else segments}",))
+    segments = _LARGE_INITIAL_WINDOW if is_usual else segments
+    return Remedy(f"{against}{burst_text(evidence, segments)}", (f"tcp.initial_window={segments}",))
 
 
 def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
