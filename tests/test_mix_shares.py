@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 
 import celltcp as ct
@@ -117,3 +119,12 @@ def test_causes_that_all_flows_have_as_often_are_no_column_of_their_table() -> N
     assert table is not None
     assert [column.heading for column in table.columns] == ["CCA", "overflows"]
     assert causes_table(causes[causes["cause"] == "queue"], 3) is None
+
+
+def test_a_flow_without_a_cause_that_sets_it_apart_has_no_row() -> None:
+    keys = itertools.product(("1bdp", "2bdp", "4bdp"), ("cubic", "bbr"), "ab")
+    rows = [*((*key, "queue", 0.5) for key in keys), ("1bdp", "bbr", "a", "overflows", 0.1)]
+    causes = pd.DataFrame(rows, columns=["comparison", "cca", "flow", "cause", "weight"])
+    table = causes_table(causes, 3)
+    assert table is not None
+    assert table.rows == (("bbr", "a", "1"),)

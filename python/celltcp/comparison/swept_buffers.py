@@ -33,6 +33,9 @@ _WINDOW_GAINS = {"bbr": 2, "bbr3": 2}
 #: Mean data in flight, as a share of such a window, from which on the window is the limit.
 _MIN_WINDOW_SHARE = 0.75
 
+#: Share of the window that remains after a loss (RFC 9438, section 4.6; RFC 5681).
+_BETAS = {"cubic": 0.7, "reno": 0.5}
+
 
 def buffer_texts(ranking: FieldRanking) -> list[str]:
     """Returns sentences on swept buffers of a single bulk flow: in BDPs, and on each CCA.
@@ -66,7 +69,10 @@ def buffer_texts(ranking: FieldRanking) -> list[str]:
         reason = ""
         if cca in _WINDOW_GAINS and (value := curve.constant_from):
             reason = _window_text(cca, path.bdps_in_flight(ranking.results_at(value), cca))
-        texts.append(f"{names[cca]}: {curve.text(reason)}")
+        text = curve.text(reason)
+        if cca in _BETAS and curve.whole_from != in_order[0]:
+            text += f"; {_loss_text(_BETAS[cca])}"
+        texts.append(f"{names[cca]}: {text}")
         is_open |= delay.is_gain(choices[in_order[0]], choices[in_order[1]])
     if is_open:
         texts.append(f"{in_order[0]} is the smallest buffer given: smaller ones were not tried")
@@ -204,6 +210,14 @@ class _Curve(NamedTuple):
 
     def _mean(self, stake: Stake, value: str) -> str:
         return stake.words.own_text(*stake.means(self.choices[value]))
+
+
+def _loss_text(beta: float) -> str:
+    """Returns which buffer keeps a link full after a loss: `beta` times (BDP and buffer) is a BDP."""
+    return (
+        f"one connection needs {1 / beta - 1:.2g} BDP to fill a steady link, as a loss leaves "
+        f"{100 * beta:.0f} % of its window; more where the rate varies"
+    )
 
 
 def _window_text(cca: str, bdps: float) -> str:

@@ -52,6 +52,7 @@ def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
         )
         for flow in flows
         for cca in ccas
+        if any((flow, cca, name) in sizes for name in names)
     ]
     headings = [_NAMES.get(name, name.replace("_", " ")).replace(" ", "\n") for name in names]
     return Table(
