@@ -221,6 +221,17 @@ def test_the_draws_of_random_losses_are_no_difference(tmp_path: Path, seed: int)
     assert OTHER_THAN_CAPTURED not in done.output
 
 
+def test_a_stream_on_a_fast_link_is_compared_in_all_of_its_time(tmp_path: Path) -> None:
+    """It sends 5 Mbit/s, however fast the link: five runs of 30 s are 0.75 Gbit, of the link 15."""
+    size = {"kind": "lognormal", "median": "18kB", "sigma": 0.4}
+    stream = {"kind": "frames", "size": size, "interval": "33ms"}
+    changes = {"path.down.rate": "100Mbit/s", "flows.0.workload": stream, "duration": "30s"}
+    _, printed = _to_scenario(tmp_path, "cubic", "server", **changes)
+    (simulated,) = (line for line in printed.splitlines() if line.startswith("simulated"))
+    assert "mean of 5 runs" in simulated
+    assert " in the first " not in simulated
+
+
 def test_a_capture_beyond_all_draws_is_a_difference() -> None:
     runs = (Passage(5.0, 70.0, 0.001), Passage(9.0, 70.0, 0.001))
     assert not Rerun("cubic", True, Passage(11.0, 75.0, 0.001), runs).differs

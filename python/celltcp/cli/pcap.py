@@ -204,7 +204,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     from celltcp.pcap.endpoint_settings import HEADERS_RATIO
     from celltcp.pcap.estimate import estimate_path, transfer_row
     from celltcp.pcap.path import MIN_LOSS_BURST
-    from celltcp.pcap.rerun import rerun
+    from celltcp.pcap.queue_discipline import simulated
     from celltcp.pcap.scenario_files import files_of_scenario, write_scenario
     from celltcp.present.section import runs_text
     from celltcp.scenarios.quantity_texts import digits_text
@@ -216,10 +216,13 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     path = estimate_path(analyses, connection)
     row = transfer_row(analyses, connection)
     with tempfile.TemporaryDirectory(prefix="celltcp-to-scenario-") as folder:
-        simulated, _ = write_scenario(path, Path(folder) / target.name)
-        again = rerun(simulated, path.duration_s, path.mean_mbps, analyses, row)
-        best = None if again.differs else best_by_ends(simulated, path)
-    scenario, series = write_scenario(replace(path, rerun=again, best_by_ends=best), target)
+        trial = Path(folder) / target.name
+        path = simulated(path, trial, analyses, row)
+        again = path.rerun
+        assert again is not None
+        if not again.differs:
+            path = replace(path, best_by_ends=best_by_ends(write_scenario(path, trial)[0], path))
+    scenario, series = write_scenario(path, target)
     direction = "from the server" if path.direction == "down" else "from the client"
     click.echo(f"transfer     connection {path.connection}, {direction}")
     rtt = f"{path.rtt_ms:.1f}" if path.rtt_ms >= 1 else digits_text(path.rtt_ms, 2)
@@ -232,6 +235,8 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     bursts = f" in bursts of {path.loss_burst:.1f}" if path.loss_burst >= MIN_LOSS_BURST else ""
     events = f", of {path.loss_rate_text}" if path.loss_rate_text else ""
     click.echo(f"random loss  {100 * path.random_loss:.3f} %{bursts}{events}")
+    if path.has_discipline:
+        click.echo("queue        fq-codel, for the AQM that explains the losses")
     if path.policing is not None:
         rate, burst = 8e-6 * path.policing.rate, path.burst_bytes / 1e3
         click.echo(f"policer      {rate:.2f} Mbit/s of payload, after a burst of {burst:.0f} kB")

@@ -16,7 +16,7 @@ from celltcp.pcap.blackouts import blackouts_of
 from celltcp.pcap.buffer_size import Departures, buffer_size
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, has_time_of_server, segments_were
-from celltcp.pcap.diagnosis.hypotheses import shortest_queue_ms
+from celltcp.pcap.diagnosis.hypotheses import p_value_of_high_rtts, shortest_queue_ms
 from celltcp.pcap.diagnosis.losses import is_full_queue
 from celltcp.pcap.diagnosis.messages import messages_of, passing_mbps
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
@@ -229,6 +229,9 @@ def estimate_path(
         flows,
         server_link + links,
         "" if other is None else reverse_link(analyses, row, other),
+        p_value_of_losses=p_value_of_high_rtts(
+            evidence, [each for each in known if each.queue != "full"]
+        ),
     )
 
 

@@ -90,6 +90,10 @@ class PathEstimate:
     server_links: str = ""
     #: Link of the other direction as TOML if `opposite` fills it; empty without.
     reverse_link: str = ""
+    #: p-value of the RTTs at losses, if these are independent of the queue; whether a queue discipline
+    #: (AQM) explains them.
+    p_value_of_losses: float = 1.0
+    has_discipline: bool = False
     #: Simulation of the scenario, beside the capture; None before it.
     rerun: Rerun | None = None
     #: By need, the CCAs of which each is best with some ends of the blackouts; None if not tried.

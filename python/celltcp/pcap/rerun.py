@@ -40,6 +40,8 @@ _MAX_RATIO = 1.25
 #: Maximum ratio of the shares of lost segments, and share below which they are too few; at a policer,
 #: each burst has its losses.
 _MAX_LOSS_RATIO, _MIN_LOST, _MIN_POLICED = 3, 0.01, 0.002
+#: Minimum share of lost segments, and other figures, that count in a distance.
+_MIN_SHOWN = 1e-5
 
 
 class Passage(NamedTuple):
@@ -102,6 +104,13 @@ class Rerun(NamedTuple):
         return Passage(*(sum(values) / len(self.runs) for values in zip(*self.runs, strict=True)))
 
     @property
+    def distance(self) -> float:
+        """Sum of the logarithmic differences of goodput, mean RTT and losses from the capture."""
+        pairs = zip(self.simulated[:3], self.captured[:3], strict=True)
+        ratios = [max(one, _MIN_SHOWN) / max(other, _MIN_SHOWN) for one, other in pairs]
+        return sum(abs(math.log(ratio)) for ratio in ratios if not math.isnan(ratio))
+
+    @property
     def sentence(self) -> str:
         """Sentence of a description about a difference from the capture; empty without one."""
         if not self.differs:
@@ -154,6 +163,8 @@ def rerun(
     mean_mbps: float,
     analyses: CaptureAnalyses,
     row: dict[Hashable, Any],
+    *,
+    nearest: bool = False,
 ) -> Rerun:
     """Simulates the scenario of a captured transfer, and analyses captures of that at the same place.
 
@@ -163,6 +174,8 @@ def rerun(
         mean_mbps: its mean capacity.
         analyses: analyses of the capture.
         row: connection of the transfer.
+        nearest: whether the nearest of all CCAs is simulated for a sender that shows none, in place of
+            the first that does not differ.
 
     Raises:
         CelltcpError: if the scenario cannot run.
@@ -173,7 +186,9 @@ def rerun(
     are_sizes_drawn = isinstance(flow.get("workload", {}).get("size"), dict)
     has_draws = path.get("loss") or path.get("uplink_loss") or are_sizes_drawn
     seeds = _SEEDS if has_draws else _SEEDS[: _SHARED_SEEDS if flows[1:] else 1]
-    until_s = min(duration_s, _MAX_S, _MAX_MBIT / mean_mbps / len(seeds))
+    # An application sends what it has, however fast the path.
+    mbps = min(mean_mbps, float(row["throughput_mbps"])) if "workload" in flow else mean_mbps
+    until_s = min(duration_s, _MAX_S, _MAX_MBIT / mbps / len(seeds))
     is_policed = "policer" in path or "links" in tables
     place = flow["to" if row["place"] == "receiver" else "from"]
     captured = _passage(analyses, row, until_s)
@@ -190,8 +205,10 @@ def rerun(
         case = _Case(scenario, name, ccas, place, until_s, start_s, largest)
         runs = tuple(_simulated(case, seed, captured) for seed in seeds)
         results.append(Rerun(name, cca is not None, captured, runs, first_s, is_policed, ccas))
-        if not results[-1].differs:
+        if not results[-1].differs and not nearest:
             return results[-1]
+    if nearest and not unknown:
+        return min(results, key=lambda result: result.distance)
     return min(results, key=_distance) if unknown else results[0]
 
 

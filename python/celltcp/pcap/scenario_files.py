@@ -49,6 +49,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'{uplink}buffer = "{round(path.scenario_buffer_bytes)}B" # {_buffer_note(path)}\n'
         f"{uplink}loss = {_loss_text(path)} # beside a short queue{of_losses}\n"
+        f"{_queue_line(path, uplink)}"
         f"{'' if uplink else _policer_line(path)}"
         f"{_blackouts_line(path)}"
         f'{link}.trace = "{trace.name}" # with headers; {path.capacity_note}\n'
@@ -74,6 +75,8 @@ def _with_fitting_ccas(text: str, path: PathEstimate) -> str:
 
 def _buffer_note(path: PathEstimate) -> str:
     """Returns how the buffer is known, as text."""
+    if path.has_discipline:
+        return "room for the queue discipline, which drops before"
     if path.opposite is not None:
         return "one bandwidth-delay product, as its queue was not seen"
     if path.is_buffer_full:
@@ -94,6 +97,13 @@ def _loss_text(path: PathEstimate) -> str:
     bad_us = max(path.random_loss * between_us, 1.0)
     good_us = between_us - bad_us
     return f'{{ kind = "gilbert-elliott-time", good = "{good_us:.0f}us", bad = "{bad_us:.0f}us" }}'
+
+
+def _queue_line(path: PathEstimate, uplink: str) -> str:
+    """Returns the line about the queue discipline; empty without one."""
+    if not path.has_discipline:
+        return ""
+    return f'{uplink}queue = "fq-codel" # for the AQM that drops: its kind is unknown\n'
 
 
 def _policer_line(path: PathEstimate) -> str:
