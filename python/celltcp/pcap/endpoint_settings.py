@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from celltcp.pcap.diagnosis import MIN_CCA_CONFIDENCE
+from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, mean_rtt_ms
-from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
 from celltcp.pcap.diagnosis.messages import large_messages, messages_of, size_spread
 from celltcp.pcap.diagnosis.requests import Requests
 
@@ -188,7 +188,7 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
         lines.append(f"window_scale = {shift} # of the receiver")
         lines += [f"{name} = false" for name in ("timestamps", "sack") if not row[name]]
     window = row["window_max"]
-    if str(row.get("diagnosis", "")).startswith((OWN_LIMIT, SOME_LIMIT)):
+    if is_headline(row, Cause.SENDER, Cause.SOME_LIMIT):
         # A send buffer counts memory, and an application may be the limit: a window bounds the data.
         segment = (mss or _DEFAULT_MSS) - (_TIMESTAMPS_OPTION if row["timestamps"] else 0)
         limit = segment * math.ceil(bytes_per_rtt / segment)
@@ -200,7 +200,7 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
     elif row["window_limited"] >= _MIN_LIMITED_SHARE and not math.isnan(window):
         share = 100 * row["window_limited"]
         lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
-    elif str(row.get("diagnosis", "")).startswith(RECEIVE_WINDOW):
+    elif is_headline(row, Cause.RECEIVE_WINDOW):
         # Away from the sender, the window is seldom seen full.
         lines.append(f'receive_window_max = "{window:.0f}B" # which limits the rate')
     if not math.isnan(window):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,17 +12,11 @@ import numpy as np
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN, connection_rows
-from celltcp.pcap.diagnosis import ACKS_BEHIND
+from celltcp.pcap.diagnosis.causes import Cause, is_headline, names, number_after
 from celltcp.pcap.diagnosis.evidence import MAX_ANSWER_SEGMENTS
-from celltcp.pcap.diagnosis.limits import OWN_LIMIT, RECEIVE_WINDOW, SOME_LIMIT
-from celltcp.pcap.diagnosis.losses import FULL_QUEUE, SHALLOW_BUFFER, SHARED_BUFFER
 from celltcp.pcap.diagnosis.messages import messages_of
-from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.diagnosis.requests import Requests, one_request
-from celltcp.pcap.diagnosis.standing_queues import QUEUE
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.diagnosis.waits import FILLED_QUEUE, NAGLE
-from celltcp.pcap.diagnosis.window_growth import BURSTS_OVERFLOWED, WINDOW_LIMIT
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, likely_cca
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.pcap.shared_queue import is_uneven, sharing_transfers
@@ -49,8 +42,8 @@ _PACED_SHARE, _BULK_SHARE, _LATE = 0.95, 0.98, 95
 #: Minimum number of calls, and minimum share of them with a loss.
 _MIN_CALLS, _MIN_LOST_CALLS = 20, 0.02
 
-#: Words of diagnoses of a policer, or of bursts that one may have dropped.
-_BURSTS = (POLICER, "lost in bursts")
+#: Causes of losses that come in bursts, which may look like random ones.
+_BURSTS = (Cause.POLICER, Cause.BURSTS)
 
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
@@ -81,13 +74,13 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if _waits_for_applications(row):
         return []
     # Away from the sender, the window is seldom seen full.
-    has_window = str(row["diagnosis"]).startswith(RECEIVE_WINDOW)
+    has_window = is_headline(row, Cause.RECEIVE_WINDOW)
     if has_window or row["limit_receive_window"] >= _MIN_LIMITED_SHARE:
         return _window_steps(row)
-    if str(row["diagnosis"]).startswith(OWN_LIMIT):
+    if is_headline(row, Cause.SENDER):
         return [_buffer_step(row)]
-    behind = _acks_behind(str(row["diagnosis"]))
-    if behind is not None and not str(row["diagnosis"]).startswith(FULL_QUEUE):
+    behind = _acks_behind(row)
+    if behind is not None and not is_headline(row, Cause.FULL_QUEUE):
         return [
             f"# against the queue of connection {behind}, in which ACKs may wait: fq_codel or CAKE "
             "with a shaper below the rate of that link (a router in front of it, tc qdisc), or BBR at "
@@ -95,9 +88,9 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         ]
     if (requests := one_request(row)) is not None:
         return _request_steps(row, requests)
-    if str(row["diagnosis"]).startswith(SOME_LIMIT):
+    if is_headline(row, Cause.SOME_LIMIT):
         return [_which_limit_step(row)]
-    if WINDOW_LIMIT in str(row["diagnosis"]):
+    if names(row, Cause.WINDOW_GROWTH):
         return _pacing_steps(row)
     return _simulated(row, f"celltcp compare path.toml --cca cubic,bbr  # {_purpose(row, units)}")
 
@@ -106,7 +99,7 @@ def _are_lossy_calls(row: Mapping[Hashable, Any], units: pd.DataFrame) -> bool:
     """Returns whether a connection has many answers of few segments, and random losses among these."""
     calls = int((units["unit"] == RESPONSE).sum())
     lost = row["losses_random"] + row["losses_tail"]
-    is_clear = not any(words in str(row["diagnosis"]) for words in (*_BURSTS, NAGLE))
+    is_clear = not names(row, *_BURSTS, Cause.NAGLE)
     is_lossy = lost >= _MIN_LOST_CALLS * calls and 2 * lost > row["losses"] > row["reordered"]
     are_short = row[f"segments_{row['direction']}"] <= MAX_ANSWER_SEGMENTS * calls
     return bool(calls >= _MIN_CALLS and are_short and is_lossy and is_clear)
@@ -130,7 +123,7 @@ def _waits_for_applications(row: Mapping[Hashable, Any]) -> bool:
     # A window that is closed, rather than full, is that of a receiver which does not read.
     waited_s = max(row["zero_window_s"], row[f"pauses_{row['direction']}_s"], turns_s)
     is_waiting = waited_s >= _MIN_LIMITED_SHARE * row["duration_s"]
-    is_waiting |= NAGLE in str(row["diagnosis"])
+    is_waiting |= names(row, Cause.NAGLE)
     return bool(is_waiting or row["limit_idle"] >= _MIN_LIMITED_SHARE)
 
 
@@ -148,17 +141,17 @@ def _payload(row: Mapping[Hashable, Any]) -> int:
     return int(row["bytes_up"] + row["bytes_down"])
 
 
-def _acks_behind(diagnosis: str) -> int | None:
+def _acks_behind(row: Mapping[Hashable, Any]) -> int | None:
     """Returns the number of the transfer in whose queue ACKs may wait; None without one."""
-    found = re.search(f"(?:ACKs waited in {FILLED_QUEUE}|{ACKS_BEHIND}) (\\d+)", diagnosis)
-    return int(found[1]) if found else None
+    queues = (f"ACKs waited in {Cause.FILLED_QUEUE}", Cause.ACKS_BEHIND)
+    return next((int(each) for queue in queues if (each := number_after(row, queue)) is not None), None)
 
 
 def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
     """Returns the purpose of a comparison on the path of a transfer and its frames, as text."""
     # What a policer drops looks like random losses, but comes in bursts. Segments that are overtaken
     # leave no RTT by which losses differ.
-    is_unclear = any(words in str(row["diagnosis"]) for words in _BURSTS)
+    is_unclear = names(row, *_BURSTS)
     if (
         2 * row["losses_random"] > row["losses"] > row["reordered"]
         and not is_unclear
@@ -170,11 +163,11 @@ def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
             f"against {row['losses_random']} random losses{reductions_text}; BBR does not take them "
             f"for congestion; Linux, {cca_line('bbr')}"
         )
-    if str(row["diagnosis"]).startswith((FULL_QUEUE, QUEUE)):
+    if is_headline(row, Cause.FULL_QUEUE, Cause.STANDING_QUEUE):
         return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
-    if POLICER in str(row["diagnosis"]):
+    if names(row, Cause.POLICER):
         return f"whether another CCA loses less{_pacing_text(row, frames)}"
-    if str(row["diagnosis"]).startswith(SHALLOW_BUFFER) or SHARED_BUFFER in str(row["diagnosis"]):
+    if is_headline(row, Cause.SHALLOW_BUFFER) or names(row, Cause.SHARED_BUFFER):
         field = "path.buffer" if row["direction"] == "down" else "path.uplink_buffer"
         return f"whether another CCA, or a buffer of a BDP (--set {field}=1bdp), has a higher goodput"
     return "whether another CCA would be better there"
@@ -186,20 +179,20 @@ def _pacing_text(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
     A policer passes its burst at once, and a paced sender does not: only losses can cost more time.
     """
     pacing = "; one paced below its rate (SO_MAX_PACING_RATE) loses none"
-    found = re.search(f"{POLICER} limits the rate to ([\\d.]+) Mbit/s", str(row["diagnosis"]))
+    policed_mbps = number_after(row, f"{Cause.POLICER} limits the rate to")
     if messages_of(row) is None:
-        if found is None:
+        if policed_mbps is None:
             return ""
         # Beside the receiver, few drops fit a rate that is too high; less passed in a second.
-        mbps, now_mbps = float(found[1]), float(row["throughput_mbps"])
+        mbps, now_mbps = policed_mbps, float(row["throughput_mbps"])
         if row["place"] == "receiver":
             mbps = min(mbps, float(row["goodput_peak_mbps"]))
         rates = [three_digits(each) for each in (_BULK_SHARE * mbps, now_mbps)]
         return f"{pacing}, with at most {' Mbit/s, rather than '.join(rates)}"
     times_ms = 1e3 * frames["duration_s"].dropna().to_numpy(float)
-    if found is None or not len(times_ms):
+    if policed_mbps is None or not len(times_ms):
         return ""
-    paced_ms = paced_times_ms(frames, _PACED_SHARE * float(found[1]), float(row["rtt_min_ms"]))
+    paced_ms = paced_times_ms(frames, _PACED_SHARE * policed_mbps, float(row["rtt_min_ms"]))
     now, paced = np.percentile(times_ms, _LATE), np.percentile(paced_ms, _LATE)
     if paced > now or paced_ms.mean() > times_ms.mean():
         return ""
@@ -268,7 +261,7 @@ def _pacing_steps(row: Mapping[Hashable, Any]) -> list[str]:
 
     Such a transfer never fills its path: a scenario has too low a capacity, unless gaps show it.
     """
-    has_bursts = BURSTS_OVERFLOWED in str(row["diagnosis"])
+    has_bursts = names(row, Cause.BURSTS_OVERFLOWED)
     effect = "bursts that overflow a buffer" if has_bursts else "a small window after losses"
     rate = link_rate(row)
     rate_text = f", of {rate} Mbit/s" if rate else ""

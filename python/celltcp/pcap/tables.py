@@ -11,9 +11,8 @@ import click
 
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS, connection_rows, mean_mbps, waited_s
+from celltcp.pcap.diagnosis.causes import UNDECIDED, Cause, names
 from celltcp.pcap.diagnosis.evidence import has_time_of_server, path_rtts_ms
-from celltcp.pcap.diagnosis.losses import IN_FULL_QUEUE, SHARED_BUFFER, UNDECIDED
-from celltcp.pcap.diagnosis.policing import POLICER
 from celltcp.pcap.endpoint_settings import cca_text
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
@@ -47,12 +46,11 @@ def _losses(row: Row) -> str:
     kinds = ("congestion", "random", "outage", "tail")
     counts = {kind[0]: int(row[f"losses_{kind}"]) for kind in kinds}
     # Kinds are those of single losses. The sentence weighs all of them.
-    text = row["diagnosis"]
-    if any(words in text for words in UNDECIDED):
+    if names(row, *UNDECIDED):
         counts = {"?": counts.pop("c") + counts.pop("r"), **counts}
-    elif IN_FULL_QUEUE in text or SHARED_BUFFER in text:
+    elif names(row, Cause.IN_FULL_QUEUE, Cause.SHARED_BUFFER):
         counts = {"c": counts.pop("c") + counts.pop("r"), **counts}
-    elif POLICER in text:
+    elif names(row, Cause.POLICER):
         counts = {"p": counts.pop("c") + counts.pop("r"), **counts}
     return " ".join(f"{count}{letter}" for letter, count in counts.items() if count)
 

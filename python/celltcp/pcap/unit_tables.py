@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from celltcp.files.atomic_write import atomic_write
-from celltcp.pcap.diagnosis.limits import RECEIVE_WINDOW
+from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.messages import why_no_clock
 from celltcp.pcap.units import FRAME, PARTS, RESPONSE, slow_text
 from celltcp.present.section import Column, Table, number_columns
@@ -132,7 +132,7 @@ def print_units(analyses: CaptureAnalyses, deadline_s: float | None) -> None:
     ]
     for row in analyses.main_first().to_dict("records"):
         # A window that is known as the limit explains them.
-        if (reason := why_no_clock(row)) and not row["diagnosis"].startswith(RECEIVE_WINDOW):
+        if (reason := why_no_clock(row)) and not is_headline(row, Cause.RECEIVE_WINDOW):
             click.echo(f"{row['connection']}: no times of frames: {reason}")
     if not printed:
         if deadline_s is not None:

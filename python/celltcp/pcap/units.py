@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.diagnosis.messages import messages_of
-from celltcp.pcap.diagnosis.waits import LATE_CLIENT
 from celltcp.pcap.frames import frames_of_stream
 from celltcp.pcap.outcome import UNIT_COLUMNS
 
@@ -109,7 +109,7 @@ def _with_slow_calls(connections: pa.Table, units: pd.DataFrame) -> pa.Table:
     calls = units[units["unit"] == RESPONSE].groupby(["file", "connection"], observed=True)
     rows = connections.select(["file", "connection"]).to_pandas().itertuples(index=False)
     for number, key in enumerate(rows):
-        if LATE_CLIENT in str(texts[number]) and tuple(key) in calls.groups:
+        if Cause.LATE_CLIENT in str(texts[number]) and tuple(key) in calls.groups:
             text = slow_text(calls.get_group(tuple(key)))
             texts[number] = f"calls: {text}; {texts[number]}" if text else texts[number]
     index = connections.schema.get_field_index("diagnosis")

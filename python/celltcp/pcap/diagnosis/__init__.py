@@ -13,19 +13,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import Evidence, plural, records, segments_were
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import IN_THE_REST, LIMITS, receive_window
-from celltcp.pcap.diagnosis.losses import (
-    FULL_QUEUE,
-    IN_FULL_QUEUE,
-    OVERFLOW,
-    SHALLOW_BUFFER,
-    SHALLOW_OR_POLICER,
-    SHARED_BUFFER,
-    lost_in_outages,
-    path_losses,
-)
+from celltcp.pcap.diagnosis.losses import lost_in_outages, path_losses
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
@@ -46,8 +38,6 @@ INTERVAL_COLUMNS = [
     *("acked_bytes", "retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms", "held_s", "paused_s"),
 ]
 
-#: Beginning of the sentence about a transfer in whose queue ACKs may wait.
-ACKS_BEHIND = "its ACKs may wait in the other direction, in which connection"
 #: Minimum length of a wait that is named before limits: share of the time of the connection, and s.
 _MIN_WAIT_SHARE = 0.05
 #: Minimum ratio of the 95th percentile of RTTs to the lowest one at which ACKs or data wait.
@@ -120,19 +110,23 @@ def _of_one_queue(
     by_number: Mapping[tuple[Hashable, Hashable], str],
 ) -> str:
     """Returns the sentence with the buffer that a transfer beside it overflows as its only cause."""
-    if OVERFLOW not in text:
+    if Cause.OVERFLOW not in text:
         return text
     for other in sharing_transfers(connections, row):
-        if by_number[other["file"], other["connection"]].startswith((FULL_QUEUE, SHALLOW_BUFFER)):
-            cause = f", most likely in {SHARED_BUFFER} {other['connection']} overflows, too"
-            return re.sub(f": either {OVERFLOW}[^;]*", cause, text)
+        if by_number[other["file"], other["connection"]].startswith(
+            (Cause.FULL_QUEUE, Cause.SHALLOW_BUFFER)
+        ):
+            cause = f", most likely in {Cause.SHARED_BUFFER} {other['connection']} overflows, too"
+            return re.sub(f": either {Cause.OVERFLOW}[^;]*", cause, text)
     return text
 
 
 def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: str) -> str:
     """Returns the connections that share a queue with another one, as text; empty without any."""
-    is_limit = text.startswith((FULL_QUEUE, SHALLOW_BUFFER))
-    is_possible = any(words in text for words in (OVERFLOW, SHALLOW_OR_POLICER, IN_FULL_QUEUE))
+    is_limit = text.startswith((Cause.FULL_QUEUE, Cause.SHALLOW_BUFFER))
+    is_possible = any(
+        words in text for words in (Cause.OVERFLOW, Cause.SHALLOW_OR_POLICER, Cause.IN_FULL_QUEUE)
+    )
     others = sharing_transfers(connections, row)
     if not others or not (is_limit or is_possible or fill_link([row, *others])):
         return ""
@@ -150,7 +144,7 @@ def _ack_queue_text(evidence: Evidence, text: str) -> str:
     if other is None or filled_text(other) in text:
         return ""
     text = (
-        f"{ACKS_BEHIND} {other['connection']} sends "
+        f"{Cause.ACKS_BEHIND} {other['connection']} sends "
         f"{size_text(other['bytes_' + str(other['direction'])])} meanwhile"
     )
     if evidence.beside_opposite is None:
@@ -188,7 +182,9 @@ def _waits_text(evidence: Evidence, long_waits: list[Wait]) -> str:
     ):
         rest = (receive_window(evidence), thin_stream(evidence) or path_losses(evidence))
         # A full queue is the usual limit.
-        if rest_text := "; ".join(text for text in rest if text and not text.startswith(FULL_QUEUE)):
+        if rest_text := "; ".join(
+            text for text in rest if text and not text.startswith(Cause.FULL_QUEUE)
+        ):
             return f"{'; '.join(texts)}{IN_THE_REST}{rest_text}"
         if standing_queue(evidence):
             rate_mbps = evidence.row["throughput_mbps"] / (1 - waited_s / evidence.row["duration_s"])

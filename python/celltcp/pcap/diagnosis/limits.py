@@ -6,15 +6,10 @@ import functools
 import math
 from collections.abc import Callable
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.loss_windows import with_window
-from celltcp.pcap.diagnosis.losses import (
-    FULL_QUEUE,
-    loss_limit,
-    one_a_round_trip,
-    overshoot,
-    unclear_losses,
-)
+from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import cycle_of, requests_of, requests_text, single_requests
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
@@ -23,12 +18,6 @@ from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
-#: Beginning of the sentence about a send buffer, or an application, that limits the rate.
-OWN_LIMIT = "the send buffer of the "
-#: Beginning of the sentence about a receive window that limits the rate.
-RECEIVE_WINDOW = "the receive window of the "
-#: Beginning of the sentence where the capture does not show which limit of the sender holds.
-SOME_LIMIT = "either the send buffer, the application"
 #: Words between a limit and the losses in the rest of the time.
 IN_THE_REST = "; in the rest, "
 #: Minimum payload for which a limit is named, bytes: less fits into the first windows.
@@ -117,7 +106,7 @@ def _messages(evidence: Evidence) -> str:
         return ""
     text = f"the application of the {evidence.sender} limits the rate: {messages}"
     losses_text = loss_limit(evidence)
-    if losses_text.startswith(FULL_QUEUE):
+    if losses_text.startswith(Cause.FULL_QUEUE):
         losses_text = f"{segments_were(evidence.row['losses'])} lost in a queue that its bursts filled"
     return f"{text}; beside that, {losses_text}" if losses_text else text
 
@@ -160,7 +149,8 @@ def receive_window(evidence: Evidence) -> str:
     size = size_text(window)
     if first := _first_window(evidence):
         size = f"{size_text(first)} at first, growing to {size},"
-    text = f"{RECEIVE_WINDOW}{evidence.receiver}{scale_text} limits the rate: {size} per RTT{rtt_text}"
+    subject = f"{Cause.RECEIVE_WINDOW}{evidence.receiver}{scale_text}"
+    text = f"{subject} limits the rate: {size} per RTT{rtt_text}"
     if not is_full and not evidence.is_at_sender:
         return f"{text}, which is about what passed"
     return f"{text}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
@@ -298,16 +288,16 @@ def _constant_flight(evidence: Evidence) -> str:
             return ""
         window_text = ", a receive window of unknown scale" if math.isnan(window) else ""
         return (
-            f"{SOME_LIMIT}{window_text} or a CCA that keeps its window limits "
+            f"{Cause.SOME_LIMIT}{window_text} or a CCA that keeps its window limits "
             f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss"
         )
     if math.isnan(window):
         return (
-            f"{SOME_LIMIT} or a receive window of unknown scale limits the "
+            f"{Cause.SOME_LIMIT} or a receive window of unknown scale limits the "
             f"rate of the {evidence.sender}: it keeps to {size_text(bound)} in flight, nothing is lost"
         )
     return (
-        f"{OWN_LIMIT}{evidence.sender} limits the rate, or its application (a window, a "
+        f"{Cause.SENDER}{evidence.sender} limits the rate, or its application (a window, a "
         f"constant rate), not the network: it keeps to {size_text(bound)} in flight, nothing is lost, "
         f"and the receive window is {size_text(window)}"
     )
@@ -339,7 +329,7 @@ def _even_rate(evidence: Evidence) -> str:
     # The lowest RTT of a capture that begins later may be that of a queue.
     queue_text = ", a path whose queue keeps its length" if row["handshake"] == "none" else ""
     return (
-        f"{SOME_LIMIT}{unknown_text}{queue_text} or a CCA that keeps its window limits "
+        f"{Cause.SOME_LIMIT}{unknown_text}{queue_text} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
         f"{ms_text(evidence.rtt_ms)}, nothing is lost{window_text}"
     )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import Evidence
-from celltcp.pcap.diagnosis.losses import FULL_QUEUE
-from celltcp.pcap.diagnosis.window_growth import WINDOW_LIMIT
 from celltcp.results.steady_state import SteadyState, steady_state_of
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 #: Words of sentences that have a limit of the rate already.
 _LIMITED = (
-    FULL_QUEUE,
-    WINDOW_LIMIT,
+    Cause.FULL_QUEUE,
+    Cause.WINDOW_GROWTH,
     "limits the rate",
     "(AQM) on the path drops",
     "overtaken",

@@ -9,6 +9,7 @@ import math
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.full_buffers import (
@@ -27,20 +28,6 @@ from celltcp.pcap.diagnosis.policing import policer
 from celltcp.pcap.diagnosis.window_growth import growth_text
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
-#: Beginning of the sentence about a queue whose buffer overflows.
-FULL_QUEUE = "a full queue on the path"
-#: Beginning of that about a buffer which overflows at a short queue.
-SHALLOW_BUFFER = "a shallow buffer on the path"
-#: Words of sentences that have such a buffer among other causes.
-OVERFLOW = "a buffer that overflowed"
-#: Words of sentences about the buffer that another transfer overflows.
-SHARED_BUFFER = "the buffer that connection"
-#: Words of sentences about losses at the highest RTT, at the lowest one, and at a short queue.
-IN_FULL_QUEUE = ", most likely in a full queue"
-_WITHOUT_QUEUE = " at random, by a policer, or in a very short buffer"
-SHALLOW_OR_POLICER = "either in a shallow buffer or by a policer"
-#: Words of sentences that name several causes of losses.
-UNDECIDED = (_WITHOUT_QUEUE, SHALLOW_OR_POLICER, OVERFLOW, "either a queue discipline", "to tell why")
 #: Range of the time between two repairs without SACK, RTTs, and minimum share of the time in such
 #: steps.
 _REPAIR_RTTS = (0.7, 2.0)
@@ -225,7 +212,7 @@ def unclear_losses(evidence: Evidence) -> str:
     if is_one_event or is_full_queue(evidence, known):
         return _unclear_text(evidence, episodes)
     return (
-        f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few to tell why: "
+        f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few {Cause.UNKNOWN}: "
         f"{_rtt_text(known)}"
     )
 
@@ -296,7 +283,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
             # Bursts above the rate of a policer make a short queue in the link behind it.
             later_text = growth_text(evidence, max(each.start_s + each.span_s for each in full))
             return (
-                f"{lost_text} at once in slow start: {SHALLOW_OR_POLICER}; "
+                f"{lost_text} at once in slow start: {Cause.SHALLOW_OR_POLICER}; "
                 f"{_rtt_text(full)}{f'; later, {later_text}' if later_text else ''}"
             )
         is_queue = has_queue(evidence, pd.Series([episode.delay_ms for episode in full]))
@@ -304,7 +291,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         if not (is_queue and are_enough and _are_high(evidence, full)):
             return _unclear_text(evidence, full)
         return (
-            f"{SHALLOW_BUFFER} limits the rate: {lost_text} in a queue that was full "
+            f"{Cause.SHALLOW_BUFFER} limits the rate: {lost_text} in a queue that was full "
             f"at an RTT of {ms_text(rtts_ms.median())}, {ms_text(row['far_rtt_min_ms'])} at least"
         )
     if _may_be_aqm(evidence, full):
@@ -315,7 +302,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         return f"{lost_text} in a full queue by {time_text(end_s)}; later, {later_text}"
     if not _stands(evidence, full):
         return f"{lost_text} in a full queue, which does not stand all the time"
-    return f"{FULL_QUEUE} limits the rate: {lost_text} in it{full_buffer_text(evidence, full)}"
+    return f"{Cause.FULL_QUEUE} limits the rate: {lost_text} in it{full_buffer_text(evidence, full)}"
 
 
 def _may_be_aqm(evidence: Evidence, full: list[Episode]) -> bool:
@@ -400,7 +387,7 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     if are_below_rate(evidence, short):
         return f"{_lost_text(short)} beside a queue that was not full: {_rtt_text(short)}"
     return (
-        f"{_lost_text(short)} beside a queue that was not full: either a queue discipline (AQM), a "
+        f"{_lost_text(short)} beside a queue that was not full: {Cause.QUEUE_DISCIPLINE} (AQM), a "
         f"policer, or errors of the path; {_rtt_text(short)}"
     )
 
@@ -412,7 +399,7 @@ def _random_text(evidence: Evidence, episodes: list[Episode]) -> str:
     """
     if are_below_rate(evidence, episodes):
         return f"{_lost_text(episodes)} at random, while the queue was short"
-    return f"{_lost_text(episodes)}{_WITHOUT_QUEUE}"
+    return f"{_lost_text(episodes)}{Cause.WITHOUT_QUEUE}"
 
 
 def _burst_text(evidence: Evidence, episodes: list[Episode]) -> str:
@@ -432,18 +419,17 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
     burst_text = " in bursts" if _are_bursts(episodes) else ""
     if is_full_queue(evidence, known):
-        return (
-            f"{_lost_text(episodes)}{burst_text}{IN_FULL_QUEUE}: {_rtt_text(known)}, near its highest"
-        )
+        lost_text = f"{_lost_text(episodes)}{burst_text}{Cause.IN_FULL_QUEUE}"
+        return f"{lost_text}: {_rtt_text(known)}, near its highest"
     # Of many losses within an RTT, those by errors of the path would be at any RTT.
     has_overshoot = max((each.count for each in known), default=0) >= _MIN_OVERSHOOT
     if has_overshoot and any(map(_is_above_lowest, known)) and _are_at_top(evidence, known):
-        causes = f"either {OVERFLOW}, a queue discipline (AQM), or a policer"
+        causes = f"either {Cause.OVERFLOW}, a queue discipline (AQM), or a policer"
         return f"{_lost_text(episodes)}{burst_text}: {causes}; {_rtt_text(known)}"
     if known and not any(map(_is_above_lowest, known)):
-        return f"{_lost_text(episodes)}{burst_text}{_WITHOUT_QUEUE}; {_rtt_text(known)}"
+        return f"{_lost_text(episodes)}{burst_text}{Cause.WITHOUT_QUEUE}; {_rtt_text(known)}"
     return (
-        f"{_lost_text(episodes)}{burst_text}: either {OVERFLOW}, {_aqm_text(known)}a "
+        f"{_lost_text(episodes)}{burst_text}: either {Cause.OVERFLOW}, {_aqm_text(known)}a "
         f"policer, or errors of the path; {_rtt_text(known)}"
     )
 

@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 from celltcp.scenarios.quantity_texts import size_text, three_digits
 
-#: Beginning of the sentence about a policer.
-POLICER = "a policer on the path"
 #: Words about a policer whose bucket is not known.
 _BETWEEN = "between the losses this rate passed"
 #: Minimum number of losses without a queue, and of steps between them.
@@ -94,8 +93,8 @@ def policer(evidence: Evidence) -> str:
     burst = evidence.row.get("policer_burst_bytes", 0)
     why = f"its bucket of {size_text(burst)} explains which" if burst > 0 else _BETWEEN
     return (
-        f"{beginning}{POLICER} limits the rate to {mbps} Mbit/s of payload: {found.lost} segments "
-        f"were lost, at least {found.low} of them without a queue, and {why}"
+        f"{beginning}{Cause.POLICER} limits the rate to {mbps} Mbit/s of payload: {found.lost} "
+        f"segments were lost, at least {found.low} of them without a queue, and {why}"
     )
 
 

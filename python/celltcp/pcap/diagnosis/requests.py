@@ -7,15 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
-#: Beginnings of the sentence: of a capture at the sender, and elsewhere.
-_CERTAIN, _LIKELY = (
-    "one request at a time limits the rate",
-    "one request at a time seems to be the limit",
-)
-ONE_REQUEST = (_CERTAIN, _LIKELY)
 #: Minimum number of requests, and maximum range of an answer around the largest flight, as a share.
 _MIN_REQUESTS, _MAX_RANGE = 5, 0.1
 #: Minimum number of requests with a mean time: that from the first answer on lacks the first request.
@@ -142,7 +137,7 @@ def waiting_requests(evidence: Evidence) -> Requests | None:
 
 def one_request(row: Mapping[Hashable, Any]) -> Requests | None:
     """Returns the requests of a connection whose diagnosis names them; None for other connections."""
-    return requests_of(row) if str(row.get("diagnosis", "")).startswith(ONE_REQUEST) else None
+    return requests_of(row) if is_headline(row, Cause.ONE_REQUEST, Cause.MAYBE_ONE_REQUEST) else None
 
 
 def requests_text(evidence: Evidence, requests: Requests) -> str:
@@ -151,7 +146,7 @@ def requests_text(evidence: Evidence, requests: Requests) -> str:
     # A capture does not show which application has short waits.
     waited_ms = requests.think_ms + requests.gap_ms
     waited_text = f", applications {ms_text(waited_ms)}" if waited_ms else ""
-    beginning = _CERTAIN if evidence.is_at_sender else _LIKELY
+    beginning = Cause.ONE_REQUEST if evidence.is_at_sender else Cause.MAYBE_ONE_REQUEST
     return (
         f"{beginning}: each {answer} follow a message of the {evidence.receiver} ({requests.number} of "
         f"{size}), and are all that is in flight; each takes {ms_text(requests.cycle_ms)} "

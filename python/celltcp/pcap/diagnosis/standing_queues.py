@@ -6,11 +6,10 @@ import math
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
 from celltcp.scenarios.quantity_texts import ms_text, size_text
 
-#: Beginning of the sentence about a standing queue.
-QUEUE = "a queue stands"
 #: Minimum delay of a standing queue, ms, and intervals in which it is seen.
 _MIN_QUEUE_MS = 5.0
 _MIN_QUEUE_INTERVALS = 3
@@ -58,8 +57,9 @@ def standing_queue(evidence: Evidence) -> str:
     else:
         return ""
     lost_text = f"{segments_were(row['losses'])} lost" if row["losses"] else "without loss"
+    median_text = ms_text(row[f"{side}_rtt_p50_ms"])
     return (
-        f"{QUEUE} {place}: the RTT is {ms_text(row[f'{side}_rtt_p50_ms'])} in the median and "
+        f"{Cause.STANDING_QUEUE} {place}: the RTT is {median_text} in the median and "
         f"{ms_text(row[f'{side}_rtt_min_ms'])} at least, {lost_text}{_bound_text(evidence)}"
     )
 

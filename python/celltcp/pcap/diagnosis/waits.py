@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp.pcap.blackouts import outages_of
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
     Evidence,
@@ -25,13 +26,8 @@ from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.quantity_texts import ms_text, time_text
 
-#: Beginning of the name of a queue that another transfer fills.
-FILLED_QUEUE = "the queue that connection"
 #: Words about an application that is late, and about that of the client.
 _FOR_APPLICATION = "for the application of the "
-LATE_CLIENT = f"{_FOR_APPLICATION}client"
-#: Words of the sentence about segments that wait for ACKs.
-NAGLE = "only when its last segment is acknowledged (Nagle)"
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
 _MIN_COUNT = 3
 #: Minimum number of delayed ACKs for each loss at which losses do not explain them.
@@ -119,7 +115,7 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         saved_text = f", which saves up to {ms_text(cycle.held_ms)} of each request" if cycle else ""
         text = (
             f"waited {time_text(row['delayed_ack_s'])} for {acks_text} ({count_text}): the {side} "
-            f"sends on {NAGLE}; set TCP_NODELAY, or write each message at once{saved_text}"
+            f"sends on {Cause.NAGLE}; set TCP_NODELAY, or write each message at once{saved_text}"
             f"{cycle_text(evidence)}"
         )
         yield Wait(row["delayed_ack_s"], text)
@@ -348,9 +344,8 @@ def _explains(filler: Mapping[Hashable, Any], row: Mapping[Hashable, Any], waite
 
 def filled_text(filler: Mapping[Hashable, Any]) -> str:
     """Returns the queue that a transfer between the same hosts fills, as text."""
-    return (
-        f"{FILLED_QUEUE} {filler['connection']} fills (RTTs of up to {ms_text(longest_rtt_ms(filler))})"
-    )
+    rtts_text = f"RTTs of up to {ms_text(longest_rtt_ms(filler))}"
+    return f"{Cause.FILLED_QUEUE} {filler['connection']} fills ({rtts_text})"
 
 
 def _doubled_text(evidence: Evidence) -> str:

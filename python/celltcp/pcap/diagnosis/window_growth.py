@@ -7,14 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from celltcp.pcap.diagnosis.causes import Cause
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
 
-#: Words of sentences with such a clause.
-WINDOW_LIMIT = "the congestion window is the limit"
-#: Words of those after losses that came with little in flight.
-BURSTS_OVERFLOWED = "bursts overflowed the buffer"
 #: Minimum number of intervals, and of round trips, over which the growth of a window shows.
 _MIN_INTERVALS, _MIN_ROUND_TRIPS = 30, 10
 #: Range of the growth, segments a round trip: up to one by Reno with an ACK for each segment.
@@ -95,7 +92,7 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
     rates = [three_digits(8e-6 * flight / rtt_s) for flight in (start, end)]
     rates_text = rates[0] if rates[0] == rates[1] else f"{rates[0]} to {rates[1]}"
     text = (
-        f"{WINDOW_LIMIT}: the data in flight grow from {size_text(start)} to "
+        f"{Cause.WINDOW_GROWTH}: the data in flight grow from {size_text(start)} to "
         f"{size_text(end)}, by {three_digits(growth.segments)} segments a round trip"
         f"{', as those of Reno' if growth.is_reno else ''}. That gives {rates_text} Mbit/s at "
         f"a mean RTT of {three_digits(1e3 * rtt_s)} ms"
@@ -116,7 +113,9 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
     # A sender that spreads its data over the round trip has no queue then.
     if 0 < first["ahead_bytes"] < _MAX_BURST * full:
         ahead = size_text(float(first["ahead_bytes"]))
-        bursts_text = f". The first loss had {ahead} before it, less than those: {BURSTS_OVERFLOWED}"
+        bursts_text = (
+            f". The first loss had {ahead} before it, less than those: {Cause.BURSTS_OVERFLOWED}"
+        )
     return (
         f"{text}. The narrowest link has {rate} Mbit/s by the gaps of bursts, and a round trip "
         f"{size_text(full)}: some {time_text((full - end) / growth.rate)} more until the window has "
