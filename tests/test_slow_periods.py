@@ -129,3 +129,22 @@ def test_a_link_that_is_slower_by_chance_while_acks_wait_has_no_slow_period(seed
     ]
     assert medians_s[0] > 3 * medians_s[1]
     assert "the link carried" not in _text(comparison, "call")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_pages_have_their_times_beside_a_download_under_bbr_too_whose_queue_is_short(seed: int) -> None:
+    """BBR keeps up to a BDP in the queue: each of some ten round trips takes little longer."""
+    draw = random.Random(f"bbr {seed}")
+    page = {"kind": "page", "document": "20kB", "objects": 5, "object": "20kB", "gap": "2s"}
+    update = {"name": "update", "workload": {"kind": "bulk", "bytes": f"{draw.randint(40, 60)}MB"}}
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(40, 60)}ms",
+        "path.down": {"rate": "30Mbit/s"},
+        "path.buffer": "750packets",
+        "flows": [update, {"name": "pages", "cca": "cubic", "workload": page}],
+    }
+    comparison = ct.compare("steady-20-68", "bbr", 2, duration="50s", set=changes)
+    text = _text(comparison, "pages")
+    assert " while update sent (" in text
+    within_s, outside_s = _times_s(text)
+    assert 1.2 * outside_s <= within_s <= 2 * outside_s

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     #: Values of the slots of each run from its start on; NaN for unknown ones.
     _SlotValues = Mapping[int, NDArray[np.float64]]
 
-#: Minimum ratio of the median durations in and out of a period.
-_MIN_RATIO = 1.5
+#: Minimum ratio of the median durations in and out of a period of a slow link, and of another flow.
+_MIN_RATIO, _MIN_BUSY_RATIO = 1.5, 1.2
 #: Minimum z-score of the rank-sum test (Mann and Whitney) of the durations in and out of a period.
 _MIN_Z = 3.0
 #: Minimum share of the time of all units that is more than they take out of the period.
@@ -49,6 +49,8 @@ class _Period(NamedTuple):
     #: Durations of the units in it and out of it, s; infinite for unfinished ones.
     within: NDArray[np.float64]
     outside: NDArray[np.float64]
+    #: Minimum ratio of their medians.
+    min_ratio: float
 
     @property
     def excess(self) -> float:
@@ -69,7 +71,7 @@ class _Period(NamedTuple):
         if not all(counts):
             return False
         medians = np.median(self.within), np.median(self.outside)
-        if not all(map(np.isfinite, medians)) or medians[0] < _MIN_RATIO * medians[1]:
+        if not all(map(np.isfinite, medians)) or medians[0] < self.min_ratio * medians[1]:
             return False
         ordered = np.sort(self.outside)
         ranks = [np.searchsorted(ordered, self.within, side) for side in ("left", "right")]
@@ -79,13 +81,14 @@ class _Period(NamedTuple):
 
 
 def slow_periods(evidence: Evidence) -> Cause | None:
-    """Units of work took {_MIN_RATIO} times as long while another flow sent, or the link was slow.
+    """Units of work took longer while another flow sent, or the link was slow.
 
-    These are the medians of units with at least {_MIN_WITHIN:.0%} of their time in such a period and of
-    the others. Their ranks differ by {_MIN_Z:.0f} standard deviations (Mann and Whitney), and units in
-    the period took at least {_MIN_EXCESS:.0%} of the time of all more than others. The rate below which
-    the link is slow divides the durations best, outside outages. At that rate their bytes, and the wait
-    of their data, take at least {_MIN_EXPLAINED:.0%} of what they take longer.
+    They took {_MIN_BUSY_RATIO} and {_MIN_RATIO} times as long. These are the medians of units with at
+    least {_MIN_WITHIN:.0%} of their time in such a period and of the others. Their ranks differ by
+    {_MIN_Z:.0f} standard deviations (Mann and Whitney), and units in the period took at least
+    {_MIN_EXCESS:.0%} of the time of all more than others. The rate below which the link is slow divides
+    the durations best, outside outages. At that rate their bytes, and the wait of their data, take at
+    least {_MIN_EXPLAINED:.0%} of what they take longer.
     """
     units = evidence.units
     if units is None or evidence.slots.empty:
@@ -118,7 +121,7 @@ def _busy(evidence: Evidence, units: pd.DataFrame) -> Iterator[_Period]:
         busy = {run: np.nan_to_num(values) for run, values in is_busy.items()}
         is_within = _means(evidence, units, busy) >= _MIN_WITHIN
         share = float(np.mean(np.concatenate(list(busy.values()))))
-        yield _period(f"{name} sent", share, units, is_within)
+        yield _period(f"{name} sent", share, units, is_within, _MIN_BUSY_RATIO)
 
 
 def _slow(evidence: Evidence, units: pd.DataFrame) -> Iterator[_Period]:
@@ -148,7 +151,7 @@ def _slow(evidence: Evidence, units: pd.DataFrame) -> Iterator[_Period]:
     bound = (rates[best].max() + rates[~best].min()) / 2
     known = np.concatenate(list(by_slot.values()))
     share = float(np.mean(known[np.isfinite(known)] < bound))
-    period = _period(f"the link carried less than {rate_text(bound)}", share, units, best)
+    period = _period(f"the link carried less than {rate_text(bound)}", share, units, best, _MIN_RATIO)
     if period.is_slow and _makes_longer(evidence, bound, by_slot, period.more_s, len(units)):
         yield period
 
@@ -174,9 +177,11 @@ def _makes_longer(
     return bool(transfer_s + wait_s >= _MIN_EXPLAINED * more_s)
 
 
-def _period(text: str, share: float, units: pd.DataFrame, is_within: NDArray[np.bool_]) -> _Period:
+def _period(
+    text: str, share: float, units: pd.DataFrame, is_within: NDArray[np.bool_], min_ratio: float
+) -> _Period:
     durations_s = units["duration_s"].fillna(np.inf).to_numpy(float)
-    return _Period(text, share, durations_s[is_within], durations_s[~is_within])
+    return _Period(text, share, durations_s[is_within], durations_s[~is_within], min_ratio)
 
 
 def _link_rates(evidence: Evidence) -> _SlotValues:
