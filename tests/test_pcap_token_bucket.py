@@ -11,6 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
 from celltcp.pcap.estimate import estimate_path
+from celltcp.scenarios.lower_bounds import MAYBE_POLICED
 
 #: Payload of a full segment over its length at the IP layer.
 _PAYLOAD = 1448 / 1500
@@ -135,3 +136,21 @@ def test_the_capacity_of_a_stream_is_that_of_the_link(place: str, tmp_path: Path
     assert path.mean_mbps == pytest.approx(12, rel=0.03)
     assert "by the gaps in" in path.capacity_note
     assert "at least" not in path.description
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.004])
+def test_losses_too_few_to_show_a_bucket_leave_the_best_cca_in_doubt(
+    tmp_path: Path, loss: float
+) -> None:
+    """As random losses, those of a policer let BBR have the link: three times its rate."""
+    policer = {"path.policer": {"rate": "8.88Mbit/s", "burst": "30kB"}} if not loss else {}
+    size = {"kind": "lognormal", "median": "29811B", "sigma": 0.3}
+    stream = {"flows.0.workload": {"kind": "frames", "size": size, "interval": "33ms"}}
+    changes = {"path.rtt": "63ms", "path.down.rate": "27Mbit/s", "path.loss": loss, **policer}
+    place = "server" if loss else "phone"
+    file, changes = tmp_path / "x.pcap", changes | ({} if loss else stream)
+    ct.run("steady-20-68", "reno", 14, "10s", set=changes, samples="off", pcap=file, pcap_at=place)
+    path = estimate_path(analyse(file))
+    assert path.random_loss
+    assert path.policing is None
+    assert (MAYBE_POLICED in path.description) != bool(loss)

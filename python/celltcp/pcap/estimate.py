@@ -39,6 +39,7 @@ from celltcp.pcap.shared_path import (
     server_of,
 )
 from celltcp.pcap.shared_queue import sharing_transfers, start_s, transfers_sharing
+from celltcp.pcap.token_bucket import are_too_few
 from celltcp.scenarios.quantity_texts import digits_text
 
 #: IP and TCP headers of a segment with timestamps, bytes.
@@ -229,6 +230,7 @@ def estimate_path(
         flows,
         server_link + links,
         "" if other is None else reverse_link(analyses, row, other),
+        may_be_policed=policed is None and are_too_few(row),
         p_value_of_losses=p_value_of_high_rtts(
             evidence, [each for each in known if each.queue != "full"]
         ),

@@ -19,6 +19,7 @@ from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.lower_bounds import (
     FEW_LOSSES,
     LOWER_BOUND,
+    MAYBE_POLICED,
     OF_CAPTURE,
     SENDER_LIMIT,
     UNSEEN_OVERFLOW,
@@ -90,6 +91,8 @@ class PathEstimate:
     server_links: str = ""
     #: Link of the other direction as TOML if `opposite` fills it; empty without.
     reverse_link: str = ""
+    #: Whether its losses may be those of a policer, which are too few to tell.
+    may_be_policed: bool = False
     #: p-value of the RTTs at losses, if these are independent of the queue; whether a queue discipline
     #: (AQM) explains them.
     p_value_of_losses: float = 1.0
@@ -198,6 +201,8 @@ class PathEstimate:
             texts.append(f"Its capacity is {gaps_text}: the sender never filled the path for 100 ms.")
         if 0 < self.loss_bursts < _MIN_LOSSES:
             texts.append(f"{FEW_LOSSES}{self.loss_rate_text}.")
+        if self.may_be_policed and self.random_loss:
+            texts.append(f"{MAYBE_POLICED}: then none has more goodput than at its rate.")
         if ends := unknown_ends(self.blackouts, self.transfer_s, self.best_by_ends):
             texts.append(ends)
         if "# for the limit of the sender" in self.endpoints:

@@ -6,6 +6,7 @@ but delays others by up to its size over its rate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -128,6 +129,13 @@ def token_bucket(
     if error > max_error or is_link or delay_ms > _MAX_DELAY_SHARE * 1e3 * burst / rate:
         return None
     return TokenBucket(8e-6 * rate, burst)
+
+
+def are_too_few(row: Mapping[Hashable, Any]) -> bool:
+    """Returns whether losses are too few to tell a token bucket from others, which they leave open."""
+    lost = row["losses_congestion"] + row["losses_random"] + row["losses_tail"]
+    min_drops = _MIN_DROPS.get(str(row["place"]), math.inf)
+    return bool(lost < min_drops) and "policer" in str(row.get("diagnosis", ""))
 
 
 def _offered(row: Mapping[Hashable, Any], passed: pd.DataFrame, losses: pd.DataFrame) -> _Offered:

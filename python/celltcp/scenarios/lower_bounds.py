@@ -17,6 +17,8 @@ _CAPACITY_BOUND = f"Its capacity {LOWER_BOUND}"
 CAPACITY_BY_GAPS = "Its capacity is by the gaps"
 #: Start of the sentence about a loss rate of few losses.
 FEW_LOSSES = "Its loss rate is of "
+#: Start of the sentence about losses that are too few to tell those of a policer from random ones.
+MAYBE_POLICED = "Its losses may be of a policer"
 #: Text of the sentence about a buffer whose overflow a capture does not have.
 UNSEEN_OVERFLOW = "no overflow was seen"
 
@@ -31,7 +33,7 @@ BEST_BY_ENDS = "whether "
 _MAX_BOUND_DIFFERENCE_S = 0.06
 
 #: Texts of which each marks a sentence about a doubt.
-DOUBTS = (LOWER_BOUND, CAPACITY_BY_GAPS, FEW_LOSSES, OTHER_THAN_CAPTURED, UNKNOWN_ENDS)
+DOUBTS = (LOWER_BOUND, CAPACITY_BY_GAPS, FEW_LOSSES, MAYBE_POLICED, OTHER_THAN_CAPTURED, UNKNOWN_ENDS)
 
 #: Sentence about a receive window that stands for the limit of a sender in a capture.
 SENDER_LIMIT = "Its receive window stands for the limit of the sender: its send buffer or application."
