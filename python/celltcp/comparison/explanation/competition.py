@@ -37,14 +37,14 @@ _MIN_WAIT_RTTS = 0.3
 #: quarter of its time, at which shares still converge.
 _MIN_LATER_START, _MIN_CONVERGENCE = 0.05, 1.15
 #: Families of CCAs that reduce the window at losses.
-_LOSS_BASED = ("loss", "hybrid")
+LOSS_BASED = ("loss", "hybrid")
 #: What bounds the window of a flow in a queue, by the family of its CCA.
 _BOUNDS = {
     "model": "keeps at most two bandwidth-delay products of its own rate and the latest lowest RTT",
     "delay": "reduces its window when packets wait",
 }
 #: What fills a queue, by the family of a CCA.
-_FILLS = dict.fromkeys(_LOSS_BASED, "fills the buffer until it overflows")
+_FILLS = dict.fromkeys(LOSS_BASED, "fills the buffer until it overflows")
 _FILLS["model"] = "keeps up to two bandwidth-delay products in flight"
 #: Minimum part outside loss recoveries of all by which a window falls, at which a CCA of the user
 #: reduces without losses, and the maximum ratio of two windows that counts as a steady one.
@@ -214,7 +214,7 @@ def _filtered_rtt(own: Evidence) -> Iterator[str]:
     rivals = [
         name
         for name in own.competing_mbps
-        if not own.is_thin_flow(name) and family_of(_cca_of_flow(own, name)) in _LOSS_BASED
+        if not own.is_thin_flow(name) and family_of(_cca_of_flow(own, name)) in LOSS_BASED
     ]
     if not own.is_bbr or not rivals or not own.is_bulk:
         return

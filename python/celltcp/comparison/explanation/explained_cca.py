@@ -64,6 +64,8 @@ class ExplainedCca(NamedTuple):
     #: Share of the segments that were sent again.
     resent_share: float
     sawtooth: Sawtooth
+    #: Sentence on unequal shares of the connections of the flow; empty without them.
+    shares_text: str
 
     def cause_text(self, name: str) -> str:
         """Returns the sentence of a cause; empty without that cause."""

@@ -21,6 +21,7 @@ from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.burst_trials import with_rates_without_bursts
 from celltcp.comparison.explanation.bursts_over_time import bursts_over_time_text
 from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.connection_shares import connection_shares_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explained_cca import ExplainedCca
@@ -72,6 +73,8 @@ _MAX_WHOLE = 2
 _DEFAULT_RUNS = 10
 #: End of a sentence; the first ones of a cause have the figures, and later ones what follows from them.
 _END_OF_SENTENCE = re.compile(r"\.(?=\s|$)")
+#: Sentences on the windows of a flow, the last ones also where windows leave no capacity.
+_WINDOW_TEXTS = ("window_text", "start_text", "sawtooth_text", "shares_text")
 _WINDOW_CAUSES, _HOST_CAUSES = names_with(Trait.WINDOW), names_with(Trait.HOSTS)
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
@@ -327,6 +330,7 @@ class ExplainedComparison:
             evidence.mss,
             evidence.total("retransmissions") / max(evidence.total("segments"), 1.0),
             Sawtooth(evidence),
+            connection_shares_text(evidence),
         )
 
     def _worst_run(self, evidence: Evidence, application: Application | None) -> int:
@@ -454,11 +458,7 @@ class ExplainedComparison:
         is_brief = not (is_whole or is_one_of_two or any(each.standing.leads for each in group))
         lines = [self._heading(group, is_ranked=True), *self._cause_lines(group, is_brief=is_brief)]
         if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
-            return (
-                lines
-                if is_brief
-                else [*lines, *self._window_lines(group, "start_text", "sawtooth_text")]
-            )
+            return lines if is_brief else [*lines, *self._window_lines(group, *_WINDOW_TEXTS[1:])]
         # Events of other flows are those of their units of work, which causes count.
         events = self._event_lines(group) if group[0].flow == self.ccas[0].flow else []
         return [*lines, *self._window_lines(group), *events]
@@ -492,7 +492,7 @@ class ExplainedComparison:
     @staticmethod
     def _window_lines(group: Sequence[ExplainedCca], *names: str) -> list[str]:
         lines = []
-        for text_of in map(attrgetter, names or ("window_text", "start_text", "sawtooth_text")):
+        for text_of in map(attrgetter, names or _WINDOW_TEXTS):
             if text := text_of(group[0]):
                 lines.append(f"  {with_ranges([*map(text_of, group)]) or text}")
         return lines
