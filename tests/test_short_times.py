@@ -95,7 +95,10 @@ def test_a_table_of_short_times_is_in_ms(seed: int) -> None:
 
 def test_lines_have_significant_digits_of_short_times() -> None:
     words = words_of("response_p95_s")
-    assert words.in_line(0.2204, 0.0334) == "0.220 to 0.033 s"
+    assert words.in_line(0.2204, 0.1334) == "0.220 to 0.133 s"
+    assert words.in_line(0.2204, 0.0504) == "220 to 50.4 ms"
+    # Beside seconds, all are in seconds.
+    assert words.in_line(1.2204, 0.0504) == "1.220 to 0.050 s"
     assert words.in_line(0.00125, 0.00105) == "1.25 to 1.05 ms"
     assert words.in_line(0.2104, 0.00894) == "210 to 8.94 ms"
     assert estimate_text(Estimate(0.00108, 0.00003), 3) == "0.00108 ±0.00003"
@@ -137,11 +140,11 @@ def test_a_lost_handshake_does_not_hide_what_a_lower_rto_gains(seed: int) -> Non
     assert later == units.loc[units["start_s"] > first, "duration_s"].max() < 0.9
     lower = next(each for each in _tried(result) if "tcp.min_rto=20ms" in each.remedy.changes)
     gain = re.search(
-        r"response max after the first of each connection ([\d.]+) to ([\d.]+) s", lower.trial
+        r"response max after the first of each connection ([\d.]+) to ([\d.]+) ms", lower.trial
     )
     assert gain is not None, (lower.trial, later)
     before, after = map(float, gain.groups())
-    assert before == pytest.approx(later, abs=5e-4)
+    assert before == pytest.approx(1e3 * later, abs=0.5)
     assert after < 0.5 * before
 
 

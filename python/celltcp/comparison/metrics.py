@@ -44,7 +44,7 @@ WINDOWS = {
 
 
 #: Digits after the point of times in s that may be short, and the time below which they are in ms, s.
-TIME_DIGITS, MAX_SHORT_S = 3, 0.01
+TIME_DIGITS, MAX_SHORT_S = 3, 0.1
 #: Rates below which texts have kbit/s, Mbit/s, and delays from which on they have s, ms.
 _MIN_MBPS, _MIN_LONG_MS = 0.1, 1e4
 #: Time from which a decimal of a second has a digit, ms.
