@@ -73,6 +73,15 @@ def test_neither_decides_with_the_times_that_say_more() -> None:
     assert ranked.verdict(random=True).best is None
 
 
+def test_a_slow_one_that_never_ends_leaves_the_times_of_two_fast_ones_to_decide() -> None:
+    """Reno's law leaves it behind BBR and Hybla, of which only more runs say which is best."""
+    fast = {"bbr": [18.1, 18.6, 17.8], "hybla": [18.5, 18.0, 18.9], "cubic": [99.0, 90.0, 108.0]}
+    ranked = application({**fast, "reno": [math.inf] * 3})
+    assert ranked.ranking.metric == "completion_least_s"
+    verdict = ranked.verdict(random=True)
+    assert {str(verdict.leader), *verdict.undecided, *verdict.tied} == {"bbr", "hybla"}
+
+
 def test_the_lines_of_the_best_cca_are_printed_and_each_time_has_its_name() -> None:
     """A GEO link with bursts of losses that last for packets, in which transfers may stay."""
     changes = {
@@ -165,7 +174,7 @@ def test_of_ccas_with_as_many_complete_transfers_the_faster_ones_are_best() -> N
     ccas = ["cubic:hystart=off", "bbr", "reno", "hybla"]
     result = ct.compare("steady-20-68", ccas, 3, duration="300s", set=changes)
     (stake,) = result.stakes
-    assert stake.metric == "completed_share"
+    assert stake.metric == "completion_least_s"
     (application,) = result.applications
     assert application.means("completed_share") == [1.0, 1.0, 0.0, 1.0]
     assert stake.verdict.leader in ("bbr", "hybla")

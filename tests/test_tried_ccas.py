@@ -55,6 +55,26 @@ def test_vegas_that_was_only_tried_is_the_best_cca_for_a_ping(seed: int) -> None
     assert "vegas has " in best.text
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_tried_cca_that_leaves_the_best_undecided_takes_no_lines_away(seed: int) -> None:
+    """Hybla grows its window by the RTT, so that losses on a satellite cost it no more than BBR."""
+    draw = random.Random(seed)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(520, 600)}ms",
+        "path.down": f"{draw.randint(8, 12)}Mbit/s",
+        "path.buffer": "1bdp",
+        "path.loss": 0.003,
+        "flows.0.workload": {"kind": "bulk", "bytes": "8MB"},
+    }
+    compared = ct.compare("steady-20-68", "cubic,bbr", 3, duration="90s", set=changes, jobs=1)
+    explained = ExplainedComparison(compared)
+    budget = TrialBudget()
+    explained.try_remedies(budget)
+    explained.try_together(budget)
+    assert settings_of(compared)
+    assert explained.settings
+
+
 def test_only_ccas_of_linux_that_were_tried_in_all_runs_rank() -> None:
     """No mainline kernel has BBR v3, and one run of Vegas says less than two of the others."""
 

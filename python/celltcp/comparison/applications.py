@@ -179,8 +179,10 @@ class Application(NamedTuple):
         if times.are_all_tied and len(self.bounds(metric)) == len(self.metrics):
             # All lasted until the end, which says nothing of the time that each would take.
             return False
+        # Of those whose times may be the least, the shares have to be apart to decide.
+        rivals = {times.leader, *times.undecided}
         share_decides = shares.best is not None and not shares.are_all_tied
-        return not times.undecided or not share_decides
+        return not times.undecided or not share_decides or rivals <= {*shares.ranked}
 
     def verdict(self, *, random: bool) -> Verdict:
         """Returns the best CCA by the ranking metric; mixes of several CCAs do not rank."""

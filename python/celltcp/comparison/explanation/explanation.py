@@ -197,7 +197,9 @@ class ExplainedComparison:
         trials = Trials(self.comparison, budget)
         pair = best_pair(trials, self.remedies)
         pairs = [pair] if pair else []
-        self.ranked, others = ranked_trials(trials, self.comparison, self._needs(), self._tried)
+        self.ranked, others = ranked_trials(
+            trials, self.comparison, self._needs(), self._tried, self._by
+        )
         self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs])
         if table := self.conclusion.alternatives:
             shown = [each.changes for each in (*table.recommended, *table.shown)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.choices import ccas_to_set
 from celltcp.comparison.further_ccas import with_further_ccas
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.scenarios.cca_mix import has_several_flows
@@ -25,13 +26,26 @@ class RankedTrials(NamedTuple):
 
 
 def ranked_trials(
-    trials: Trials, comparison: Comparison, needs: Sequence[Need], tried: Sequence[ProposedRemedy]
+    trials: Trials,
+    comparison: Comparison,
+    needs: Sequence[Need],
+    tried: Sequence[ProposedRemedy],
+    by: Sequence[str] = (),
 ) -> RankedTrials:
     """Returns a comparison with the congestion controls of Linux tried alone in all of its runs.
 
     Those that may be better than the one to set, after fewer runs, are tried in all, if that is cheap.
+    None rank where they only leave undecided which one to set.
+
+    Args:
+        trials: trials of the comparison.
+        comparison: comparison without them.
+        needs: its needs.
+        tried: remedies with the results of their trials.
+        by: metrics asked for, as in `ccas_to_set`.
     """
-    further, others = [], []
+    further: list[ProposedRemedy] = []
+    others: list[ProposedRemedy] = []
     all_runs = int(comparison.results.about["runs"])
     for proposed in tried:
         each = proposed
@@ -46,10 +60,13 @@ def ranked_trials(
             if count < all_runs and may_lead:
                 each = next(iter(trials.repeated([each], count)), each)
             if each.after is not None and _run_count(each) == all_runs:
-                further.append(each.after)
+                further.append(each)
                 continue
         others.append(each)
-    return RankedTrials(with_further_ccas(comparison, further), others)
+    ranked = with_further_ccas(comparison, [each.after for each in further if each.after is not None])
+    if ccas_to_set(comparison, by) and not ccas_to_set(ranked, by):
+        return RankedTrials(comparison, [*others, *further])
+    return RankedTrials(ranked, others)
 
 
 def is_cca_alone(proposed: ProposedRemedy) -> bool:
