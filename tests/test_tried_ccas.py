@@ -14,6 +14,7 @@ from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.explanation.tried_ccas import ranked_trials
 from celltcp.comparison.further_ccas import with_further_ccas
+from celltcp.comparison.report.comparison import comparison_part
 from drawn_causes import Changes
 
 _PING = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "100ms"}
@@ -104,3 +105,19 @@ def test_a_tried_cca_joins_those_of_a_video_whose_opinion_score_no_policy_select
     for cca in joined.ccas:
         scores = joined.values_of(joined.tested, cca, "qoe")
         assert scores == own[cca].values_of(own[cca].tested, cca, "qoe")
+
+
+def test_a_report_answers_with_the_cca_of_the_comparison_and_names_what_was_tried() -> None:
+    changes: Changes = {
+        "path.rtt": "4ms",
+        "path.down": "10Mbit/s",
+        "path.buffer": "200packets",
+        "flows": [{"name": "download"}, {"name": "ping", "cca": "cubic", "workload": _PING}],
+    }
+    compared = ct.compare("steady-20-68", "cubic,bbr", _RUNS, duration=_DURATION, set=changes, jobs=1)
+    part = comparison_part(compared, "")
+    (best,) = {row["best"] for row in compared.to_json()["flow_verdicts"] if row["flow"] == "ping"}
+    assert f"set {best}" in part.answer
+    assert "vegas" not in part.answer
+    texts = " ".join(str(section) for section in part.sections)
+    assert "vegas" in texts

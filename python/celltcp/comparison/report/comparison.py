@@ -66,14 +66,13 @@ def comparison_part(
         f"{title}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each over the same "
         "realisations of the channel",
     )
-    settings = settings_section(
-        explained.ranked, explained.window_limit_text, by, explained.conclusion.best
-    )
+    # The answer is that of `compare --json`; congestion controls that were only tried follow it.
+    settings = settings_section(comparison, explained.window_limit_text, by, explained.conclusion.best)
     fairness = fairness_finding({"": comparison})
     return Part(
         title=title,
         question=question,
-        answer=answer_of(explained.ranked, explained.window_limit_text, by),
+        answer=answer_of(comparison, explained.window_limit_text, by),
         findings=(*([fairness] if fairness else []), *findings_of(comparison, by)),
         sections=(
             *_conclusion_sections(explained.conclusion),
