@@ -9,6 +9,7 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.competition import LOSS_BASED
+from celltcp.comparison.explanation.recoveries import overflows_of
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.quantity_texts import rate_text, three_digits
@@ -93,12 +94,7 @@ def _correlation(rows: pd.DataFrame, column: str) -> float:
 
 def _hit_per_overflow(evidence: Evidence, reductions: pd.DataFrame) -> float:
     """Returns the mean number of connections with drops in an overflow, those within an RTT."""
-    rtt_s, last = evidence.mean("rtt_mean_ms") / 1e3, (-1.0, 0.0)
-    overflows: list[set[float]] = []
-    rows = reductions[reductions["overflow"] > 0].sort_values(["run", "overflow_s"])
-    for run, t_s, connection in rows[["run", "overflow_s", "flow"]].to_numpy(float):
-        if run != last[0] or t_s - last[1] > rtt_s:
-            overflows.append(set())
-            last = (run, t_s)
-        overflows[-1].add(connection)
+    rows = reductions[reductions["overflow"] > 0][["run", "overflow_s", "flow"]]
+    drops = rows.itertuples(index=False, name=None)
+    overflows = overflows_of(drops, evidence.mean("rtt_mean_ms") / 1e3)
     return sum(map(len, overflows)) / len(overflows) if overflows else math.inf

@@ -9,6 +9,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import buffer_bdps, buffer_bytes
 from celltcp.comparison.explanation.cause import bdps_text, number_text
 from celltcp.comparison.explanation.evidence import MIN_LATER_RTT
+from celltcp.comparison.explanation.recoveries import of_connection
 from celltcp.comparison.explanation.startup import exit_of
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import default_parameters
@@ -41,15 +42,13 @@ def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
     """
     parameters = _parameters(evidence)
     row = overflows.sort_values("overflow").iloc[-1]
-    connections = evidence.connections
-    own = connections[(connections["run"] == row["run"]) & (connections["flow"] == row["flow"])]
+    key = row["run"], row["flow"]
+    own = of_connection(evidence.connections, *key)
     if parameters.get("hystart") != "on" or own.empty or not own["slow_start_exit_cwnd"].iloc[0] > 0:
         return ""
     window = float(own["slow_start_exit_cwnd"].iloc[0])
     exit_s = float(own["first_data_s"].iloc[0] + own["slow_start_exit_s"].iloc[0])
-    recoveries = evidence.recoveries
-    is_own = (recoveries["run"] == row["run"]) & (recoveries["flow"] == row["flow"])
-    starts_s = recoveries.loc[is_own, "t_s"]
+    starts_s = of_connection(evidence.recoveries, *key)["t_s"]
     is_at_recovery = ((starts_s - exit_s).abs() <= _TIME_RESOLUTION_S).any()
     if exit_s > row["t_s"] + _TIME_RESOLUTION_S or (
         is_at_recovery and exit_s < row["t_s"] - _TIME_RESOLUTION_S
@@ -66,9 +65,7 @@ def hystart_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
             f"{order} the first drop: slow start sends twice what the link carries in a round trip"
             f"{f', and {train_text}' if train_text else ''}."
         )
-    everyone = evidence.all_connections
-    is_own = (everyone["run"] == row["run"]) & (everyone["flow"] == row["flow"])
-    seen_ms = float(everyone.loc[is_own, "rtt_min_ms"].iloc[0])
+    seen_ms = float(of_connection(evidence.all_connections, *key)["rtt_min_ms"].iloc[0])
     bdps = window * evidence.mss / evidence.bdp_at(int(row["run"]), exit_s)
     obstacle_text = _obstacle_text(evidence, parameters, window, bdps, seen_ms)
     return f" HyStart did not end it: {obstacle_text}."
@@ -84,8 +81,7 @@ def exit_text(evidence: Evidence) -> str:
         return ""
     row = connections.iloc[0]
     found = exit_of(evidence, row)
-    rows = evidence.recoveries
-    rows = rows[(rows["run"] == row["run"]) & (rows["flow"] == row["flow"])].sort_values("t_s")
+    rows = of_connection(evidence.recoveries, row["run"], row["flow"]).sort_values("t_s")
     if found is None or (rows["earliest_s"] <= found.t_s + _TIME_RESOLUTION_S).any():
         return ""
     bdps = found.cwnd * evidence.mss / evidence.bdp_at(int(row["run"]), found.t_s)

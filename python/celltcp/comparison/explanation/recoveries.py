@@ -10,6 +10,8 @@ import pandas as pd
 from celltcp.results.tables import frame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from celltcp.results.tables import Results
 
 #: Reasons of drops in the table `recoveries`.
@@ -44,3 +46,26 @@ def recoveries_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
         earliest_s=rows[["dropped_s", "t_s"]].min(axis=1),
         latest_s=rows["end_s"].fillna(np.inf),
     )
+
+
+def of_connection(rows: pd.DataFrame, run: float, connection: float) -> pd.DataFrame:
+    """Returns the rows of a connection of a run."""
+    own: pd.DataFrame = rows[(rows["run"] == run) & (rows["flow"] == connection)]
+    return own
+
+
+def overflows_of(drops: Iterable[tuple[float, float, float]], rtt_s: float) -> list[set[float]]:
+    """Returns whose segments each overflow dropped; drops within an RTT are of one overflow.
+
+    Args:
+        drops: run, time in s, and what lost segments, such as the number of a connection.
+        rtt_s: RTT, s.
+    """
+    overflows: list[set[float]] = []
+    last = (-1.0, 0.0)
+    for run, t_s, owner in sorted(drops):
+        if run != last[0] or t_s - last[1] > rtt_s:
+            overflows.append(set())
+            last = (run, t_s)
+        overflows[-1].add(owner)
+    return overflows

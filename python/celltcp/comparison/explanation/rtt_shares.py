@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.comparison.explanation.cause import number_text, percent_text
+from celltcp.comparison.explanation.recoveries import overflows_of
 from celltcp.comparison.explanation.sawtooth import Sawtooth
 from celltcp.scenarios.quantity_texts import delay_text, size_text, three_digits
 
@@ -90,18 +91,12 @@ def _model_text(flows: Sequence[Evidence], in_flight: list[float]) -> str:
 def _losses_text(flows: Sequence[Evidence]) -> str:
     """Returns at how many overflows each flow lost; losses within an RTT are of one overflow."""
     rtt_s = max(each.mean("rtt_mean_ms") for each in flows) / 1e3
-    losses = []
+    losses: list[tuple[float, float, float]] = []
     for index, each in enumerate(flows):
         rows = each.recoveries
         rows = rows[(rows["slow_start"] == 0) & (rows["drops"] > 0) & ~(rows["undone"] > 0)]
         losses += [(run, t_s, index) for run, t_s in rows[["run", "dropped_s"]].to_numpy(float)]
-    overflows: list[set[int]] = []
-    last = (-1.0, 0.0)
-    for run, t_s, index in sorted(losses):
-        if run != last[0] or t_s - last[1] > rtt_s:
-            overflows.append(set())
-            last = (run, t_s)
-        overflows[-1].add(index)
+    overflows = overflows_of(losses, rtt_s)
     both = sum(len(each) > 1 for each in overflows)
     alone = [number_text(overflows.count({index})) for index in range(len(flows))]
     return (

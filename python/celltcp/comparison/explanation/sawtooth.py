@@ -10,6 +10,7 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import number_text, percent_text
 from celltcp.comparison.explanation.hystart import exit_text
+from celltcp.comparison.explanation.recoveries import of_connection
 from celltcp.comparison.explanation.window_growth import WindowGrowth, window_growth_of
 from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.quantity_texts import delay_text, three_digits
@@ -118,8 +119,8 @@ class Sawtooth:
 
     def _losses(self, growth: WindowGrowth, run: int, flow: int) -> Iterator[Loss]:
         """Yields the losses of a connection, with those of slow start, of which W_max comes."""
-        rows, windows, w_max = self._reductions, self._evidence.windows, 0.0
-        rows = rows[(rows["run"] == run) & (rows["flow"] == flow)]
+        rows = of_connection(self._reductions, run, flow)
+        windows, w_max = self._evidence.windows, 0.0
         columns = ["t_s", "length_s", "slow_start", "timeouts"]
         for start_s, length_s, slow_start, timeouts in rows[columns].to_numpy(float):
             before = windows.before(run, flow, start_s)

@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.ack_rates import acks_fill_link
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.openings import opening_outage_s
 from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, capacity_share, ramp_from
+from celltcp.comparison.explanation.recoveries import of_connection
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
 from celltcp.scenarios.quantity_texts import time_text
 
@@ -214,7 +215,7 @@ def exit_of(evidence: Evidence, connection: Any) -> _Exit | None:
         float(connection["first_data_s"] + connection["slow_start_exit_s"]),
         float(connection["slow_start_exit_cwnd"]),
     )
-    rows = _recoveries_of(evidence, connection)
+    rows = of_connection(evidence.recoveries, connection["run"], connection["flow"])
     found = first
     while True:
         own = rows[(rows["t_s"] - found.t_s).abs() <= _TIME_RESOLUTION_S]
@@ -229,14 +230,6 @@ def exit_of(evidence: Evidence, connection: Any) -> _Exit | None:
         if later.empty:
             return resumed
         found = _Exit(float(later.min()), resumed.cwnd)
-
-
-def _recoveries_of(evidence: Evidence, connection: Any) -> pd.DataFrame:
-    """Returns the recoveries of a connection."""
-    rows = evidence.recoveries
-    is_own = (rows["run"] == connection["run"]) & (rows["flow"] == connection["flow"])
-    own: pd.DataFrame = rows[is_own]
-    return own
 
 
 def _is_spurious(recoveries: pd.DataFrame) -> pd.Series:
@@ -264,7 +257,7 @@ def _end_of_growth(evidence: Evidence, connection: Any, start_s: float) -> _Exit
 
 def _is_early(evidence: Evidence, connection: Any, found: _Exit) -> bool:
     """Returns whether a connection left slow start below the BDP, without a loss until then."""
-    rows = _recoveries_of(evidence, connection)
+    rows = of_connection(evidence.recoveries, connection["run"], connection["flow"])
     rows = rows[~_is_spurious(rows)]
     loss_times = rows[["t_s", "dropped_s"]].min(axis=1)
     if (loss_times <= found.t_s + _TIME_RESOLUTION_S).any():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp.comparison.explanation.cause import number_text
+from celltcp.comparison.explanation.recoveries import of_connection
 from celltcp.comparison.explanation.unused import PROBE_RTT_SEGMENTS, probe_fills_path
 
 if TYPE_CHECKING:
@@ -132,10 +133,7 @@ class UnitWindows:
         evidence = self._evidence
         if excess_s < self.probe_rtt_cost_s(connection, start_s, end_s):
             return IN_PROBE_RTT
-        recoveries = evidence.recoveries
-        run, flow = connection
-        is_own = (recoveries["run"] == run) & (recoveries["flow"] == flow)
-        if not (is_own & (recoveries["t_s"] < end_s)).any():
+        if not (of_connection(evidence.recoveries, *connection)["t_s"] < end_s).any():
             # Without an earlier loss, a small window is the initial one.
             return None
         median = self._median_window

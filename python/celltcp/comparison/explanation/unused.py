@@ -17,6 +17,7 @@ from celltcp.comparison.explanation.ramps import (
     reaches_capacity,
     unused_mbps,
 )
+from celltcp.comparison.explanation.recoveries import of_connection
 from celltcp.scenarios.quantity_texts import rate_text
 
 if TYPE_CHECKING:
@@ -228,8 +229,8 @@ def _is_reduced(
     evidence: Evidence, run: int, number: int, times: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """Returns at which times a recovery has reduced the window of a connection."""
-    rows = evidence.recoveries
-    rows = rows[(rows["run"] == run) & (rows["flow"] == number) & (rows["drops"] > 0)]
+    rows = of_connection(evidence.recoveries, run, number)
+    rows = rows[rows["drops"] > 0]
     rtt_s = evidence.mean("rtt_mean_ms") / 1e3
     result = np.zeros(len(times), bool)
     for start_s, end_s in zip(rows["t_s"], rows["latest_s"], strict=True):
