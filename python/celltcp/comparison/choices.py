@@ -314,7 +314,7 @@ def ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, lis
     metrics that were asked for, as in `choices_of`. None is for a need that gains less by it than
     others lose, against the one set first, or else that of the scenario.
     """
-    needs_of: dict[str, list[tuple[str, str]]] = {}
+    needs_of: dict[str, list[tuple[str, list[str]]]] = {}
     choices = choices_of(comparison, by)
     # The CCA of an undecided flow needs more runs; the needs of the network are others.
     is_undecided = any(choice.flows and choice.verdict.undecided for choice in choices)
@@ -339,14 +339,14 @@ def ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, lis
         if tied and not note:
             reason = tie_break(comparison, choice).reason if chosen == cca else ""
             note = f"{names} as good{f'; {reason}' if reason else ''}"
+        notes = [note] if note else []
         if chosen in candidates:
-            note = "; ".join(filter(None, (note, *verdict.dearer_texts(labels(comparison.ccas)))))
-        if verdict.cost is not None and not note and chosen == verdict.leader:
-            note = f"it costs {verdict.cost.text}"
+            notes += verdict.dearer_texts(labels(comparison.ccas))
+        if verdict.cost is not None and not notes and chosen == verdict.leader:
+            notes = [f"it costs {verdict.cost.text}"]
         harms = harms_of(comparison, chosen, choice.flows) if choice.flows else []
-        note = "; ".join(filter(None, (note, harm_text(harms))))
-        needs_of.setdefault(chosen, []).append((need, note))
-    return {cca: _with_notes(needs) for cca, needs in needs_of.items()}
+        needs_of.setdefault(chosen, []).append((need, [*notes, harm_text(harms)]))
+    return {cca: needs_with_notes(needs) for cca, needs in needs_of.items()}
 
 
 def is_refused(comparison: Comparison, choice: Choice, cca: str, instead_of: str | None = None) -> bool:
@@ -380,11 +380,11 @@ def setting_text(comparison: Comparison, choice: Choice) -> str:
     return f"set {names[cca]}{f': {reason}' if reason else ''}"
 
 
-def _with_notes(needs: Sequence[tuple[str, str]]) -> list[str]:
-    """Returns the needs of a CCA, each with its note; those with the same note are one."""
+def needs_with_notes(needs: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+    """Returns the needs of a CCA, each with its notes; those with the same are one."""
     by_note: dict[str, list[str]] = {}
-    for need, note in needs:
-        by_note.setdefault(note, []).append(need)
+    for need, notes in needs:
+        by_note.setdefault("; ".join(filter(None, notes)), []).append(need)
     return [f"{' and '.join(names)}{f' ({note})' if note else ''}" for note, names in by_note.items()]
 
 

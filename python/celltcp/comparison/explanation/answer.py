@@ -14,6 +14,7 @@ from celltcp.comparison.choices import (
     choices_of,
     is_refused,
     linux_ccas_to_set,
+    needs_with_notes,
     on_flow,
     setting_text,
 )
@@ -54,8 +55,7 @@ def settings_of(comparison: Comparison, by: Sequence[str] = ()) -> list[SettingR
         if (cca := choice.verdict.best) is not None and not choice.verdict.are_all_tied:
             harm = harm_text(harms_of(comparison, cca, choice.flows))
             cost = f"it costs {choice.verdict.cost.text}" if choice.verdict.cost else ""
-            note = "; ".join(filter(None, (cost, harm)))
-            asked.setdefault(cca, []).append(f"{choice.need}{f' ({note})' if note else ''}")
+            asked.setdefault(cca, []).extend(needs_with_notes([(choice.need, (cost, harm))]))
     names = {cca: name.removesuffix("@none") for cca, name in labels(comparison.ccas).items()}
     on_text = on_flow(comparison)
     return [
