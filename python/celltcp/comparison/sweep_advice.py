@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.best_values import advice_rankings, is_condition
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.explanation.metric_changes import MetricChange
-from celltcp.comparison.explanation.trials import MIN_HELP_LOG
+from celltcp.comparison.explanation.trial_metrics import MIN_HELP_LOG
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT
 from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.sweep_trade_offs import trade_off_of

@@ -16,7 +16,7 @@ from celltcp.comparison.explanation.metric_changes import (
 )
 from celltcp.comparison.explanation.places import places_of
 from celltcp.comparison.explanation.start_up_frames import MIN_LATE_FRAMES
-from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG, values_of
+from celltcp.comparison.explanation.trial_metrics import COMPLETIONS, MIN_HELP_LOG, values_of
 from celltcp.comparison.explanation.value_knees import knee_of_values
 from celltcp.comparison.harm import failing_under
 from celltcp.comparison.metrics import (

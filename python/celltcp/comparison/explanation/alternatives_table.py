@@ -11,7 +11,7 @@ from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.explanation.alternatives import application_of
 from celltcp.comparison.explanation.answer import metric_texts
 from celltcp.comparison.explanation.metric_changes import MetricChange
-from celltcp.comparison.explanation.trials import COMPLETIONS, MIN_HELP_LOG
+from celltcp.comparison.explanation.trial_metrics import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.explanation.tried_ccas import is_cca_alone
 from celltcp.comparison.explanation.value_knees import knee_of_values
 from celltcp.comparison.linux_lines import cca_line, with_node

@@ -19,7 +19,7 @@ from celltcp.comparison.explanation.alternatives_table import (
 )
 from celltcp.comparison.explanation.joint_trials import changes_for_tail, changes_together
 from celltcp.comparison.explanation.places import OPERATOR_PLACES
-from celltcp.comparison.explanation.trials import MIN_HELP_LOG
+from celltcp.comparison.explanation.trial_metrics import MIN_HELP_LOG
 from celltcp.comparison.harm import failing_under
 from celltcp.comparison.queue_lines import BEHIND_MODEM
 from celltcp.scenarios.cca_mix import labels

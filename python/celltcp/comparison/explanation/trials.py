@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +12,6 @@ from celltcp._core import NATIVE, CelltcpError
 from celltcp.campaign.engines import engine
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.comparison.applications import has_too_few, is_lower_bound
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.kinds import Trait, names_with
 from celltcp.comparison.explanation.later_responses import (
@@ -21,18 +19,23 @@ from celltcp.comparison.explanation.later_responses import (
     later_maxima,
 )
 from celltcp.comparison.explanation.metric_changes import RETRANSMISSIONS, MetricChange
+from celltcp.comparison.explanation.trial_metrics import (
+    COMPLETIONS,
+    MIN_HELP_LOG,
+    complete_runs,
+    cut_flows,
+    ends_drops,
+    is_mentioned,
+    metrics_of,
+    moves_shares,
+    values_of,
+)
 from celltcp.comparison.metrics import (
     APP_METRICS,
-    COMPLETED_SHARE,
     GOODPUT,
-    LAST_COMPLETION,
     LATE_FRAMES,
-    LATE_RESPONSES,
-    LEAST_COMPLETION,
     METRICS,
-    MISSING_FRAMES,
     ONE_WAY_DELAY,
-    words_of,
 )
 from celltcp.present.section import runs_text
 from celltcp.results.columns import numbers
@@ -46,7 +49,6 @@ if TYPE_CHECKING:
 
     from celltcp._core import Scenario
     from celltcp.campaign.run import Progress
-    from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
 #: Maximum segments of a trial with the runs of the results, and of one with the first of their seeds,
@@ -57,42 +59,25 @@ _MAX_SEGMENTS_OF_ALL, _MAX_SEGMENTS_OF_RUNS = 1e6, {2: 2.5e6, 1: 8e6}
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 2e7, 1e4
 #: Budget of the trials that are repeated with more runs, segments.
 _REPEATED_SEGMENTS = 2.4e7
-#: Minimum absolute logarithms of the ratio of a metric for a help, and for a price in retransmissions.
-MIN_HELP_LOG, _MIN_PRICE_LOG = 0.05, 0.05
 #: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time: an AQM
 #: takes up to 10 % from a single CUBIC at a constant rate, but 20 % where the rate varies.
 _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.1)
-#: Metrics of the mean time of transfers: with those which a run cut off, if there are any.
-COMPLETIONS = (LEAST_COMPLETION, "completion_s")
-#: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
-_SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], LATE_FRAMES: ["frame_delay_p95_ms"]}
 #: Causes of delays, for which a remedy may cost goodput, how much of it, and how much of the goodput of
 #: other flows, as absolute logarithms.
 _DELAY_CAUSES = names_with(Trait.DELAY)
 _MAX_LOSS_FOR_DELAY_LOG, _MAX_LOSS_OF_OTHERS_LOG = -math.log1p(-0.3), math.log(2)
-#: Causes of a few slow units of work.
-_TAIL_CAUSES = names_with(Trait.TAIL)
 #: Cause of a low rate of units of work that none of their times shows.
 _RATE_CAUSE = "response_round_trips"
 #: Causes by which flows of a CCA mix may share the path, whoever gains by it.
 _SHARING_CAUSES = names_with(Trait.WINDOW)
 #: Cause by which flows share a path unequally.
 _COMPETITION_CAUSE = "competition"
-#: Causes whose remedies avoid drops.
-_DROP_CAUSES = names_with(Trait.DROPS)
-#: Cause by drops that may cost a flow little itself, and the share of its retransmissions that a remedy
-#: leaves at most.
-_POLICER_CAUSE, _MAX_LEFT_DROPS = "policer", 0.1
-#: Minimum number of retransmissions per run for a price.
-_MIN_PRICE_RETRANSMISSIONS = 10.0
-#: Metrics of frames: mean and median delay.
-_MEAN_DELAY, _MEDIAN_DELAY = "frame_delay_ms", "frame_delay_p50_ms"
+#: Cause by drops that may cost a flow little itself.
+_POLICER_CAUSE = "policer"
 #: Mean size of frames of an encoder, as a share of the whole one.
 _FRAME_SIZE = "frame_size_share"
 #: Maximum share of late frames that a trial leaves for no lower value to be tried.
 _MAX_FEW_LATE = 0.01
-#: Times of responses that rank by the share of late ones.
-_RESPONSE_P95 = "response_p95_s"
 #: Name of the slowest response without the first one of each connection.
 _LATER_RESPONSE_MAX = "response max after the first of each connection"
 
@@ -184,12 +169,12 @@ class Trials:
                 or (
                     proposed.cause == _POLICER_CAUSE
                     and min(gains, default=0.0) > -MIN_HELP_LOG
-                    and _ends_drops(changed)
+                    and ends_drops(changed)
                 )
-                or (proposed.cause in _SHARING_CAUSES and is_mix and _moves_shares(changed))
+                or (proposed.cause in _SHARING_CAUSES and is_mix and moves_shares(changed))
             )
             # Of a mix each flow is one of those that compete, and what one loses the other gains.
-            is_shared = proposed.cause == _COMPETITION_CAUSE and is_mix and _moves_shares(changed)
+            is_shared = proposed.cause == _COMPETITION_CAUSE and is_mix and moves_shares(changed)
             is_too_dear = not is_shared and self._costs_too_much(proposed, metrics)
             if not (is_help or is_shown or is_shared) or is_too_dear:
                 continue
@@ -200,7 +185,7 @@ class Trials:
             changes_text = ", ".join(
                 metric.text(names_flow=names_flow, has_range=has_range)
                 for metric in changed
-                if abs(metric.gain) >= MIN_HELP_LOG and _is_mentioned(metric, proposed.cause)
+                if abs(metric.gain) >= MIN_HELP_LOG and is_mentioned(metric, proposed.cause)
             )
             cca_text = names[cca] if replacement == cca else f"{names[replacement]} for {names[cca]}"
             texts.append(f"{cca_text} {changes_text}{self._frame_sizes_text(replacement, after)}")
@@ -366,7 +351,7 @@ class Trials:
                 continue
             new_metrics = applications_after[application.flow].metrics[replacement]
             is_divided = applications_after[application.flow].is_divided
-            for metric in _metrics_of(application, cca, proposed.cause, new_metrics):
+            for metric in metrics_of(application, cca, proposed.cause, new_metrics):
                 old, new = (
                     values_of(metric, metrics, is_divided=is_divided)
                     for metrics in (application.metrics[cca], new_metrics)
@@ -375,11 +360,11 @@ class Trials:
                     changed = change(application.flow, metric, old, new)
                     if metric in COMPLETIONS:
                         name = "completion of the last part" if is_divided else ""
-                        complete = _complete_runs(application.metrics[cca], new_metrics)
+                        complete = complete_runs(application.metrics[cca], new_metrics)
                         changed = changed._replace(name=name, complete_runs=complete)
                     yield self._without_first(changed, cca, replacement, after)
         # The time of a transfer that a run cuts off says nothing about its price.
-        cut = {*_cut_flows(before, cca), *_cut_flows(after, replacement)}
+        cut = {*cut_flows(before, cca), *cut_flows(after, replacement)}
         has_rate = before.is_competing and (not before.is_finite or flow in cut)
         if proposed.cause == _RATE_CAUSE or has_rate:
             yield change(flow, GOODPUT, before.values(cca, GOODPUT), after.values(replacement, GOODPUT))
@@ -403,106 +388,3 @@ class Trials:
                 yield change(
                     other_flow.name, GOODPUT, old, after.values_of(other_flow, replacement, GOODPUT)
                 )
-
-
-def _cut_flows(comparison: Comparison, cca: str) -> list[str]:
-    """Returns the flows with transfers that were not complete at the end of a run."""
-    return [
-        application.flow
-        for application in comparison.applications
-        if is_lower_bound(LEAST_COMPLETION, application.metrics[cca])
-    ]
-
-
-def _metrics_of(
-    application: Application, cca: str, cause: str, after: Mapping[str, Sequence[float]]
-) -> list[str]:
-    """Returns the metrics of a trial: the share of late frames, the ranking metric, and its mean.
-
-    For slow units of work, whose share may be small, 99th percentile and maximum are others. For the
-    share of complete transfers it is their time. The median is in the place of a mean that is infinite
-    before or `after`, as units had not arrived.
-    """
-    ranking, metrics = application.ranking.metric, application.metrics[cca]
-    # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
-    late = [LATE_FRAMES] if any(metrics.get(LATE_FRAMES, [])) else []
-    of_times = _RESPONSE_P95 if ranking == LATE_RESPONSES else ranking
-    highest = [re.sub(r"_p\d+(?=_)", name, of_times) for name in ("_p99", "_p999", "_max")]
-    tail = [
-        each
-        for each in highest
-        if cause in _TAIL_CAUSES and each in metrics and not has_too_few(each, metrics)
-    ]
-    times = [application.completion_metric] if ranking == COMPLETED_SHARE else []
-    shown = _SHOWN_WITH.get(ranking, ())
-    names = dict.fromkeys([*late, ranking, *times, *tail, _mean_of(of_times), *shown])
-    is_endless = any(is_lower_bound(_MEAN_DELAY, of) for of in (metrics, after))
-    return [_MEDIAN_DELAY if is_endless and name == _MEAN_DELAY else name for name in names]
-
-
-def values_of(
-    metric: str, metrics: Mapping[str, list[float]], *, is_divided: bool
-) -> list[float] | None:
-    """Returns the values of a metric; None without any.
-
-    Mean times are with transfers that a run cut off. A transfer that is divided among connections is
-    complete with the last of them.
-    """
-    if metric not in COMPLETIONS:
-        return metrics.get(metric)
-    names = (LAST_COMPLETION,) if is_divided else COMPLETIONS
-    return next((metrics[name] for name in names if name in metrics), None)
-
-
-def _complete_runs(
-    before: Mapping[str, Sequence[float]], after: Mapping[str, Sequence[float]]
-) -> tuple[int, ...] | None:
-    """Returns the runs whose transfers are complete before and after; None if those of all are."""
-    pairs = zip(before[COMPLETED_SHARE], after[COMPLETED_SHARE], strict=False)
-    is_complete = [min(pair) >= 1 for pair in pairs]
-    if all(is_complete):
-        return None
-    return tuple(run for run, complete in enumerate(is_complete) if complete)
-
-
-def _mean_of(metric: str) -> str:
-    """Returns the metric of the mean for a metric of a percentile, maximum or share of late frames.
-
-    Others are their own, such as the time of the last part of a transfer, and the median delay of
-    frames that rank by it, as their mean is infinite under some CCA.
-    """
-    if metric in (LATE_FRAMES, MISSING_FRAMES):
-        return _MEAN_DELAY
-    if metric in (LAST_COMPLETION, _MEDIAN_DELAY):
-        return metric
-    return re.sub(r"_(p\d+|max)(?=_)", "", metric)
-
-
-def _is_mentioned(change: MetricChange, cause: str) -> bool:
-    """Returns whether a text mentions a change: one that its digits show.
-
-    Of retransmissions it mentions only a large increase, or a decrease where drops are the cause.
-    """
-    words = words_of(change.metric)
-    if words.number(estimate(change.before).mean) == words.number(estimate(change.after).mean):
-        return False
-    if change.metric != RETRANSMISSIONS:
-        return True
-    larger = max(estimate(each).mean for each in (change.before, change.after))
-    is_meant = change.gain < -_MIN_PRICE_LOG or cause in _DROP_CAUSES
-    return is_meant and larger >= _MIN_PRICE_RETRANSMISSIONS
-
-
-def _moves_shares(changed: Sequence[MetricChange]) -> bool:
-    """Returns whether the goodput of a flow changes, which says what decides the shares."""
-    return any(abs(each.gain) >= MIN_HELP_LOG for each in changed if each.metric == GOODPUT)
-
-
-def _ends_drops(changed: Sequence[MetricChange]) -> bool:
-    """Returns whether hardly a retransmission is left of many, although the time is much the same."""
-    return any(
-        estimate(each.before).mean >= _MIN_PRICE_RETRANSMISSIONS
-        and estimate(each.after).mean <= _MAX_LEFT_DROPS * estimate(each.before).mean
-        for each in changed
-        if each.metric == RETRANSMISSIONS
-    )
