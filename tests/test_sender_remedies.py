@@ -115,7 +115,7 @@ def test_calls_in_a_data_center_have_a_lower_rto_and_delayed_acks_are_no_queue(s
     assert "other reasons" not in slow.text
     lower = _change(_tried(result), "tcp.min_rto=20ms")
     # Losses are rarer than a percentile shows.
-    gain = re.search(r"response max [\d.]+ to [\d.]+ s \(-(\d+) %\)", lower.trial)
+    gain = re.search(r"response max [\d.]+ to [\d.]+ ms \(-(\d+) %\)", lower.trial)
     assert gain is not None, lower.trial
     assert int(gain[1]) > 50
 
