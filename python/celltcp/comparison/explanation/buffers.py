@@ -80,7 +80,7 @@ def max_rtt_text(evidence: Evidence) -> str:
     is_full = (evidence.recoveries["overflow"] > 0).any()
     rate = evidence.link_rate(is_upload=evidence.is_upload)
     is_plain = evidence.is_bulk and not evidence.is_split and not evidence.jitter_ms
-    if not is_full or not is_plain or evidence.scenario.get("radio") or not rate:
+    if not is_full or not is_plain or not rate:
         return ""
     # Flows of the opposite direction have a queue of their own, which depends on their CCA.
     if ack_queue_owner(evidence) is not None:

@@ -88,7 +88,9 @@ class FlowScenario:
         return "path.uplink_buffer" if is_upload else "path.buffer"
 
     def link_rate(self, *, is_upload: bool) -> float | None:
-        """Returns the rate of the bottleneck, bit/s; None if it varies."""
+        """Returns the rate of the bottleneck, bit/s; None if it varies, as that of a radio."""
+        if self.scenario.get("radio"):
+            return None
         field, access = self.bottleneck_field_of(is_upload=is_upload), "up" if is_upload else "down"
         return steady_rate(self.value_at(f"{field}.rate" if field else f"path.{access}"))
 
