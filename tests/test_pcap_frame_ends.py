@@ -139,6 +139,27 @@ def test_frames_of_an_outage_are_late_and_no_pause(place: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("place", ["phone", "server"])
+def test_an_outage_in_the_start_up_leaves_its_frames_apart(place: str, tmp_path: Path) -> None:
+    """They come as one in most of the bytes of the capture, and each ends in its part of them."""
+    changes: dict[str, Any] = {
+        "path.rtt": "100ms",
+        "path.down.rate": "12.8Mbit/s",
+        "path.blackouts": [{"at": "0.5s", "duration": "1s"}],
+        "flows.0.workload": {"kind": "frames", "size": "20.3kB", "interval": "20ms"},
+    }
+    analyses, delays_s = _streamed(tmp_path, place, 2, "cubic", changes)
+    (application,) = applications_of(analyses, 0.1)
+    # Megabytes come before the tenth end of a frame.
+    largest = analyses.units.groupby("first_s")["bytes"].sum().max()
+    assert largest > 3e6
+    assert application["count"] == pytest.approx(len(delays_s), rel=0.01)
+    for name, percent in (("p50_s", 50), ("p95_s", 95), ("p99_s", 99)):
+        expected = float(np.percentile(delays_s, percent))
+        assert application[name] == pytest.approx(expected, rel=0.1), name
+    assert application["late_share"] == pytest.approx((delays_s > 0.1).mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("place", ["phone", "server"])
 @pytest.mark.parametrize(("seed", "cause"), [(1, "policer"), (7, "loss"), (3, "queue"), (4, "policer")])
 def test_key_frames_beside_a_stream_shift_none_of_its_frames(
     seed: int, cause: str, place: str, tmp_path: Path

@@ -132,6 +132,7 @@ def test_messages_without_a_pause_have_no_clock() -> None:
         "direction": "down",
         "bytes_down": 9_096_400,
         "segments_up": 0,
+        "download_s": 40.0,
         "segment_max": 1_448,
         "messages": 35,
         "message_bytes": 255_600.0,

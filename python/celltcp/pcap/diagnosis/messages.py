@@ -70,12 +70,14 @@ def messages_of(row: Mapping[Hashable, Any]) -> Messages | None:
 
 def _has_messages(row: Mapping[Hashable, Any]) -> bool:
     """Returns whether most payload of a connection comes in messages, and none of them are answers."""
-    number, size = int(row["messages"]), float(row["message_bytes"])
-    other = "up" if row["direction"] == "down" else "down"
+    number, other = int(row["messages"]), "up" if row["direction"] == "down" else "down"
+    # The latest ones have their mean size; a backlog before these may have most of the payload.
+    by_rate = 125e3 * float(row["message_mbps"]) * float(row["download_s"])
+    in_messages = max(number * float(row["message_bytes"]), by_rate)
     return (
         number >= _MIN_MESSAGES
         and row["message_interval_ms"] > 0
-        and number * size >= _MIN_PAYLOAD_SHARE * row[f"bytes_{row['direction']}"]
+        and in_messages >= _MIN_PAYLOAD_SHARE * row[f"bytes_{row['direction']}"]
         and row[f"segments_{other}"] <= _MAX_REQUEST_SHARE * number
     )
 

@@ -13,11 +13,12 @@ use super::direction::SegmentKind;
 const MAX_OPEN: usize = 1 << 12;
 /// Size from which a frame goes on as another part: behind a loss, data of many frames come as one. Bytes.
 const MAX_PART: u64 = 1 << 14;
-/// Number of frames from which each has parts: bulk transfers have no frames.
+/// Number of frames from which each has parts of that size: bulk transfers have no frames.
 const MIN_FRAMES: u32 = 10;
-/// Maximum number of parts before that: of the first one, and for each frame before.
-const MAX_FIRST_PARTS: u32 = 32;
-const MAX_PARTS_PER_FRAME: u32 = 256;
+/// Number of parts before that after which their size doubles.
+const PARTS_PER_SIZE: u32 = 128;
+/// Maximum number of times that it does.
+const MAX_DOUBLINGS: u32 = 32;
 /// Part of the RTT from which a time without data of a response is a round trip.
 const PER_ROUND_TRIP: u64 = 2;
 
@@ -135,10 +136,13 @@ impl Units {
         });
         frame.extend(data.at_ns, data.end);
         let is_part = data.is_full;
+        let doublings = if self.frames < MIN_FRAMES {
+            self.parts / PARTS_PER_SIZE
+        } else {
+            0
+        };
         if !is_part
-            || (self.frames >= MIN_FRAMES
-                || self.parts < MAX_FIRST_PARTS + MAX_PARTS_PER_FRAME * self.frames)
-                && frame.end.saturating_sub(frame.begin) >= MAX_PART
+            || frame.end.saturating_sub(frame.begin) >= MAX_PART << doublings.min(MAX_DOUBLINGS)
         {
             frame.is_part = is_part;
             self.frames += u32::from(!is_part);
@@ -327,10 +331,10 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_come_as_one_have_parts_but_bulk_transfers_only_in_slow_start() {
-        let rows = |frames: u64| {
+    fn frames_that_come_as_one_have_parts_which_are_few_in_bulk_transfers() {
+        let parts = |frames: u64, segments: u64| {
             let mut units = Units::default();
-            for number in 0..600 {
+            for number in 0..segments {
                 units.on_data(&UnitData {
                     is_full: number >= frames,
                     ..segment(number, 1_448 * number, SegmentKind::New)
@@ -342,6 +346,9 @@ mod tests {
                 .filter(|row| row.is_part == 1)
                 .count()
         };
-        assert_eq!((rows(0), rows(1), rows(20)), (32, 49, 48));
+        // Twelve segments are a part.
+        assert_eq!((parts(0, 600), parts(1, 600), parts(20, 600)), (50, 49, 48));
+        assert!(parts(0, 700_000) < 128 * 10);
+        assert!(parts(20, 700_000) > 50_000);
     }
 }
