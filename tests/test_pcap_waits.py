@@ -87,14 +87,13 @@ def test_data_after_a_gap_are_those_of_it_only_beside_an_even_rate(is_even: bool
 
 
 def test_acks_that_wait_behind_an_upload_have_a_step_against_its_queue() -> None:
-    assert (
-        _acks_behind("10 losses; its ACKs may wait in the other direction, in which connection 3 sends")
-        == 3
-    )
-    assert (
-        _acks_behind("waited 2 s: its ACKs waited in the queue that connection 12 fills (RTTs)") == 12
-    )
-    assert _acks_behind("waited 2 s in the queue that connection 12 fills") is None
+    texts = {
+        "10 losses; its ACKs may wait in the other direction, in which connection 3 sends": 3,
+        "waited 2 s: its ACKs waited in the queue that connection 12 fills (RTTs)": 12,
+        "waited 2 s in the queue that connection 12 fills": None,
+    }
+    for text, connection in texts.items():
+        assert _acks_behind({"diagnosis": text}) == connection
 
 
 @pytest.mark.parametrize("rtt", ["17ms", "26ms", "62ms"])
