@@ -2,6 +2,7 @@
 
 mod agent;
 mod application_limited;
+mod boxes_against_none;
 mod cell_edge;
 mod delay_based;
 mod ecn;

@@ -14,8 +14,8 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_BACKED_OFF_TIMEOUT: Duration = Duration::from_millis(200);
 /// Retransmissions that may be outstanding at the start of a recovery (RFC 6928).
 const INITIAL_WINDOW: usize = 10;
-/// The queue behind the cache counts as full if the local RTT exceeds twice its minimum by this margin.
-const CONGESTION_MARGIN: Duration = Duration::from_millis(5);
+/// Range of local RTTs below which they are noise, without a queue behind the cache.
+const NOISE: Duration = Duration::from_millis(5);
 
 /// Verdict on an ACK of the mobile host.
 #[derive(Debug, PartialEq)]
@@ -24,34 +24,35 @@ pub(super) enum AckVerdict {
     Forward,
     /// The sender must not see it.
     Suppress,
-    /// The sender sees it without SACK blocks.
-    WithoutSack(Segment),
+    /// The sender sees it without the SACK blocks above a loss that the cache repairs.
+    LessSack(Segment),
 }
 
-/// Copy of a packet on its way to the mobile host.
+/// Packet on its way to the mobile host.
 struct CachedPacket {
     seq: u64,
     end: u64,
-    packet: Packet,
-    payload: Option<Vec<u8>>,
-    /// Time at which it last left the cache or passed it.
-    sent_at: Instant,
+    /// Its copy, with the payload; `None` if the cache was full, or if a visible queue behind it has dropped the packet.
+    copy: Option<(Packet, Option<Vec<u8>>)>,
+    /// When it last left the cache or passed it.
+    sent: Transmission,
     /// Number of retransmissions from the cache.
     repairs: u32,
     /// Whether a SACK block has covered it.
     sacked: bool,
     /// Whether it has to be retransmitted now.
     is_due: bool,
-    /// Whether the sender has retransmitted it, so that the sender also has to repair its loss.
+    /// Whether the sender has retransmitted it.
     resent_by_sender: bool,
 }
 
-/// Transmission time and start of a copy. Transmissions of the same time are in the order of their data.
-type Transmission = (Instant, u64);
+/// Number and time of a transmission.
+type Transmission = (u64, Instant);
 
 impl CachedPacket {
-    fn transmission(&self) -> Transmission {
-        (self.sent_at, self.seq)
+    /// Returns whether it has not arrived as far as is known, and can be retransmitted.
+    fn is_missing(&self) -> bool {
+        !self.sacked && self.copy.is_some()
     }
 }
 
@@ -74,7 +75,7 @@ impl Delivered {
         } else {
             &mut self.sent_once
         };
-        *last = (*last).max(Some(copy.transmission()));
+        *last = (*last).max(Some(copy.sent));
         self.repairs += usize::from(copy.repairs > 0);
     }
 }
@@ -93,23 +94,28 @@ pub(super) struct SnoopFlow {
     cached_bytes: u64,
     /// Highest acknowledgement number of the mobile host.
     acknowledged: u64,
-    /// Latest and minimum RTT sample.
-    latest_rtt: Duration,
+    /// Losses before it are left to the sender, which has been told of one that the cache cannot repair.
+    recovery_end: u64,
+    /// Minimum and maximum RTT sample.
     min_rtt: Option<Duration>,
+    max_rtt: Duration,
+    /// Whether the RTT is in a spike: packets wait in an invisible queue behind the cache, and losses are its drops.
+    is_spike: bool,
     srtt: Option<Duration>,
     rttvar: Duration,
     /// Consecutive time-outs.
     backoff: u32,
     /// Time from which the time-out counts at the earliest.
     timer_start: Instant,
-    /// Transmission time and start of the last sent of the delivered copies (RACK, RFC 8985).
-    last_delivered: Transmission,
+    /// Number of transmissions towards the mobile host, and the last of those that have been delivered (RACK, RFC 8985).
+    transmissions: u64,
+    last_delivered: u64,
     /// Number of retransmissions that may be outstanding beyond the initial window; it grows as in slow start.
     window_growth: usize,
 }
 
 impl SnoopFlow {
-    /// Stores a copy of a data packet, if there is room in a cache of `max_bytes`.
+    /// Handles a data packet, and stores a copy if there is room in a cache of `max_bytes`.
     pub(super) fn on_data(
         &mut self,
         now: Instant,
@@ -120,38 +126,45 @@ impl SnoopFlow {
         let seq = self.stream.segment(segment.seq);
         let end = seq + u64::from(segment.len);
         let resent_by_sender = seq < self.end;
+        if self.end == 0 {
+            // ACKs for the first data are duplicates.
+            self.acknowledged = seq;
+        }
         self.end = self.end.max(end);
         if end <= self.acknowledged {
             return;
         }
+        self.transmissions += 1;
+        let sent = (self.transmissions, now);
         if resent_by_sender {
+            // When it has arrived, the sender infers from SACK blocks which of the data before it is lost (RACK).
+            self.recovery_end = self.end;
             self.renew_timestamps(seq, segment);
         }
         let index = self.cache.partition_point(|copy| copy.seq < seq);
         if let Some(copy) = self.cache.get_mut(index)
             && copy.seq == seq
         {
-            // A retransmission by the sender.
-            copy.sent_at = now;
+            copy.sent = sent;
+            copy.is_due = false;
             copy.resent_by_sender = true;
             return;
         }
-        if self.cached_bytes + u64::from(segment.len) > max_bytes {
-            return;
+        let fits = self.cached_bytes + u64::from(segment.len) <= max_bytes;
+        if fits {
+            self.cached_bytes += u64::from(segment.len);
         }
-        self.cached_bytes += u64::from(segment.len);
-        let copy = CachedPacket {
+        let cached = CachedPacket {
             seq,
             end,
-            packet: *packet,
-            payload,
-            sent_at: now,
+            copy: fits.then_some((*packet, payload)),
+            sent,
             repairs: 0,
             sacked: false,
             is_due: false,
             resent_by_sender,
         };
-        self.cache.insert(index, copy);
+        self.cache.insert(index, cached);
     }
 
     /// Gives the copies from `seq` on the timestamps of a retransmission, if these are later. The mobile host discards data
@@ -160,12 +173,13 @@ impl SnoopFlow {
         let Some((latest, _)) = retransmission.timestamps else {
             return;
         };
-        for copy in self.cache.iter_mut().filter(|copy| copy.seq >= seq) {
-            let segment = copy.packet.segment().copied().unwrap_or_default();
+        let above = self.cache.iter_mut().filter(|cached| cached.seq >= seq);
+        for (packet, _) in above.filter_map(|cached| cached.copy.as_mut()) {
+            let segment = packet.segment().copied().unwrap_or_default();
             let is_later = |(value, _)| latest.wrapping_sub(value) as i32 > 0;
             if segment.timestamps.is_some_and(is_later) {
                 let timestamps = retransmission.timestamps;
-                copy.packet.payload = Segment {
+                packet.payload = Segment {
                     timestamps,
                     ..segment
                 }
@@ -189,34 +203,35 @@ impl SnoopFlow {
         }
         self.on_sack_blocks(segment, &mut delivered);
         self.on_delivered(now, &delivered);
-        if self.is_congested() {
-            // A queue behind the cache has overflowed: the sender has to react to that.
-            return AckVerdict::Forward;
-        }
-        let has_losses = self.mark_losses();
+        self.mark_losses();
         if !is_pure_ack {
             return AckVerdict::Forward;
         }
-        let missing = self.cache.front().filter(|copy| copy.seq <= number);
-        let covered = missing.is_some_and(|copy| !copy.resent_by_sender);
-        if !covered || segment.sack.is_empty() && !has_losses && is_progress {
-            AckVerdict::Forward
-        } else if is_progress {
-            AckVerdict::WithoutSack(Segment {
-                sack: SackBlocks::EMPTY,
-                ..*segment
-            })
-        } else if segment.sack.is_empty() {
-            // Without SACK it may be a window update. Only during a repair it counts as a duplicate.
-            let repairing = self.cache.front().is_some_and(|copy| copy.repairs > 0);
-            if repairing || has_losses {
-                AckVerdict::Suppress
-            } else {
-                AckVerdict::Forward
-            }
-        } else {
-            AckVerdict::Suppress
+        let hidden = self.first_repaired();
+        if !is_progress && hidden <= number {
+            return AckVerdict::Suppress;
         }
+        let mut sack = SackBlocks::EMPTY;
+        for &(left, right) in segment.sack.as_slice() {
+            let start = self.stream.acknowledgement(left);
+            if start.is_none_or(|start| start < hidden) {
+                sack.push(left, right);
+            }
+        }
+        if sack == segment.sack {
+            AckVerdict::Forward
+        } else {
+            AckVerdict::LessSack(Segment { sack, ..*segment })
+        }
+    }
+
+    /// Returns the start of the first loss that the cache repairs; the sender must not infer it.
+    fn first_repaired(&self) -> u64 {
+        let mut unsacked = self.cache.iter().filter(|cached| !cached.sacked);
+        let repaired = unsacked.find(|cached| {
+            cached.seq >= self.recovery_end && (cached.is_due || cached.repairs > 0)
+        });
+        repaired.map_or(u64::MAX, |cached| cached.seq)
     }
 
     /// Removes acknowledged copies.
@@ -226,24 +241,24 @@ impl SnoopFlow {
         let count = self.cache.partition_point(|copy| copy.end <= number);
         let removed: Vec<_> = self.cache.drain(..count).collect();
         for copy in removed {
-            self.cached_bytes -= copy.end - copy.seq;
+            if copy.copy.is_some() {
+                self.cached_bytes -= copy.end - copy.seq;
+            }
             if !copy.sacked {
                 delivered.add(&copy);
             }
         }
     }
 
-    /// Returns whether losses are likely in an invisible queue behind the cache: packets wait there for longer than the
-    /// link itself takes.
-    fn is_congested(&self) -> bool {
-        let is_above = |min_rtt| self.latest_rtt > min_rtt * 2 + CONGESTION_MARGIN;
-        !self.sees_queue && self.min_rtt.is_some_and(is_above)
-    }
-
     /// Smooths RTT samples (RFC 6298 section 2).
     fn add_rtt_sample(&mut self, sample: Duration) {
-        self.latest_rtt = sample;
-        self.min_rtt = Some(self.min_rtt.map_or(sample, |min_rtt| min_rtt.min(sample)));
+        let min_rtt = self.min_rtt.map_or(sample, |min_rtt| min_rtt.min(sample));
+        self.min_rtt = Some(min_rtt);
+        self.max_rtt = self.max_rtt.max(sample);
+        // A spike begins at half of the range, and ends at a third (Tobe et al. 2000; Cen, Cosman and Voelker 2003).
+        let range = self.max_rtt - min_rtt;
+        let share = if self.is_spike { 3 } else { 2 };
+        self.is_spike = range > NOISE && sample > min_rtt + range / share;
         let Some(srtt) = self.srtt else {
             self.srtt = Some(sample);
             self.rttvar = sample / 2;
@@ -276,39 +291,41 @@ impl SnoopFlow {
 
     /// Handles the delivery of copies: an RTT sample, and what it says of those that were sent before.
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
-        let is_first_try = |&(sent_at, _): &Transmission| {
-            self.min_rtt
-                .is_some_and(|min_rtt| now.saturating_since(sent_at) < min_rtt)
-        };
-        if let Some(sent_once) = delivered.sent_once {
+        if let Some((sent_once, sent_at)) = delivered.sent_once {
             self.timer_start = now;
-            self.add_rtt_sample(now.saturating_since(sent_once.0));
+            self.add_rtt_sample(now.saturating_since(sent_at));
             if sent_once < self.last_delivered {
                 // What counted as lost was late.
                 self.cache.iter_mut().for_each(|copy| copy.is_due = false);
             }
             self.last_delivered = sent_once;
-        } else if let Some(resent) = delivered.resent {
+        } else if let Some((resent, sent_at)) = delivered.resent {
             self.timer_start = now;
-            if !is_first_try(&resent) {
+            let rtt = now.saturating_since(sent_at);
+            let is_first_try = self.min_rtt.is_some_and(|min_rtt| rtt < min_rtt);
+            if !is_first_try {
                 self.last_delivered = self.last_delivered.max(resent);
                 self.window_growth += delivered.repairs;
             }
         }
     }
 
-    /// Marks lost copies as due: one that was sent later has been delivered. Returns whether there are any.
-    fn mark_losses(&mut self) -> bool {
+    /// Marks lost packets as due, unless they are left to the sender: one that was sent later has been delivered.
+    fn mark_losses(&mut self) {
+        let is_congested = !self.sees_queue && self.is_spike;
         let mut has_losses = false;
-        for copy in self.cache.iter_mut().filter(|copy| !copy.sacked) {
-            let is_overtaken = copy.transmission() < self.last_delivered;
-            copy.is_due |= is_overtaken && !copy.resent_by_sender;
-            has_losses |= copy.is_due;
+        for cached in self.cache.iter_mut().filter(|cached| !cached.sacked) {
+            if cached.sent.0 < self.last_delivered {
+                if cached.seq >= self.recovery_end && (is_congested || cached.copy.is_none()) {
+                    self.recovery_end = self.end;
+                }
+                cached.is_due |= cached.seq >= self.recovery_end;
+            }
+            has_losses |= cached.is_due;
         }
         if !has_losses {
             self.window_growth = 0;
         }
-        has_losses
     }
 
     /// Returns the packets that have to be retransmitted now, and counts them as sent. The window of the recovery and the
@@ -323,27 +340,32 @@ impl SnoopFlow {
         let outstanding = self.cache.iter().filter(is_outstanding).count();
         let max = (INITIAL_WINDOW + self.window_growth).saturating_sub(outstanding);
         let max = room.map_or(max, |room| max.min(room as usize));
-        let due = self.cache.iter_mut().filter(|copy| copy.is_due).take(max);
-        due.map(|copy| {
-            copy.is_due = false;
-            copy.repairs += 1;
-            copy.sent_at = now;
-            (copy.packet, copy.payload.clone())
+        let due = self
+            .cache
+            .iter_mut()
+            .filter(|cached| cached.is_due)
+            .take(max);
+        due.filter_map(|cached| {
+            cached.is_due = false;
+            cached.repairs += 1;
+            self.transmissions += 1;
+            cached.sent = (self.transmissions, now);
+            cached.copy.clone()
         })
         .collect()
     }
 
     /// Returns the size of the first packet that has to be retransmitted, bytes.
     pub(super) fn due_size(&self) -> Option<u32> {
-        let mut due = self.cache.iter().filter(|copy| copy.is_due);
-        due.next().map(|copy| copy.packet.size)
+        let mut due = self.cache.iter().filter(|cached| cached.is_due);
+        due.find_map(|cached| cached.copy.as_ref().map(|(packet, _)| packet.size))
     }
 
     /// Returns the time at which the oldest copy that was not SACKed counts as lost.
     pub(super) fn deadline(&self) -> Instant {
-        let oldest = self.cache.iter().find(|copy| !copy.sacked);
-        oldest.map_or(Instant::NEVER, |copy| {
-            copy.sent_at.max(self.timer_start) + self.timeout()
+        let oldest = self.cache.iter().find(|cached| cached.is_missing());
+        oldest.map_or(Instant::NEVER, |cached| {
+            cached.sent.1.max(self.timer_start) + self.timeout()
         })
     }
 
@@ -368,9 +390,10 @@ impl SnoopFlow {
             return;
         }
         // Of a full queue there would be ACKs.
-        self.latest_rtt = Duration::ZERO;
-        if let Some(copy) = self.cache.iter_mut().find(|copy| !copy.sacked) {
-            copy.is_due = true;
+        self.is_spike = false;
+        let mut cache = self.cache.iter_mut();
+        if let Some(oldest) = cache.find(|cached| cached.is_missing()) {
+            oldest.is_due = true;
         }
     }
 }

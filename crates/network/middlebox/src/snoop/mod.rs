@@ -66,9 +66,10 @@ impl Node for Snoop {
             flow.sees_queue = self.at_queues && queue.is_droptail;
             // The sender repairs the drops of the queue.
             let enters_queue = !flow.sees_queue || queue.has_room(packet.size, actions);
-            if segment.len > 0 && enters_queue {
+            if segment.len > 0 {
+                let max_bytes = if enters_queue { self.cache_bytes } else { 0 };
                 let payload = actions.payload(packet.id);
-                flow.on_data(now, (packet, segment), payload, self.cache_bytes);
+                flow.on_data(now, (packet, segment), payload, max_bytes);
             }
             actions.forward(packet.id);
         } else {
@@ -79,7 +80,7 @@ impl Node for Snoop {
                 AckVerdict::Suppress => {
                     actions.absorb(packet.id);
                 }
-                AckVerdict::WithoutSack(segment) => {
+                AckVerdict::LessSack(segment) => {
                     let ack = Packet {
                         payload: segment.into(),
                         size: segment.ip_len(),
@@ -104,5 +105,7 @@ impl Node for Snoop {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;
