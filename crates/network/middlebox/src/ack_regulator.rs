@@ -1,8 +1,9 @@
 //! ACK Regulator: delays ACKs whose data would overflow the queue of the access link. See Chan and Ramjee,
 //! "TCP/IP performance over 3G wireless links with rate and delay variation", MobiCom 2002.
 //!
-//! An ACK triggers as much data as it covers, and a segment more as the window grows. The regulator releases it when the
-//! queue has room for that data and for the data of earlier ACKs that has not arrived yet. Without losses the sender's
+//! The regulator releases an ACK when the queue has room for all data that is then under way from the sender. It knows
+//! that from the sender's window and its growth, which it measures an RTT after each ACK. So at most one queue of data
+//! arrives per RTT: a queue of less than a bandwidth-delay product leaves capacity unused. Without losses the sender's
 //! window would grow for ever, and with it the delay of ACKs. So one data packet is dropped, once per window, when the
 //! waiting ACKs would trigger more than a whole queue. The sender sees a single loss instead of a burst.
 
@@ -39,11 +40,16 @@ struct RegulatedConnection {
     max_payload: u32,
     packet_size: u32,
     /// Highest ACK number that was released.
-    released: Option<u64>,
+    released: u64,
     /// ACKs that wait: ACK number and identity of the packet.
     waiting: VecDeque<(u64, u64)>,
-    /// Packets that released ACKs have triggered and that have not arrived: time of the release, number.
-    triggered: VecDeque<(Instant, u64)>,
+    /// ACKs that were released, and that the sender may not have answered yet: time, number.
+    unanswered: VecDeque<(Instant, u64)>,
+    /// Highest number of the ACKs that the sender has answered, and its window then, bytes.
+    answered: u64,
+    window: u64,
+    /// Smoothed growth of the window, per mille of what was acknowledged: 1000 in slow start.
+    growth: u64,
     /// Time of the first packet from the mobile host, and the RTT between the middlebox and the sender.
     request_at: Option<Instant>,
     rtt: Option<Duration>,
@@ -63,72 +69,79 @@ impl RegulatedConnection {
             return false;
         }
         self.arrived_end = end;
-        if let Some((_, packets)) = self.triggered.front_mut() {
-            *packets -= 1;
-            if *packets == 0 {
-                self.triggered.pop_front();
-            }
-        }
-        let released = self.released.unwrap_or(start);
-        let last = self.waiting.back().map_or(released, |&(number, _)| number);
-        let waiting_packets = (last - released) / u64::from(self.max_payload.max(1));
+        let last = self.waiting.back().map_or(0, |&(number, _)| number);
+        let waiting_packets = self.packets(last.saturating_sub(self.released));
         let drops = capacity.is_some_and(|capacity| waiting_packets > capacity)
-            && released >= self.no_drop_until;
+            && self.released >= self.no_drop_until;
         if drops {
             self.no_drop_until = end;
         }
         drops
     }
 
-    /// Returns the number of packets that an ACK for `number` triggers.
-    fn triggered_packets(&self, number: u64) -> u64 {
-        let advance = self
-            .released
-            .map_or(0, |released| number.saturating_sub(released));
-        advance.div_ceil(u64::from(self.max_payload.max(1))) + 1
+    fn packets(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(u64::from(self.max_payload.max(1)))
+    }
+
+    /// Measures the window by what has arrived an RTT after the release of an ACK.
+    fn measure_window(&mut self, now: Instant) {
+        let rtt = self.rtt.unwrap_or(INITIAL_RTT);
+        while let Some(&(at, number)) = self.unanswered.front()
+            && at + rtt <= now
+        {
+            self.unanswered.pop_front();
+            let window = self.arrived_end.saturating_sub(number);
+            let advance = number.saturating_sub(self.answered);
+            if self.answered > 0 {
+                let growth = window.saturating_sub(self.window).min(advance);
+                self.growth = (7 * self.growth + 1_000 * growth / advance.max(1)) / 8;
+            }
+            (self.answered, self.window) = (number, window);
+        }
+    }
+
+    /// Returns the number of packets that are under way from the sender if an ACK for `number` is the last released.
+    fn under_way(&self, number: u64) -> u64 {
+        let growth = number.saturating_sub(self.answered) * self.growth / 1_000;
+        let end = number + self.window + growth;
+        self.packets(end.saturating_sub(self.arrived_end))
+    }
+
+    /// Removes and returns the first waiting ACK, if the queue has room for `room` packets.
+    fn release(&mut self, now: Instant, room: Option<u64>) -> Option<u64> {
+        self.measure_window(now);
+        let &(number, packet) = self.waiting.front()?;
+        // With nothing under way, any room is enough: otherwise the connection could stall for ever.
+        let fits = room.is_none_or(|room| {
+            self.under_way(number) <= room || room > 0 && self.under_way(self.released) == 0
+        });
+        if !fits {
+            return None;
+        }
+        self.waiting.pop_front();
+        self.on_released(now, number);
+        Some(packet)
+    }
+
+    fn on_released(&mut self, now: Instant, number: u64) {
+        if number > self.released {
+            self.unanswered.push_back((now, number));
+            self.released = number;
+        }
     }
 
     /// Returns whether a segment acknowledges more data and does nothing else.
     fn is_progress(&self, segment: &Segment, number: u64) -> bool {
         let waiting = self.waiting.back().map(|&(number, _)| number);
-        let highest = waiting.or(self.released);
         segment.flags == Flags::ACK
             && segment.len == 0
             && segment.sack.is_empty()
-            && highest.is_some_and(|highest| number > highest)
+            && number > waiting.unwrap_or(self.released)
     }
 
-    /// Removes and returns the first waiting ACK, if the queue has room for `room` packets.
-    fn release(&mut self, now: Instant, room: Option<u64>) -> Option<u64> {
-        let timeout = self.rtt.unwrap_or(INITIAL_RTT) * 2;
-        while self
-            .triggered
-            .front()
-            .is_some_and(|&(at, _)| at + timeout < now)
-        {
-            // The sender had nothing to send, or its window did not grow.
-            self.triggered.pop_front();
-        }
-        let &(number, packet) = self.waiting.front()?;
-        let packets = self.triggered_packets(number);
-        let under_way: u64 = self.triggered.iter().map(|&(_, packets)| packets).sum();
-        // With nothing under way, any room is enough: otherwise the connection could stall for ever.
-        let fits =
-            room.is_none_or(|room| under_way + packets <= room) || under_way == 0 && room > Some(0);
-        if !fits {
-            return None;
-        }
-        self.waiting.pop_front();
-        self.triggered.push_back((now, packets));
-        self.released = Some(number);
-        Some(packet)
-    }
-
-    /// Removes and returns all waiting ACKs, so that the next segment of the mobile host can follow at once.
-    fn release_all(&mut self) -> Vec<u64> {
-        if let Some(&(number, _)) = self.waiting.back() {
-            self.released = Some(number);
-        }
+    /// Removes and returns all waiting ACKs, so that a segment with this ACK number can follow at once.
+    fn release_all(&mut self, now: Instant, number: Option<u64>) -> Vec<u64> {
+        self.on_released(now, number.unwrap_or(0));
         self.waiting.drain(..).map(|(_, packet)| packet).collect()
     }
 
@@ -188,22 +201,13 @@ impl Node for AckRegulator {
             }
         } else {
             let number = flow.data.acknowledgement(segment.ack);
-            match number {
-                Some(number) if flow.is_progress(segment, number) => {
-                    flow.waiting.push_back((number, packet.id));
+            if let Some(number) = number.filter(|&number| flow.is_progress(segment, number)) {
+                flow.waiting.push_back((number, packet.id));
+            } else {
+                for held in flow.release_all(actions.now(), number) {
+                    actions.forward(held);
                 }
-                _ => {
-                    for held in flow.release_all() {
-                        actions.forward(held);
-                    }
-                    if let Some(number) = number {
-                        let released = flow
-                            .released
-                            .map_or(number, |released| released.max(number));
-                        flow.released = Some(released);
-                    }
-                    actions.forward(packet.id);
-                }
+                actions.forward(packet.id);
             }
         }
         self.release(packet.flow, actions);
@@ -215,5 +219,51 @@ impl Node for AckRegulator {
             self.release(number, actions);
         }
         actions.call_at(self.timers.earliest());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(20);
+
+    /// A connection whose window grows by `growth` bytes for each packet of 1000 bytes that is acknowledged, one per ms,
+    /// after 200 of them.
+    fn connection_with_window(growth: u64) -> RegulatedConnection {
+        let mut connection = RegulatedConnection {
+            rtt: Some(RTT),
+            max_payload: 1_000,
+            ..RegulatedConnection::default()
+        };
+        for each in 1..=200 {
+            let now = Instant::ZERO + Duration::from_millis(each);
+            connection.measure_window(now);
+            connection.on_released(now, 1_000 * each);
+            // What the sender answers to the ACK of an RTT ago.
+            let answered = each.saturating_sub(20);
+            connection.arrived_end = 1_000 * answered + 40_000 + growth * answered;
+        }
+        connection.measure_window(Instant::ZERO + Duration::from_millis(201));
+        connection
+    }
+
+    /// By Little's law 20 packets are under way at one per ms and 20 ms, and twice as many if each ACK triggers two.
+    #[test]
+    fn what_is_under_way_is_the_rate_times_the_rtt() {
+        for (growth, packets) in [(0, 20), (1_000, 40)] {
+            let connection = connection_with_window(growth);
+            let under_way = connection.under_way(connection.released);
+            assert!(under_way.abs_diff(packets) <= 2, "{under_way} of {packets}");
+        }
+    }
+
+    #[test]
+    fn an_ack_waits_until_the_queue_has_room_for_what_is_under_way() {
+        let mut connection = connection_with_window(0);
+        connection.waiting.push_back((202_000, 7));
+        let now = Instant::ZERO + Duration::from_millis(201);
+        assert_eq!(connection.release(now, Some(19)), None);
+        assert_eq!(connection.release(now, Some(22)), Some(7));
     }
 }

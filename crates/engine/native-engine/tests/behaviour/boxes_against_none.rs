@@ -72,3 +72,23 @@ fn snoop_is_no_slower_than_its_absence_in_many_downloads() {
     let slower = slower("snoop", &["gateway", "node-1"], 300);
     assert!(slower.len() <= 3, "{slower:#?}");
 }
+
+/// A queue of six packets is half a bandwidth-delay product: at most six arrive per round trip of 22 ms. One of two leaves
+/// nothing unused. CUBIC's growth of less than a packet per ACK is not held against it.
+#[test]
+fn the_ack_regulator_lets_a_queue_of_data_arrive_per_round_trip() {
+    let download = |buffer: &str, middlebox: &str| {
+        let buffer = format!("path.buffer={buffer}");
+        let flow = "flows=[{ cca = 'cubic', workload = { kind = 'bulk', bytes = '8MB' } }]";
+        completions(
+            &["path.rtt=22ms", "path.down.rate=7Mbit/s", &buffer, flow],
+            middlebox,
+        )[2]
+    };
+    let regulator = "{ kind = 'ack-regulator' }";
+    let least = 8e6 / (6.0 * 1_448.0 / 0.022);
+    let shallow = download("6packets", regulator);
+    println!("{shallow} s, {least} s at six packets per round trip");
+    assert!((least..1.25 * least).contains(&shallow));
+    assert!(download("2bdp", regulator) < 1.05 * download("2bdp", ""));
+}
