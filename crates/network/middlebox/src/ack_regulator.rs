@@ -111,10 +111,12 @@ impl RegulatedConnection {
     fn release(&mut self, now: Instant, room: Option<u64>) -> Option<u64> {
         self.measure_window(now);
         let &(number, packet) = self.waiting.front()?;
+        // An ACK releases what it acknowledges, at the least.
+        let acknowledged = self.packets(number.saturating_sub(self.released));
+        let packets = self.under_way(number).max(acknowledged);
         // With nothing under way, any room is enough: otherwise the connection could stall for ever.
-        let fits = room.is_none_or(|room| {
-            self.under_way(number) <= room || room > 0 && self.under_way(self.released) == 0
-        });
+        let fits = room
+            .is_none_or(|room| packets <= room || room > 0 && self.under_way(self.released) == 0);
         if !fits {
             return None;
         }
