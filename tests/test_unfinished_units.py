@@ -80,12 +80,12 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
     axes = result.plot.ecdf("frame_delay").axes[0]
     for curve, missing_share in zip(axes.get_lines(), (1 / 3, 1 / 3), strict=False):
         assert curve.get_ydata()[-1] == pytest.approx(1 - missing_share, abs=0.07)
-    assert axes.get_title().startswith("frames not arrived at the end: cubic 3")
+    assert axes.get_title().startswith("frames not arrived at the end: 3")
     # Those that arrived are drawn over time; the others have no time.
     units = result.units[result.units["cca"] == "cubic"]
     axes = result.plot.units("frame_delay").axes[0]
     assert list(axes.get_lines()[0].get_xdata()) == pytest.approx(sorted(units["end_s"].dropna()))
-    assert axes.get_title().startswith("frames not arrived at the end: cubic 3")
+    assert axes.get_title().startswith("frames not arrived at the end: 3")
 
 
 def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> None:
