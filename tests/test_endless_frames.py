@@ -11,7 +11,8 @@ import celltcp as ct
 from celltcp.comparison.application_metrics import _flow_metrics
 from celltcp.comparison.applications import Application
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget, _metrics_of
+from celltcp.comparison.explanation.trial_metrics import metrics_of
+from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.explanation.unit_reasons import GIVEN_UP, TIME_OUT
 from celltcp.results.statistics import relative_difference
 from celltcp.scenarios.changes import Value
@@ -113,7 +114,7 @@ def test_a_connection_that_is_given_up_has_no_mean_of_what_came_before() -> None
     (call,) = result.applications
     assert call.bounds("frame_delay_ms") == {"cubic", "bbr"}
     # The median is in the place of the mean in trials, as it may change.
-    names = _metrics_of(call, "cubic", "outage", call.metrics["cubic"])
+    names = metrics_of(call, "cubic", "outage", call.metrics["cubic"])
     assert names[0] == "late_share"
     assert "frame_delay_p50_ms" in names
     assert "frame_delay_ms" not in names

@@ -13,11 +13,12 @@ from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.harm import failing_under
+from celltcp.comparison.harm import costs_more, failing_under
 from celltcp.comparison.report.front_page import answer_of, settings_section
+from celltcp.comparison.stakes import Stake
 from celltcp.comparison.verdict_tables import stake_texts
 from celltcp.comparison.yielding import yielding_text
-from celltcp.results.statistics import estimate
+from celltcp.results.statistics import Verdict, estimate
 
 
 def _beside_a_stream(transfer: str, frame: str, path: dict[str, Any]) -> Comparison:
@@ -190,3 +191,51 @@ def test_a_change_costs_what_others_have_less_than_in_the_scenario_as_it_is() ->
     after = best.remedy.after.best_by("goodput_mbps:other").values[best.cca]
     assert estimate(after).mean > 0.95 * estimate(other.values["cubic"]).mean
     assert "other goodput" not in best.text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_backup_does_not_gain_by_a_cca_with_which_the_frames_never_arrive(seed: int) -> None:
+    """BBR's stream falls behind CUBIC's queue, as its window of two BDPs of the lowest RTT is full."""
+    draw = random.Random(f"never {seed}")
+    up = {"from": "phone", "to": "server"}
+    size_kb, rtt_ms = draw.randint(50, 70), draw.randint(25, 40)
+    stream = {"kind": "frames", "size": f"{size_kb}kB", "interval": "50ms", "deadline": "250ms"}
+    rates = [{"at": f"{at}s", "rate": f"{draw.randint(14, 40)}Mbit/s"} for at in range(30)]
+    changes: dict[str, Any] = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down": "100Mbit/s",
+        "path.up": {"steps": rates},
+        "path.uplink_buffer": "2MB",
+        "flows": [
+            {"name": "stream", "workload": stream, **up},
+            {"name": "backup", "cca": "cubic", **up},
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 3, duration="30s", set=changes)
+    arrived = {
+        cca: estimate(result.values_of(result.tested, cca, "goodput_mbps")).mean
+        for cca in ("cubic", "bbr")
+    }
+    assert arrived["bbr"] < 0.7 * arrived["cubic"]
+    (backup,) = (each for each in choices_of(result) if each.flows == ("backup",))
+    assert backup.verdict.best == "bbr"
+    assert "bbr" not in ccas_to_set(result)
+    assert "set bbr" not in answer_of(result)
+    assert "bbr is not to be set for it, as that is at the cost of stream " in " ".join(
+        ExplainedComparison(result).rankings
+    )
+
+
+def test_what_the_flow_with_the_cca_loses_on_average_counts_against_the_gain_of_others() -> None:
+    """Three runs of 9.2, 0.5 and 0.5 against 9 Mbit/s: the difference includes zero, the mean is 3.4."""
+    verdict = Verdict("cubic", ())
+    stakes = [
+        Stake(flow, "goodput_mbps", "goodput", values, verdict)
+        for flow, values in {
+            "stream": {"cubic": [9.0, 9.0, 9.0], "bbr": [9.2, 0.5, 0.5]},
+            "backup": {"cubic": [15.0, 15.1, 15.2], "bbr": [21.0, 21.1, 21.3]},
+        }.items()
+    ]
+    assert not stakes[0].is_gain("cubic", "bbr")
+    assert costs_more(stakes, "bbr", "cubic", ["backup"], setting="stream")
+    assert not costs_more(stakes, "bbr", "cubic", ["backup"], setting="backup")

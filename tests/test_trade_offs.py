@@ -98,7 +98,7 @@ count = 4
     section = settings_section(result)
     assert section is not None
     assert (
-        "For other (goodput): westwood on main (other flows lose more by it than with bbr)."
+        "For other (goodput): not westwood on main (other flows lose more by it than with bbr)."
         in section.text
     )
     stakes = [

@@ -120,7 +120,7 @@ class Application(NamedTuple):
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
         any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA and all arrived. If some
         had not arrived, and all others or equal shares are late, they rank by their median delay, or by
-        the share of those if that is large.
+        the share of those if that is large, which decides also where the late shares do not.
         """
         if "qoe" in self.names:
             return RankingMetric("qoe", "mean opinion score")
@@ -133,9 +133,11 @@ class Application(NamedTuple):
             have_arrived = not self.bounds("frame_delay_ms")
             if not any(mean > 0 for mean in late_shares) or (are_mostly_late and have_arrived):
                 return RankingMetric("frame_delay_ms", "delay of frames", note)
-            if min(late_shares) >= _MIN_ALL_LATE or (are_mostly_late and self._are_as_late):
-                if self._most_have_arrived:
-                    return RankingMetric(_MEDIAN_DELAY, "median delay of frames", note)
+            are_as_late = min(late_shares) >= _MIN_ALL_LATE or (are_mostly_late and self._are_as_late)
+            if are_as_late and self._most_have_arrived:
+                return RankingMetric(_MEDIAN_DELAY, "median delay of frames", note)
+            are_few = are_mostly_late and not self._most_have_arrived
+            if are_as_late or (are_few and self._only_missing_decide):
                 return RankingMetric(MISSING_FRAMES, "share of frames that had not arrived", note)
             return RankingMetric(LATE_FRAMES, "share of late frames", note)
         if LATE_RESPONSES in self.names and any(mean > 0 for mean in self.means(LATE_RESPONSES)):
@@ -162,6 +164,15 @@ class Application(NamedTuple):
     def _are_as_late(self) -> bool:
         """Whether as many frames are late under all CCAs."""
         return best_by_metric(LATE_FRAMES, self.values(LATE_FRAMES), random=False).are_all_tied
+
+    @property
+    def _only_missing_decide(self) -> bool:
+        """Whether the shares of frames that had not arrived set CCAs apart, and late shares do not."""
+        late, missing = (
+            best_by_metric(name, self.values(name), random=False)
+            for name in (LATE_FRAMES, MISSING_FRAMES)
+        )
+        return late.best is None and missing.best is not None
 
     @property
     def _most_have_arrived(self) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import FAILURES
 from celltcp.comparison.metrics import mean_texts, words_of
+from celltcp.comparison.stakes import goodputs_of_units
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -34,7 +36,13 @@ class Harm(NamedTuple):
 def harms_of(comparison: Comparison, cca: str, flows: Collection[str]) -> list[Harm]:
     """Returns the harms of a ranked congestion control to all flows but `flows`, failures first."""
     stakes = [each for each in comparison.stakes if each.flow not in flows]
-    harms = [_failure(comparison, cca, each) or _loss(comparison, cca, each) for each in stakes]
+    goodputs = {each.flow: each for each in goodputs_of_units(comparison)}
+    harms = [
+        _failure(comparison, cca, each)
+        or _loss(comparison, cca, each)
+        or (_loss(comparison, cca, goodputs[each.flow]) if each.flow in goodputs else None)
+        for each in stakes
+    ]
     return sorted(filter(None, harms), key=lambda harm: not harm.is_failure)
 
 
@@ -52,7 +60,8 @@ def failing_under(comparison: Comparison, cca: str) -> frozenset[str]:
 def others_lose_more(comparison: Comparison, cca: str, instead_of: str, flows: Collection[str]) -> bool:
     """Returns whether other flows lose more by a CCA than `flows`, which may fail still, gain."""
     failing = failing_under(comparison, cca) & failing_under(comparison, instead_of)
-    return costs_more(comparison.stakes, cca, instead_of, flows, failing)
+    stakes = [*comparison.stakes, *goodputs_of_units(comparison)]
+    return costs_more(stakes, cca, instead_of, flows, failing, comparison.tested.name)
 
 
 def costs_more(
@@ -61,19 +70,24 @@ def costs_more(
     instead_of: str,
     flows: Collection[str],
     failing: Collection[str] = (),
+    setting: str = "",
 ) -> bool:
     """Returns whether other flows lose more than `flows` gain by a CCA, as logarithms of ratios.
 
-    Applications that are `failing` with both CCAs gain nothing.
+    Applications that are `failing` with both CCAs gain nothing. A flow with several stakes loses the
+    most of them. Losses are significant, but for those of the flow `setting` the CCA: that has it for
+    the gain of others, so that what it loses on average counts, too.
     """
-    gain = loss = 0.0
+    gain, losses = 0.0, collections.defaultdict[str, float](float)
     for stake in stakes:
         if stake.flow in flows:
-            if stake.flow not in failing:
+            if stake.flow not in failing and stake.is_worse_on_average(instead_of, cca):
                 gain = max(gain, _log_ratio(stake, cca, instead_of))
-        elif stake.is_gain(instead_of, cca):
-            loss += _log_ratio(stake, cca, instead_of)
-    return loss > gain
+        elif stake.is_gain(instead_of, cca) or (
+            stake.flow == setting and stake.is_worse_on_average(cca, instead_of)
+        ):
+            losses[stake.flow] = max(losses[stake.flow], _log_ratio(stake, cca, instead_of))
+    return sum(losses.values()) > gain
 
 
 def _log_ratio(stake: Stake, cca: str, other: str) -> float:

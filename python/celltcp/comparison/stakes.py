@@ -66,6 +66,10 @@ class Stake(NamedTuple):
         is_better = sign_of(self.metric) * gap.mean > 0
         return is_better and not gap.includes_zero and not self._is_tie(gap, larger_mean)
 
+    def is_worse_on_average(self, cca: str, other: str) -> bool:
+        """Returns whether the mean under a CCA is worse than under another by more than a tie."""
+        return self.signed_mean(cca) < self.signed_mean(other) and not self.is_tied(cca, other)
+
     def is_void(self, cca: str) -> bool:
         """Returns whether an application finished nothing under a CCA, in none of the runs."""
         if self.metric not in APP_METRICS:
@@ -136,6 +140,25 @@ def stakes_of(comparison: Comparison) -> list[Stake]:
     """
     ccas = comparison.ranked_ccas
     return _stakes(comparison, ccas) if len(ccas) > 1 else []
+
+
+def goodputs_of_units(comparison: Comparison) -> list[Stake]:
+    """Returns the stakes of flows with frames, responses or pages in their goodput: units that arrive.
+
+    Delays and shares of late units do not show how many of them arrive at all.
+    """
+    sending = {each.flow for each in comparison.applications if each.is_intermittent}
+    return [
+        each._replace(
+            metric=GOODPUT,
+            title="goodput",
+            note="",
+            bounds=(),
+            values=best_by(comparison, f"{GOODPUT}:{each.flow}").values,
+        )
+        for each in comparison.stakes
+        if each.flow in sending
+    ]
 
 
 def _by_completion(application: Application, best: Verdict, *, random: bool) -> Verdict:

@@ -176,9 +176,12 @@ def settings_section(
             price = f" ({instead})" if (instead := instead_text(verdict, cca)) else price
             first_set = next(iter(to_set), comparison.usual_cca)
             instead = f" instead of {names[first_set]}" if cca in [*to_set][1:] else ""
+            refusal = ""
             if is_refused(comparison, choice, cca, first_set):
+                refusal = "not "
                 price = f" (other flows lose more by it than with {names[first_set]})"
-            texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{instead}{also}{price}.")
+            name = f"{refusal}{names[cca]}{on_flow(comparison)}"
+            texts.append(f"For {need}: {name}{instead}{also}{price}.")
     best = next(iter(to_set), None)
     first_verdict = choices[0].verdict
     if best is None and DEFAULT_CCA in comparison.ccas and DEFAULT_CCA not in first_verdict.ranked:
