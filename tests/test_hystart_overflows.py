@@ -15,12 +15,15 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.hystart import exit_text
 
 
-def _overshoot(rtt_ms: int, mbps: float, buffer: str, cca: str = "cubic", **path: Any) -> str:
+def _overshoot(
+    rtt_ms: int, mbps: float, buffer: str, cca: str = "cubic", initial_window: int = 10, **path: Any
+) -> str:
     """Returns the sentences on an overflow of slow start; empty without one."""
     changes: dict[str, Any] = {
         "path.rtt": f"{rtt_ms}ms",
         "path.down": f"{mbps}Mbit/s",
         "path.buffer": buffer,
+        "tcp.initial_window": initial_window,
         "tcp.send_buffer_max": "64MB",
         "tcp.receive_buffer_max": "64MB",
         **{f"path.{name}": value for name, value in path.items()},
@@ -57,7 +60,8 @@ def test_acks_of_a_slow_link_are_too_far_apart_for_a_train(mbps: int) -> None:
 
 
 def test_a_window_below_that_of_hystart_ends_slow_start_by_a_loss() -> None:
-    assert "it waits for a window of 16 segments" in _overshoot(60, 5, "2packets")
+    text = _overshoot(60, 5, "2packets", initial_window=2)
+    assert "it waits for a window of 16 segments" in text
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -173,3 +177,37 @@ def test_acks_over_a_radio_form_no_train_so_that_a_rise_of_the_rtt_ends_slow_sta
     assert both == delay
     assert not train < 2 * both
     assert "by a rise of the RTT." in exit_text(Evidence(result, "cubic", result.tested))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_initial_window_that_the_buffer_does_not_hold_overflows_it_before_hystart_can_act(
+    seed: int,
+) -> None:
+    """What the link does not send while the window arrives is lost, but for the buffer's packets."""
+    draw = random.Random(f"initial window {seed}")
+    buffer, mbps = draw.randint(12, 30), draw.randint(5, 20)
+    window = buffer + draw.randint(6, 14)
+    changes = {
+        "path.rtt": f"{draw.randint(60, 200)}ms",
+        "path.down": f"{mbps}Mbit/s",
+        "path.buffer": f"{buffer}packets",
+        "tcp.initial_window": window,
+        "flows.0.workload": {"kind": "sequence", "size": "100kB", "gap": "1s"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="8s", set=changes)
+    text = ExplainedComparison(result).ccas[0].cause_text("overshoot")
+    assert "HyStart" not in text
+    arrives = f"initial window of {window} segments arrives at once (at 1Gbit/s, wan)"
+    assert f"{arrives}, and the buffer holds {buffer}: " in text
+    (lost,) = re.findall(r": (\d+) are lost in each connection, the first before an ACK", text)
+    # The link sends one packet, and others while the window comes; later bursts may lose one.
+    assert int(lost) == pytest.approx(window - buffer - 1 - window * mbps / 1000, abs=2)
+    fits = ct.compare("steady-20-68", "cubic", 1, duration="8s", set=changes | _fitting(result))
+    assert "initial window" not in ExplainedComparison(fits).ccas[0].cause_text("overshoot")
+
+
+def _fitting(result: Any) -> dict[str, str]:
+    """Returns the change of the remedy against an initial window that the buffer does not hold."""
+    remedies = [each.remedy for each in ExplainedComparison(result).remedies]
+    (own,) = (each for each in remedies if each.against.startswith("an initial window that the buffer"))
+    return dict(change.split("=") for change in own.changes)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner
 from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from celltcp.comparison.explanation.evidence import Evidence
 
 #: Segmentation offload: time whose paced data make one burst, s, and maximum burst, bytes.
@@ -46,12 +48,19 @@ def burst_text(evidence: Evidence, segments: int) -> str:
     size = evidence.buffer_size(buffer_field(evidence), bytes_per_s)
     if size is None or evidence.time_share("pacing") > 0 or not bytes_per_s > 0:
         return ""
-    hop = None if evidence.bottleneck_field else evidence.narrowest_hop
+    hop = arrival_hop(evidence)
     arrival = (in_unit(hop["rate"], "bit/s") or math.inf) / 8 if hop else math.inf
     burst = segments * evidence.mss * evidence.header_factor
     queued = burst * max(1 - bytes_per_s / arrival, 0.0)
     verb = "fits into" if queued <= size else "overflows"
     return f" (its burst of {size_text(burst)} {verb} the buffer of {size_text(size)})"
+
+
+def arrival_hop(evidence: Evidence) -> Mapping[str, Any] | None:
+    """Returns the hop at whose rate unpaced bursts come to the access link; None for other links."""
+    set_pacing = evidence.scenario.get("tcp", {}).get("pacing") is True
+    is_paced = set_pacing or evidence.is_bbr or evidence.time_share("pacing") > 0
+    return None if evidence.bottleneck_field or is_paced else evidence.narrowest_hop
 
 
 def buffer_bytes(evidence: Evidence) -> float:

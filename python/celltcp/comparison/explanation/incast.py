@@ -1,4 +1,4 @@
-"""Incast: transfers that start together and overflow a shallow buffer at once, and remedies."""
+"""Initial windows that overflow a buffer at once, of one connection or by incast, and remedies."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.buffers import buffer_bytes, buffer_field
+from celltcp.comparison.explanation.buffers import arrival_hop, buffer_bytes, buffer_field
+from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.results.tested import divided_flows
 from celltcp.scenarios.initial_window import initial_window
+from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.quantity_texts import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pandas as pd
 
     from celltcp.comparison.explanation.evidence import Evidence
 
@@ -43,7 +47,7 @@ def first_bursts(evidence: Evidence) -> FirstBursts | None:
     if evidence.flow_name not in divided_flows(evidence.comparison.results.about):
         return None
     count = int(evidence.value_at(f"flows.{evidence.flow_index}.count") or 1)
-    window = initial_window(evidence.scenario.get("tcp", {}))
+    window = _initial_window(evidence)
     size, room = (
         count * window * evidence.mss,
         buffer_bytes(evidence) / evidence.header_factor + evidence.bdp,
@@ -65,13 +69,52 @@ def first_bursts_text(evidence: Evidence) -> str:
     )
 
 
+def are_of_initial_window(evidence: Evidence, overflows: pd.DataFrame) -> pd.Series:
+    """Returns for each overflow whether its first drop comes before the first ACK of data can.
+
+    What was sent by then is the initial window alone.
+    """
+    return overflows["overflow_s"] < overflows["first_data_s"] + evidence.min_rtt_s
+
+
+def initial_window_text(evidence: Evidence, overflows: pd.DataFrame) -> str:
+    """Returns a sentence on initial windows that the buffer does not hold; empty for few of the losses.
+
+    Args:
+        evidence: evidence of a flow.
+        overflows: recoveries from overflows in slow start.
+    """
+    own = overflows[are_of_initial_window(evidence, overflows)]
+    if evidence.is_split or own.empty or own["overflow"].sum() <= overflows["overflow"].sum() / 2:
+        return ""
+    window = _initial_window(evidence)
+    hop = arrival_hop(evidence)
+    at_text = f"arrives at once (at {hop['rate']}, {hop['name']})" if hop else "is sent"
+    packets = buffer_bytes(evidence) / PACKET_BYTES
+    others_text = "" if packets < window else ", with other data in it"
+    each_text = " in each connection" if len(own) > len(evidence.runs) else ""
+    return (
+        f" The initial window of {window} segments {at_text}, and the buffer holds "
+        f"{number_text(packets)}{others_text}: {number_text(own['overflow'].median())} are lost"
+        f"{each_text}, the first before an ACK of data."
+    )
+
+
 def synchronized_starts(evidence: Evidence) -> Iterator[Remedy]:
     """Yields an initial window at which all first bursts fit, and a buffer that holds all transfers.
 
-    Nothing where the first bursts of the connections fit into buffer and path.
+    Nothing where the first bursts of the connections fit into buffer and path. For one that does not,
+    the initial window fills the buffer.
     """
     bursts = first_bursts(evidence)
     if bursts is None:
+        rows = evidence.recoveries
+        rows = rows[(rows["slow_start"] == 1) & (rows["overflow"] > 0)]
+        window = max(math.floor(buffer_bytes(evidence) / PACKET_BYTES), _MIN_WINDOW)
+        if initial_window_text(evidence, rows) and window < _initial_window(evidence):
+            yield Remedy(
+                "an initial window that the buffer does not hold", (f"tcp.initial_window={window}",)
+            )
         return
     against = f"{bursts.connections} first bursts that overflow the buffer at once"
     fitting = max(math.floor(bursts.room / (bursts.connections * evidence.mss)), _MIN_WINDOW)
@@ -87,3 +130,7 @@ def synchronized_starts(evidence: Evidence) -> Iterator[Remedy]:
             (f"{buffer_field(evidence)}={kilobytes}kB",),
             network="buffer of the port at the bottleneck",
         )
+
+
+def _initial_window(evidence: Evidence) -> int:
+    return initial_window(evidence.scenario.get("tcp", {}))

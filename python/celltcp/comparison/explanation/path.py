@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.buffers import (
+    arrival_hop,
     buffer_bdps,
     buffer_bytes,
     burst_bytes,
@@ -23,7 +24,11 @@ from celltcp.comparison.explanation.cause import (
 from celltcp.comparison.explanation.cell_changes import losing_change
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.hystart import hystart_text
-from celltcp.comparison.explanation.incast import first_bursts_text
+from celltcp.comparison.explanation.incast import (
+    are_of_initial_window,
+    first_bursts_text,
+    initial_window_text,
+)
 from celltcp.comparison.explanation.law import (
     holds_bbr_back,
     law_text,
@@ -131,8 +136,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
 
 def _arrival_text(evidence: Evidence) -> str:
     """Returns the rate of the bursts of an unpaced sender, if the link is much slower; else empty."""
-    hop = evidence.narrowest_hop
-    if hop is None or evidence.bottleneck_field or evidence.time_share("pacing") > 0:
+    hop = arrival_hop(evidence)
+    if hop is None:
         return ""
     ratio = (in_unit(hop["rate"], "Mbit/s") or 0.0) / evidence.capacity_mbps
     if ratio < _MIN_ARRIVAL_RATIO:
@@ -151,13 +156,14 @@ def overshoot(evidence: Evidence) -> Cause | None:
     share = rows["length_s"].sum() / evidence.connection_time_s if len(rows) else 0.0
     if share < _MIN_OVERSHOOT_SHARE:
         return None
+    first_text = first_bursts_text(evidence) or initial_window_text(evidence, rows)
     return Cause(
         "overshoot",
         f"Slow start overflowed {evidence.buffer_text}: "
         f"{evidence.mean_count_text(rows['overflow'].sum())} of the "
         f"{evidence.mean_count_text(rows['segments'].sum())} segments until its repair"
         f"{evidence.per_run_text} were lost, and the recovery took {percent_text(share)} of the time."
-        f"{first_bursts_text(evidence) or hystart_text(evidence, rows)}",
+        f"{first_text or hystart_text(evidence, rows[~are_of_initial_window(evidence, rows)])}",
         share,
     )
 

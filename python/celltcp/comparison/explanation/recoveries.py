@@ -31,7 +31,7 @@ def recoveries_of(results: Results, connections: pd.DataFrame) -> pd.DataFrame:
     names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
     if "recoveries" not in results.tables:
         timeout_names = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
-        columns = ["run", "flow", *names, *_DROPS, *_FIRST_DROPS, *timeout_names]
+        columns = ["run", "flow", "first_data_s", *names, *_DROPS, *_FIRST_DROPS, *timeout_names]
         return pd.DataFrame({name: [] for name in [*columns, *_DERIVED]}, dtype=float)
     keys = connections[["run", "flow", "first_data_s", "duration_s"]]
     rows = frame(results.tables["recoveries"]).merge(keys, on=["run", "flow"])

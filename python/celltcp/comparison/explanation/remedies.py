@@ -309,7 +309,7 @@ def idle_restart(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             family=unshrunk[0],
         )
     yield Remedy(against, unshrunk, family=unshrunk[0])
-    yield _initial_window(evidence, against)
+    yield from _initial_window(evidence, against)
     yield Remedy(against, cca="bbr")
 
 
@@ -338,13 +338,13 @@ def request_limit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def slow_start(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window."""
-    yield _initial_window(evidence, "a long slow start")
+    yield from _initial_window(evidence, "a long slow start")
 
 
 def window_round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An initial window that holds a response, or no slow start after idle."""
     against = "a window that is smaller than a response"
-    yield _initial_window(evidence, against)
+    yield from _initial_window(evidence, against)
     yield Remedy(against, ("tcp.slow_start_after_idle=false",))
 
 
@@ -410,7 +410,7 @@ def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Parallel requests over one connection, and a larger initial window."""
     against = "round trips for one object after another"
     yield from one_connection(evidence, against)
-    yield _initial_window(evidence, against)
+    yield from _initial_window(evidence, against)
 
 
 def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -419,7 +419,7 @@ def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     saved_rtts = math.log2(max(_LARGE_INITIAL_WINDOW / window, 1.0))
     run_s = evidence.duration_s / len(evidence.runs)
     if saved_rtts * evidence.min_rtt_ms / 1e3 >= _MIN_SAVED_SHARE * run_s:
-        yield _initial_window(evidence, "a long slow start")
+        yield from _initial_window(evidence, "a long slow start")
 
 
 def probe_rtt(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -437,7 +437,7 @@ def slow_growth(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             evidence, cause
         )
     if evidence.time_share("startup") >= evidence.time_share("congestion_window", "pacing"):
-        yield _initial_window(evidence, "a long slow start")
+        yield from _initial_window(evidence, "a long slow start")
     elif evidence.is_thin:
         yield Remedy("a window that shrinks in pauses", ("tcp.slow_start_after_idle=false",))
     elif evidence.time_share("pacing") > evidence.time_share("congestion_window"):
@@ -487,13 +487,16 @@ def _pacing(against: str, further_changes: tuple[str, ...] = ()) -> Remedy:
     return Remedy(against, (*further_changes, "tcp.pacing=true"), price=price)
 
 
-def _initial_window(evidence: Evidence, against: str) -> Remedy:
-    """Returns a larger initial window: one that holds a response, unless that is a very large one."""
+def _initial_window(evidence: Evidence, against: str) -> Iterator[Remedy]:
+    """Yields a larger initial window: one that holds a response, unless that is a very large one."""
+    present = initial_window(evidence.scenario.get("tcp", {}))
     sizes = request_and_response(evidence.workload)
     segments = math.ceil(sizes[1] / evidence.mss) if sizes and evidence.mss > 0 else 0
-    is_usual = not initial_window(evidence.scenario.get("tcp", {})) < segments <= _MAX_INITIAL_WINDOW
-    segments = _LARGE_INITIAL_WINDOW if is_usual else segments
-    return Remedy(f"{against}{burst_text(evidence, segments)}", (f"tcp.initial_window={segments}",))
+    if not present < segments <= _MAX_INITIAL_WINDOW:
+        segments = _LARGE_INITIAL_WINDOW
+    if segments > present:
+        change = f"tcp.initial_window={segments}"
+        yield Remedy(f"{against}{burst_text(evidence, segments)}", (change,))
 
 
 def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
