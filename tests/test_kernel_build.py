@@ -17,7 +17,7 @@ import pytest
 from celltcp import CelltcpError
 from celltcp.cli import main
 from celltcp.kernel import build, builder, cache, clean, find, kernels, tarball, work
-from celltcp.kernel.make import environment
+from celltcp.kernel.builder import environment
 from celltcp.kernel.status import status
 from celltcp.kernel.tools import check_tools
 from celltcp.kernel.tree import apply_side, built_in_ccas

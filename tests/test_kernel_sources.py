@@ -9,8 +9,8 @@ import pytest
 
 from celltcp import CelltcpError
 from celltcp.kernel.apt import Apt
+from celltcp.kernel.builder import environment
 from celltcp.kernel.cache import Origin
-from celltcp.kernel.make import environment
 from celltcp.kernel.origin import NewestPackage
 from celltcp.kernel.sources import (
     RELEASES,

@@ -15,7 +15,7 @@ from celltcp.publications.paper_run import ccas_of, find_condition
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.publications import publications
 from celltcp.publications.published import published_tables
-from celltcp.publications.report.published_figures import outcome_sections
+from celltcp.publications.report.papers import outcome_sections
 from celltcp.publications.split_choice import choices
 from celltcp.publications.split_losses import split_losses
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from celltcp._core import policy_text
-from celltcp.selection.best_constant import best_constant_of
 from celltcp.selection.candidates import policy_uses
+from celltcp.selection.evaluation import best_constant_of
 from celltcp.selection.tables.evaluation import print_evaluation
 from made_up import evaluation_of, made_up
 

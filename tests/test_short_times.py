@@ -17,11 +17,11 @@ from celltcp.comparison.applications import Application
 from celltcp.comparison.best_values import overall_rankings
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.incast import first_bursts
-from celltcp.comparison.explanation.later_responses import later_maxima
+from celltcp.comparison.explanation.trial_metrics import later_maxima
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.short_times import shown_columns
-from celltcp.comparison.trade_off import trade_off_texts
+from celltcp.comparison.stakes import trade_off_texts
 from celltcp.comparison.verdict_tables import chosen_text
 from celltcp.present.section import estimate_text
 from celltcp.results.statistics import Estimate

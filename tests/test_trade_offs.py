@@ -14,9 +14,8 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.comparison.report.front_page import settings_section
-from celltcp.comparison.stakes import Stake
+from celltcp.comparison.stakes import Stake, trade_off_texts
 from celltcp.comparison.sweep_advice import best_points
-from celltcp.comparison.trade_off import trade_off_texts
 from celltcp.results.statistics import estimate
 from workloads import DEEP_BUFFER, GAME
 

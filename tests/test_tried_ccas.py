@@ -12,8 +12,7 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
-from celltcp.comparison.explanation.tried_ccas import ranked_trials
-from celltcp.comparison.further_ccas import with_further_ccas
+from celltcp.comparison.explanation.tried_ccas import ranked_trials, with_further_ccas
 from celltcp.comparison.report.comparison import comparison_part
 from drawn_causes import Changes
 

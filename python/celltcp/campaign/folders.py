@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.folder_collector import FolderCollector
 from celltcp.campaign.jobs import Campaign
 from celltcp.campaign.planned import write_plan
 from celltcp.campaign.run import Progress, Workers, run_groups
-from celltcp.results.folder import about_in, check_no_link
+from celltcp.results.folder import META, RUNS, about_in, check_no_link, prepare_folder
 from celltcp.results.folder_lock import (
     check_pictures,
     check_replaceable,
@@ -20,10 +24,11 @@ from celltcp.results.folder_lock import (
 )
 from celltcp.results.keys import Keys
 from celltcp.results.layout import Layout
-from celltcp.results.publishing import finish_interrupted, list_files, remove_pictures
-from celltcp.results.stored_tables import StoredTables
-from celltcp.results.tables import TABLES, Results, read_results
-from celltcp.results.working import PARTS, check_folder, remove_working
+from celltcp.results.parquet_writer import GrowingTable
+from celltcp.results.publishing import finish_interrupted, list_files, publish, remove_pictures
+from celltcp.results.stored_tables import DISPENSABLE_FILES, StoredTables
+from celltcp.results.tables import OPTIONAL, TABLES, Results, read_results
+from celltcp.results.working import PARTS, check_folder, remove_working, staging
 
 #: Files of the results of a campaign.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -146,3 +151,42 @@ def _run(
     remove_working(folder / PARTS)
     remaining = iter(new_results)
     return [results if results is not None else next(remaining) for results in finished]
+
+
+class FolderCollector:
+    """Tables written to Parquet files as rows arrive; the files appear once all are complete."""
+
+    def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
+        """Opens a staging folder for results with this origin."""
+        self._folder = prepare_folder(folder)
+        self._origin = origin
+        self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
+        self._tables: dict[str, GrowingTable] = {}
+        self._held = ExitStack()
+        self._staged = self._held.enter_context(staging(self._folder))
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+        for name in TABLES:
+            if name not in tables or (name in OPTIONAL and not len(tables[name])):
+                continue
+            table = tables[name]
+            metadata = table.schema.metadata or {}
+            table = table.replace_schema_metadata({**metadata, **self._meta})
+            if name not in self._tables:
+                self._tables[name] = GrowingTable(self._staged / f"{name}.parquet", table.schema)
+            self._tables[name].write(table)
+
+    def finish(self) -> StoredTables:
+        """Replaces the files of earlier results by the new ones."""
+        for table in self._tables.values():
+            table.close()
+        publish(self._staged, self._folder, RUNS, self._origin, DISPENSABLE_FILES)
+        self._held.close()
+        return StoredTables(self._folder, [name for name in TABLES if name in self._tables])
+
+    def abandon(self) -> None:
+        """Removes unfinished files."""
+        for table in self._tables.values():
+            table.abandon()
+        self._held.close()

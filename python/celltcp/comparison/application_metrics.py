@@ -30,11 +30,11 @@ from celltcp.comparison.metrics import (
     TRANSFERS,
     AppMetric,
 )
-from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.comparison.transfers import NamedFlow, flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
+from celltcp.scenarios.requests import response_deadline_s
 
 #: Metrics by name, a value per run; NaN where a run has none.
 MetricValues = dict[str, NDArray[np.float64]]

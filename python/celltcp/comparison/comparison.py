@@ -377,7 +377,7 @@ class Comparison(RunTables):
         """Texts on gains and losses of each flow, where flows have different best CCAs."""
         if not self.applications and not self.competing_flows:
             return []
-        from celltcp.comparison.trade_off import trade_off_texts
+        from celltcp.comparison.stakes import trade_off_texts
 
         return trade_off_texts(self)
 

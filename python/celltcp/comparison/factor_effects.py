@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class FactorEffects:
             return ""
         order = sorted(range(len(effects)), key=lambda index: -self._gain(stake, effects[index]))
         sentences = [
-            f"{self._ranking.question(stake)}: best mean {self._mean_text(stake, best)} with "
+            f"{self._ranking.question(stake)}: best mean {stake.mean_text(best)} with "
             f"{self._values_text(place)}{self._rivals_text(stake, best)}",
             *(self._factor_text(stake, index, effects[index]) for index in order),
         ]
@@ -102,23 +101,21 @@ class FactorEffects:
             return self._values(name)[index]
 
         def listed(names: Sequence[str]) -> str:
-            pairs = [f"{value(name)} {self._number(stake, name)}" for name in names]
+            pairs = [f"{value(name)} {stake.number(name)}" for name in names]
             return join_names(pairs, _MAX_LISTED + 1)
 
-        best_text = f"{value(effect.best)} {self._mean_text(stake, effect.best)}"
+        best_text = f"{value(effect.best)} {stake.mean_text(effect.best)}"
         if effect.worse is not None:
             text = (
-                f"{self._number(stake, effect.worse)} to {self._mean_text(stake, effect.best)} "
+                f"{stake.number(effect.worse)} to {stake.mean_text(effect.best)} "
                 f"({value(effect.worse)} to {value(effect.best)})"
             )
             return f"{text}, undecided against {listed(effect.undecided)}" if effect.undecided else text
         if effect.undecided:
             return f"undecided ({listed(effect.undecided)}, {best_text})"
         worst = min(effect.names, key=lambda name: stake.signed_mean(name))
-        worst_text, best_text = (self._mean_text(stake, name) for name in (worst, effect.best))
-        range_text = (
-            f" ({self._number(stake, worst)} to {best_text})" if worst_text != best_text else ""
-        )
+        worst_text, best_text = (stake.mean_text(name) for name in (worst, effect.best))
+        range_text = f" ({stake.number(worst)} to {best_text})" if worst_text != best_text else ""
         return f"{_NO_EFFECT}{range_text}"
 
     def _rivals_text(self, stake: Stake, best: str) -> str:
@@ -156,12 +153,6 @@ class FactorEffects:
         if leader is not None and leader in among:
             return leader
         return max(among, key=lambda name: stake.signed_mean(name))
-
-    def _number(self, stake: Stake, name: str) -> str:
-        return stake.words.number(estimate(stake.values[name]).mean)
-
-    def _mean_text(self, stake: Stake, name: str) -> str:
-        return stake.words.own_text(estimate(stake.values[name]).mean)
 
     def _values(self, name: str) -> tuple[str, ...]:
         """Returns the values of the fields in a choice, and the label of its CCA if it is a factor."""

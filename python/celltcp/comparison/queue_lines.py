@@ -12,8 +12,8 @@ from typing import Any
 from celltcp._core import in_unit
 from celltcp.comparison.hop_lines import hop_at, interface_name
 from celltcp.results.tested import THIN_WORKLOADS
-from celltcp.scenarios.narrow_hop import steady_rate
-from celltcp.scenarios.packets import PACKET_BYTES
+from celltcp.scenarios.narrow_hop import base_rtt_ms, steady_rate
+from celltcp.scenarios.packets import PACKET_BYTES, buffer_size
 
 #: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
 SHAPER_SHARE = 0.9
@@ -137,12 +137,11 @@ def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is
     """
     field = queue_of(parts)
     kind = "droptail" if is_droptail else str(_queue_at(field, scenario).get("kind"))
-    packets = None if value.endswith("bdp") else in_unit(value, "packets")
     if scenario.get("radio"):
         return ""
     if kind != "droptail":
         # The present kind as a new value of it leaves its parameters as they are.
-        has_limit = packets is not None
+        has_limit = in_unit(value, "packets") is not None
         return queue_line([*field, "kind"], kind, scenario, limit=value) if has_limit else ""
     limit = _fifo(parts, value, scenario)
     if not limit:
@@ -156,8 +155,7 @@ def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is
 
 def _fifo(parts: list[str], value: str, scenario: Mapping[str, Any]) -> str:
     """Returns a FIFO of a size as tc has it; empty for one in time or BDPs of a rate that varies."""
-    packets = None if value.endswith("bdp") else in_unit(value, "packets")
-    if packets is not None:
+    if (packets := in_unit(value, "packets")) is not None:
         return f"pfifo limit {packets:.0f}"
     size = _buffer_bytes(parts, value, scenario)
     return "" if size is None else f"bfifo limit {size:.0f}"
@@ -188,23 +186,10 @@ def queue_of(parts: list[str]) -> list[str]:
 
 
 def _buffer_bytes(parts: list[str], value: str, scenario: Mapping[str, Any]) -> float | None:
-    """Returns the size of a buffer in bytes, in time or in BDPs; None where the rate varies."""
-    is_bdp = value.endswith("bdp")
-    if not value:
-        return None
-    if (packets := None if is_bdp else in_unit(value, "packets")) is not None:
-        return packets * PACKET_BYTES
-    if not is_bdp and (size := in_unit(value, "B")) is not None:
-        return size
-    hop = hop_at(parts[:-1], scenario)
+    """Returns the size of a buffer in bytes; None for one in time or BDPs where the rate varies."""
     access = "up" if parts[-1] == "uplink_buffer" else "down"
-    rate = steady_rate(hop.get(access if parts[:-1] == ["path"] else "rate"))
-    if is_bdp:
-        rtt = in_unit(str(scenario.get("path", {}).get("rtt", "40ms")), "s")
-        time = None if rtt is None else float(value.removesuffix("bdp")) * rtt
-    else:
-        time = in_unit(value, "s")
-    return None if rate is None or time is None else rate * time / 8
+    rate = steady_rate(hop_at(parts[:-1], scenario).get(access if parts[:-1] == ["path"] else "rate"))
+    return buffer_size(value, None if rate is None else rate / 8, base_rtt_ms(scenario))
 
 
 def _option(name: str, value: str) -> str:

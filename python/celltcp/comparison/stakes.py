@@ -1,4 +1,4 @@
-"""Stakes of flows: the metric that matters most to each flow, with its values and the best CCA."""
+"""Stakes of flows: the metric that matters most to each, its values, the best CCA, and trade-offs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ from celltcp.comparison.prices import priced
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import has_several_flows
+from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.metrics import MetricText
+
+#: Maximum number of CCAs with a line on their gains and losses.
+_MAX_LISTED_CCAS = 3
+#: Least gain for which another flow loses, as a share of the mean.
+_MIN_GAIN = 0.05
 
 
 class Stake(NamedTuple):
@@ -94,6 +99,14 @@ class Stake(NamedTuple):
     def words(self) -> MetricText:
         """Name and digits of the metric, with a unit that suits its means under all CCAs."""
         return words_of(self.metric).suited(*(estimate(each).mean for each in self.values.values()))
+
+    def number(self, cca: str) -> str:
+        """Returns the mean of the metric under a CCA without its unit."""
+        return self.words.number(estimate(self.values[cca]).mean)
+
+    def mean_text(self, cca: str) -> str:
+        """Returns the mean of the metric under a CCA with its unit."""
+        return self.words.own_text(estimate(self.values[cca]).mean)
 
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
@@ -193,3 +206,35 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
         best = priced(best, metric, values, comparison, [flow])
         stakes.append(Stake(flow.name, metric, title, values, best, note, bounds))
     return stakes
+
+
+def trade_off_texts(comparison: Comparison) -> list[str]:
+    """Returns the gains and losses of all flows under CCAs that are better for some than the usual CCA.
+
+    The usual CCA has the best mean for the first flow. Another CCA has a line if a further flow gains
+    from it; CCAs that lead for a flow come first.
+    """
+    every = comparison.stakes or mix_stakes(comparison) or stakes_of(comparison)
+    stakes = [stake for stake in every if stake.verdict.leader is not None]
+    if len(stakes) < 2 or not comparison.decides:
+        return []
+    usual, *leaders = (str(stake.verdict.leader) for stake in stakes)
+    names = labels(comparison.ccas)
+    gaining = [
+        cca
+        for cca in dict.fromkeys((*leaders, *stakes[0].values))
+        if cca != usual
+        and any(stake.is_gain(cca, usual) and _is_large(stake, cca, usual) for stake in stakes[1:])
+    ]
+    return [
+        f"{names[cca]} instead of {names[usual]}: "
+        + "; ".join(stake.text(cca, usual) for stake in stakes)
+        for cca in gaining[:_MAX_LISTED_CCAS]
+    ]
+
+
+def _is_large(stake: Stake, cca: str, usual: str) -> bool:
+    """Returns whether a gain is more than a twentieth of the mean; shares have differences instead."""
+    before, after = stake.means(usual, cca)
+    is_ratio = not stake.metric.endswith("_share") and before > 0 and math.isfinite(after)
+    return not is_ratio or abs(after - before) >= _MIN_GAIN * before

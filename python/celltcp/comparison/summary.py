@@ -33,7 +33,6 @@ from celltcp.comparison.metrics import (
 from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
-from celltcp.comparison.used_capacity import used_capacity
 from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.field_words import field_words
 from celltcp.present.rounding import rounded, rounded_text
@@ -457,3 +456,22 @@ def _verdict(comparison: Comparison, metric: str) -> Verdict | None:
     if metric in requirements:
         return comparison.verdicts[requirements[metric]]
     return comparison.best_by(metric).verdict
+
+
+def used_capacity(comparison: Comparison, flow: FlowUnderTest) -> dict[str, list[float]]:
+    """Returns by CCA the used share of the capacity, from 0 to 1, in the order of the seeds.
+
+    It is NaN in runs whose capacity is unknown or 0.
+    """
+    slots = comparison.slots_of(flow.name)
+    known = slots[slots["capacity_mbps"].notna()]
+    sums = known.groupby("run", observed=True)[["goodput_mbps", "capacity_mbps"]].sum()
+    shares = {
+        run: min(goodput / capacity, 1.0)
+        for run, goodput, capacity in sums.itertuples()
+        if capacity > 0
+    }
+    return {
+        cca: [shares.get(int(run), math.nan) for run in comparison.values(cca, "run")]
+        for cca in comparison.ccas
+    }

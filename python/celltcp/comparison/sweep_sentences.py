@@ -11,11 +11,11 @@ from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT
+from celltcp.comparison.prices import price_texts
 from celltcp.comparison.reversals import change_reversal_text
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_lines import CCA, SweepLines
 from celltcp.comparison.sweep_needs import needs_by_choice, needs_of_flows, with_goodput_share
-from celltcp.comparison.sweep_prices import price_texts
 from celltcp.comparison.sweep_trade_off_texts import MAX_LISTED_VALUES, ChoiceTexts, TradeOffTexts
 from celltcp.comparison.sweep_trade_offs import (
     MIN_GOODPUT_SHARE,

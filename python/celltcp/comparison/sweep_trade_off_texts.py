@@ -8,7 +8,6 @@ from celltcp.comparison.best_value_tables import range_text
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text
-from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import join_names, labels
 
 if TYPE_CHECKING:
@@ -63,13 +62,10 @@ class TradeOffTexts:
         other, goodput, front, knee, undecided, beyond = trade_off
         first, *following = self._listed_front(trade_off)
         metrics = (
-            f"{self._metric_name(other)} {self._mean_text(other, first)} for "
-            f"{self._metric_name(goodput)} {self._mean_text(goodput, first)}"
+            f"{self._metric_name(other)} {other.mean_text(first)} for "
+            f"{self._metric_name(goodput)} {goodput.mean_text(first)}"
         )
-        pairs = [
-            f"{name}: {self._mean_text(other, name)} for {self._number(goodput, name)}"
-            for name in following
-        ]
+        pairs = [f"{name}: {other.mean_text(name)} for {goodput.number(name)}" for name in following]
         if len(front) > 1:
             kind = f"trade-off of {self._ranking.field}{self._knee_text(trade_off)}: {first}"
             head = f"{kind} is the knee, with" if knee.name and not knee.possible else f"{kind}:"
@@ -128,12 +124,6 @@ class TradeOffTexts:
             for stake, best in bests
             if stake.is_gain(best, name)
         ]
-
-    def _mean_text(self, stake: Stake, name: str) -> str:
-        return stake.words.own_text(estimate(stake.values[name]).mean)
-
-    def _number(self, stake: Stake, name: str) -> str:
-        return stake.words.number(estimate(stake.values[name]).mean)
 
     def _metric_name(self, stake: Stake) -> str:
         return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ from pathlib import Path
 from celltcp._core import CelltcpError, available_threads
 from celltcp.kernel import cache
 from celltcp.kernel.cache import About, Kernel, Origin
-from celltcp.kernel.make import built_file, environment
 from celltcp.kernel.origin import DebianPackage, NewestPackage, Tarball
 from celltcp.kernel.process import exit_on_signals
 from celltcp.kernel.side import fingerprint, kernel_side
@@ -25,6 +25,13 @@ from celltcp.kernel.work import Report, Work
 #: Major version of kernels whose newest Debian source is the default.
 DEFAULT_SERIES = 7
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)?(-rc\d+)?")
+#: Environment variables that change what kbuild builds.
+_BUILD_VARIABLES = re.compile(
+    r"K(BUILD|CONFIG)_.*|K?[AC]FLAGS|KCPPFLAGS|KRUSTFLAGS|LDFLAGS|(SUB)?ARCH|CROSS_COMPILE|LLVM(_IAS)?"
+    r"|(GNU)?MAKEFLAGS|MFLAGS|MAKELEVEL|MAKEFILES|LOCALVERSION|INSTALL_.*|[CMOVW]"
+)
+#: Line of kbuild's output about a compiled, archived or linked file.
+_BUILT_LINE = re.compile(r"\s*(?:HOST)?(?:CC|AS|AR|LD)\s+(\S+)")
 
 
 def build(
@@ -175,3 +182,27 @@ def _explained_disk_errors(folder: Path) -> Iterator[None]:
         raise CelltcpError(
             f"{error.filename or folder}: {reason}; fix this and rerun the command to continue"
         ) from None
+
+
+def environment() -> dict[str, str]:
+    """Returns the user's environment for a reproducible build, without variables that change it.
+
+    Builder and time are fixed (Documentation/kbuild/reproducible-builds.rst): they are in the kernel's
+    banner, which is an input of its random numbers.
+    """
+    variables = {
+        name: value for name, value in os.environ.items() if not _BUILD_VARIABLES.fullmatch(name)
+    }
+    return variables | {
+        "LC_ALL": "C",
+        "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+        "KBUILD_BUILD_USER": "celltcp",
+        "KBUILD_BUILD_HOST": "celltcp",
+        "KBUILD_BUILD_VERSION": "1",
+    }
+
+
+def built_file(line: str) -> str | None:
+    """Returns the file that a line of kbuild's output names as built; None for other lines."""
+    match = _BUILT_LINE.match(line)
+    return match[1] if match else None

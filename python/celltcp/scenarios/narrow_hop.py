@@ -1,4 +1,4 @@
-"""Bottleneck of a path with constant rates: a wired hop or the access link."""
+"""Path of a scenario: its RTT, and the bottleneck of constant rates, a wired hop or the access link."""
 
 from __future__ import annotations
 
@@ -7,11 +7,26 @@ from typing import Any, NamedTuple
 
 from celltcp._core import in_unit
 
+#: Default of `path.rtt`.
+_DEFAULT_RTT = "40ms"
+
 
 def steady_rate(capacity: object) -> float | None:
     """Returns the rate of a capacity, bit/s; None if it varies."""
     value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     return in_unit(value, "bit/s") if isinstance(value, str) else None
+
+
+def base_rtt_ms(scenario: Mapping[str, Any]) -> float:
+    """Returns the RTT of the path of a scenario without queues, ms."""
+    return in_unit(scenario.get("path", {}).get("rtt", _DEFAULT_RTT), "ms") or 0.0
+
+
+def path_parts(scenario: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Returns the access link of a scenario and its wired hops, by their fields."""
+    path = scenario.get("path", {})
+    hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
+    return {"path": path, **hops}
 
 
 def narrow_link(scenario: Mapping[str, Any], flow: Mapping[str, Any]) -> int | None:

@@ -1,4 +1,4 @@
-"""Large requests: those that take their client more round trips than the first window holds."""
+"""Requests: sizes, deadline, and round trips of large ones beyond what the first window holds."""
 
 from __future__ import annotations
 
@@ -60,3 +60,10 @@ def pause_s(workload: Mapping[str, Any]) -> float | None:
 def _constant(value: Any, unit: str) -> float | None:
     text = value.get("value") if isinstance(value, Mapping) else value
     return None if text is None else in_unit(str(text), unit)
+
+
+def response_deadline_s(workload: Mapping[str, Any]) -> float | None:
+    """Returns the time after which a response is late, s; None for other workloads or without one."""
+    if workload.get("kind") != "request-response" or "deadline" not in workload:
+        return None
+    return in_unit(str(workload["deadline"]), "s")

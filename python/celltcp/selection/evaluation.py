@@ -22,7 +22,6 @@ from celltcp.scenarios.requirements import REQUIREMENTS
 from celltcp.scenarios.scenario_list import expand_scenarios, split_names
 from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.baselines import baselines_of
-from celltcp.selection.best_constant import best_constant_of
 from celltcp.selection.calibration import COLUMNS, calibration_of, reliability_of
 from celltcp.selection.candidates import DEFAULT, REFERENCE_POLICIES, fixed_ccas, policy_uses
 from celltcp.selection.cases import cases_of, pairwise_of, summary_of
@@ -326,3 +325,26 @@ def _cost_json(cost: SwitchCost) -> dict[str, Any]:
         else value
         for name, value in vars(cost).items()
     }
+
+
+def best_constant_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """Returns the fixed CCA with the lowest mean regret over all cases, per requirement and for all.
+
+    It is evaluated like a policy that never switches. `policy` is the name of the CCA; other columns
+    are those of `summary_of`. CCAs without a value in some case are left out.
+
+    Args:
+        runs: as for `cases_of`.
+    """
+    fixed = runs[runs["policy"] == ""]
+    case_keys = runs.loc[runs["policy"] != "", ["scenario", "requirement"]].drop_duplicates()
+    as_policies = fixed.drop(columns=["policy", "requirement"]).merge(case_keys, on="scenario")
+    as_policies["policy"] = as_policies["label"]
+    cases = cases_of(pd.concat([fixed, as_policies], ignore_index=True))
+    is_complete = cases.groupby("policy")["regret"].transform(lambda regrets: regrets.notna().all())
+    summary = summary_of(cases[is_complete])
+    if summary.empty:
+        return summary
+    lowest = summary.groupby("requirement", sort=False)["regret"].idxmin()
+    best: pd.DataFrame = summary.loc[lowest].reset_index(drop=True)
+    return best

@@ -11,8 +11,8 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.alike_points import JoinedPoints, joined_points
+from celltcp.comparison.explanation.causes_over_all import share_reasons
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.mix_reasons import share_reasons
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of

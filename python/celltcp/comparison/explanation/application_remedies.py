@@ -1,4 +1,4 @@
-"""Remedies of causes in applications: frames, videos and pages that suit the path."""
+"""Remedies of causes in applications: frames, videos, pages and responses that suit the path."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from celltcp.comparison.explanation.window_remedies import (
 from celltcp.results.first_window import LARGEST_SEND_BUFFER
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, beside_mbps, drops_frames, first_frames
 from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.scenarios.requests import request_and_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +48,8 @@ _LOW_QUANTILE = 0.01
 _MAX_ENCODER_INTERVAL_S = 1.0
 #: Minimum size of all frames, as a share of the present one, for which it is no other application.
 _MIN_SIZE_SHARE = 0.1
+#: Factors of the sessions, and of the size of responses, of remedies.
+_MORE_SESSIONS, _LARGER_RESPONSES = 2, 4
 
 
 def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -231,3 +234,17 @@ def transfer_time(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         field = f"flows.{evidence.flow_index}.workload.objects"
         yield Remedy("bytes that the link needs long for", (f"{field}={objects // 2}",))
         yield from one_connection(evidence, CONNECTIONS_FILL_BUFFER)
+
+
+def response_round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """More sessions at once, or larger responses."""
+    flow, sizes = f"flows.{evidence.flow_index}", request_and_response(evidence.workload)
+    against = "a round trip for each response"
+    changes = [f"{flow}.count={_MORE_SESSIONS * evidence.sessions}"]
+    # A number of requests is that of each session.
+    if (count := evidence.workload.get("count")) is not None:
+        changes.append(f"{flow}.workload.count={math.ceil(int(count) / _MORE_SESSIONS)}")
+    yield Remedy(f"{against}, by more requests at once", tuple(changes))
+    if sizes is not None:
+        size = round(_LARGER_RESPONSES * sizes[1])
+        yield Remedy(f"{against}, by larger ones", (f"{flow}.workload.response={size}B",))

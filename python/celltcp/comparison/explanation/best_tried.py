@@ -17,7 +17,7 @@ from celltcp.comparison.explanation.alternatives_table import (
     is_shaper,
     need_texts,
 )
-from celltcp.comparison.explanation.joint_trials import changes_for_tail, changes_together
+from celltcp.comparison.explanation.pairs import changes_for_tail, changes_together
 from celltcp.comparison.explanation.places import OPERATOR_PLACES
 from celltcp.comparison.explanation.trial_metrics import MIN_HELP_LOG
 from celltcp.comparison.harm import failing_under

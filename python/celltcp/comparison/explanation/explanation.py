@@ -18,8 +18,7 @@ from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
-from celltcp.comparison.explanation.burst_trials import with_rates_without_bursts
-from celltcp.comparison.explanation.bursts_over_time import bursts_over_time_text
+from celltcp.comparison.explanation.burst_trials import bursts_over_time_text, with_rates_without_bursts
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.connection_shares import connection_shares_text
 from celltcp.comparison.explanation.events import longest_events

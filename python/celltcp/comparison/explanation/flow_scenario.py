@@ -11,14 +11,11 @@ from celltcp.comparison.frame_kinds import frame_kinds
 from celltcp.results.tested import THIN_WORKLOADS, FlowUnderTest
 from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.changes import value_at
-from celltcp.scenarios.narrow_hop import narrow_hop, narrow_link, steady_rate
-from celltcp.scenarios.packets import PACKET_BYTES
+from celltcp.scenarios.narrow_hop import base_rtt_ms, narrow_hop, narrow_link, path_parts, steady_rate
+from celltcp.scenarios.packets import buffer_size
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Default of `path.rtt`.
-_DEFAULT_RTT = "40ms"
 
 
 class FlowScenario:
@@ -46,7 +43,7 @@ class FlowScenario:
     @property
     def base_rtt_ms(self) -> float:
         """RTT of the path without queues, ms; the lowest RTT of a flow may have a standing one."""
-        return in_unit(self.scenario.get("path", {}).get("rtt", _DEFAULT_RTT), "ms") or 0.0
+        return base_rtt_ms(self.scenario)
 
     @property
     def sessions(self) -> int:
@@ -101,13 +98,7 @@ class FlowScenario:
             field: field of the scenario that sets the buffer.
             bytes_per_s: mean rate of the link.
         """
-        text = str(self.value_at(field))
-        if text.endswith("bdp"):
-            return float(text.removesuffix("bdp")) * bytes_per_s * self.base_rtt_ms / 1e3
-        sizes = {"packets": PACKET_BYTES, "B": 1.0, "s": bytes_per_s}
-        return next(
-            (size * of for unit, of in sizes.items() if (size := in_unit(text, unit)) is not None), None
-        )
+        return buffer_size(str(self.value_at(field)), bytes_per_s, self.base_rtt_ms)
 
     @property
     def has_middleboxes(self) -> bool:
@@ -165,12 +156,8 @@ class FlowScenario:
     @property
     def policers(self) -> dict[str, Mapping[str, Any]]:
         """Policers of the path, by the field of the scenario that configures each."""
-        path = self.scenario.get("path", {})
-        hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
-        parts = {"path": path, **hops}
-        return {
-            f"{field}.policer": part["policer"] for field, part in parts.items() if part.get("policer")
-        }
+        parts = path_parts(self.scenario).items()
+        return {f"{field}.policer": part["policer"] for field, part in parts if part.get("policer")}
 
     def value_at(self, field: str) -> Any:
         """Returns the value of a field of the scenario, such as `path.queue`; None if unset."""

@@ -20,14 +20,10 @@ from celltcp.comparison.explanation.queue_fields import (
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_owner
-from celltcp.comparison.explanation.shaper_remedies import shaper, uplink_shaper
 from celltcp.comparison.explanation.split_remedies import split_proxy
-from celltcp.comparison.explanation.window_remedies import (
-    SMALL_WINDOW_BDPS,
-    WINDOW_BDPS,
-    rounded_size,
-)
+from celltcp.comparison.explanation.window_remedies import SMALL_WINDOW_BDPS, WINDOW_BDPS, rounded_size
 from celltcp.comparison.linux_lines import cca_line, host_text
+from celltcp.comparison.queue_lines import SHAPER_SHARE
 from celltcp.comparison.socket_options import capping_option
 from celltcp.scenarios.cca_mix import has_several_flows, parse_flow_cca, with_flow_cca
 from celltcp.scenarios.ccas import family_of
@@ -50,6 +46,18 @@ _LATE_FQ_CODEL = '{ kind = "fq-codel", target = "20ms", interval = "200ms" }'
 _MIN_WINDOW_QUEUE_RTTS = 4.0
 #: Minimum sizes of a buffer to be reduced to one BDP: BDPs, and packets.
 _MIN_LONG_BUFFER_BDPS, _MIN_BUFFER_PACKETS = 1.5, 20
+#: Quantiles of the rate of a link that varies: of a shaper that keeps the delay nearly always, of one
+#: that keeps more goodput, and of the last one of a sweep.
+_LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.5
+#: Share of a constant rate that a shaper has at most, for less goodput lost.
+_HIGH_SHARE = 0.95
+#: Share of the low rate that a shaper has, so that the queue is before it.
+_LOW_SHARE = 0.95
+#: Where a shaper is needed.
+_UNMANAGED = "where no host can manage it (a shaper before it)"
+#: Rates between the low and the middle one, as shares of the logarithm of their ratio: the delay begins
+#: to grow somewhere between.
+_BETWEEN = (1 / 3, 2 / 3)
 
 
 def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -250,3 +258,88 @@ def _buffer_of_acks(evidence: Evidence, against: str) -> Iterator[Remedy]:
     bdp, size = rate / 8 * evidence.base_rtt_ms / 1e3, evidence.buffer_size(field, rate / 8)
     if size is not None and size > _MIN_LONG_BUFFER_BDPS * bdp >= _MIN_BUFFER_PACKETS * PACKET_BYTES:
         yield Remedy(f"{against} (a buffer of one BDP)", (f"{field}=1bdp",))
+
+
+def shaper(evidence: Evidence) -> Iterator[Remedy]:
+    """Yields a slower hop with an AQM before an access link; of the uplink, a slower one with an AQM.
+
+    Its queue then stands where a host can manage it, unless the link is slower still. A constant link
+    has two rates for it. For one that varies, a rate is below that of the slow phases, another one
+    keeps more goodput, and others are between.
+    """
+    path = evidence.scenario.get("path", {})
+    if evidence.bottleneck_field:
+        return
+    if evidence.is_upload:
+        yield from uplink_shaper(evidence, "a standing queue")
+        return
+    hops, steady = path.get("wired", ()), steady_rate(path.get("down", {}))
+    # The access link of a cell is that of the radio.
+    if steady is not None and not evidence.scenario.get("radio"):
+        tried, swept = list(_steady_rates(steady)), []
+    else:
+        rates_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
+        low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])
+        if not 0 < middle < high:
+            return
+        low *= _LOW_SHARE
+        between = [low * (middle / low) ** share for share in _BETWEEN] if low > 0 else []
+        rates = (low, *between, middle, high)
+        swept = list(dict.fromkeys(_rate_text(rate) for rate in rates if rate > 0))
+        # The ends come first, should the budget not suffice for those between.
+        tried = [swept[0], *reversed(swept[1:])]
+    # Without a hop before the link, the shaper is one.
+    hop, last = f"path.wired.{max(len(hops) - 1, 0)}", hops[-1] if hops else {}
+    present, queue = last.get("rate"), last.get("queue")
+    # A hop with a rate that varies, or a lower one, is a link of its own, and no place for a shaper.
+    present_bps = math.inf if present is None else steady_rate(present) or 0.0
+    if present_bps < (in_unit(tried[0], "bit/s") or 0.0):
+        return
+    kind = queue.get("kind") if isinstance(queue, dict) else queue
+    is_managed = kind not in (None, "droptail")
+    values = dict.fromkeys([*swept, *([present] if isinstance(present, str) else [])])
+    for variant, rate in enumerate(tried):
+        yield Remedy(
+            f"a standing queue {_UNMANAGED}",
+            (
+                f"{hop}.rate={rate}",
+                *([] if is_managed else [f"{hop}.queue={_shaper_queue(evidence, rate)}"]),
+            ),
+            price="goodput above the rate of the shaper",
+            variant=variant,
+            curve=f"{hop}.rate={','.join(values)}" if swept else "",
+            direction="down",
+        )
+
+
+def uplink_shaper(evidence: Evidence, effect: str) -> Iterator[Remedy]:
+    """Yields a constant uplink at the rates of a shaper before it, whose queue is that of the shaper.
+
+    `effect` is what its queue does.
+    """
+    steady = steady_rate(evidence.scenario.get("path", {}).get("up", {}))
+    if steady is None or evidence.scenario.get("radio"):
+        return
+    for variant, rate in enumerate(_steady_rates(steady)):
+        yield Remedy(
+            f"{effect} {_UNMANAGED}",
+            (f"path.up={rate}", f"path.uplink_queue={_shaper_queue(evidence, rate)}"),
+            price="goodput above the rate of the shaper",
+            variant=variant,
+        )
+
+
+def _shaper_queue(evidence: Evidence, rate: str) -> str:
+    """Returns the queue discipline of a shaper of a rate, a value of a field."""
+    return fq_codel_value(evidence, in_unit(rate, "bit/s"))
+
+
+def _steady_rates(steady: float) -> Iterator[str]:
+    """Yields the rates of a shaper before a link of a constant rate, bit/s, as values of a field."""
+    for share in (SHAPER_SHARE, _HIGH_SHARE):
+        yield f"{share * steady / 1e6:g}Mbit/s"
+
+
+def _rate_text(rate_mbps: float) -> str:
+    """Returns a rate as a value of a field, with two digits or in whole Mbit/s."""
+    return f"{rate_mbps:.2g}Mbit/s" if rate_mbps < 100 else f"{rate_mbps:.0f}Mbit/s"

@@ -55,15 +55,15 @@ from celltcp.comparison.explanation.window_remedies import (
     send_buffer,
 )
 from celltcp.comparison.linux_lines import host_text, node_word
-from celltcp.comparison.response_deadlines import response_deadline_s
 from celltcp.comparison.settings_lines import parameter_commands
 from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.ccas import default_parameters
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.initial_window import initial_window
+from celltcp.scenarios.narrow_hop import path_parts
 from celltcp.scenarios.packets import PACKET_BYTES
-from celltcp.scenarios.requests import MSS, request_and_response
+from celltcp.scenarios.requests import MSS, request_and_response, response_deadline_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -350,11 +350,12 @@ def window_round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def reordering(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Jitter that keeps packets in order, which is for the network to do."""
-    path = evidence.scenario.get("path", {})
-    hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
-    # The jitter of the path itself is that of the downlink.
-    parts = hops if evidence.is_upload else {"path": path, **hops}
-    fields = [field for field, part in parts.items() if (part.get("jitter") or {}).get("reorder")]
+    fields = [
+        field
+        for field, part in path_parts(evidence.scenario).items()
+        # The jitter of the path itself is that of the downlink.
+        if not (evidence.is_upload and field == "path") and (part.get("jitter") or {}).get("reorder")
+    ]
     if fields:
         yield Remedy(
             "packets that overtake each other",

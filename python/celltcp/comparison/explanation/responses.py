@@ -1,4 +1,4 @@
-"""Rules about responses: the round trip of each request, and BBR's pacing of small responses."""
+"""Rules about responses: round trips of requests, BBR's pacing of small ones, time on the link."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celltcp.comparison.explanation.unit_windows import MIN_WINDOW_SHARE, window
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.initial_window import initial_window
-from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
+from celltcp.scenarios.quantity_texts import rate_text, size_text, three_digits, time_text
 from celltcp.scenarios.requests import request_and_response, think_s
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ _MIN_PART = 0.005
 _MIN_FURTHER_RTTS = 0.7
 #: Minimum ratio of the median to that under another CCA, and share of the time under BBR's pacing.
 _MIN_SLOWER_RATIO, _MIN_PACED_SHARE = 1.1, 0.2
+#: Minimum share of the mean duration that the link needs for the bytes.
+_MIN_TRANSFER_SHARE = 0.6
+#: Minimum number of responses in a run at which one more, which its end cuts, says little.
+_MIN_RESPONSES = 10
+#: Kinds of units that the rule checks, with the name of a unit.
+_UNIT_NAMES = {"response": "response", "page_load": "page"}
 
 
 def response_round_trips(evidence: Evidence) -> Cause | None:
@@ -218,3 +224,44 @@ def _completion_text(evidence: Evidence, responses: pd.DataFrame) -> str:
         return ""
     time_s = float(completions.groupby("run")["duration_s"].max().mean())
     return f" ({number_text(len(responses) / len(evidence.runs))} in {time_s:.1f} s)"
+
+
+def transfer_time(evidence: Evidence) -> Cause | None:
+    """The link needs most of the time of pages or responses for their bytes.
+
+    That is at least {_MIN_TRANSFER_SHARE:.0%} of their mean duration, and no other flow takes a share
+    of the link.
+    """
+    units, capacity_mbps = evidence.units, evidence.capacity_mbps
+    if units is None or not capacity_mbps > 0 or evidence.competing_mbps:
+        return None
+    for kind, name in _UNIT_NAMES.items():
+        rows = units[units["unit"] == kind]
+        mean_s = float(rows["duration_s"].mean())
+        if not mean_s > 0:
+            continue
+        size = _mean_size(evidence, kind, len(rows))
+        transfer_s = size / (capacity_mbps * 1e6 / 8)
+        share = min(transfer_s / mean_s, 1.0)
+        if not share >= _MIN_TRANSFER_SHARE:
+            return None
+        return Cause(
+            "transfer_time",
+            f"The link needs {time_text(transfer_s)} for the {size_text(size)} of a {name} at "
+            f"{rate_text(capacity_mbps)} of payload, {percent_text(share)} of its {time_text(mean_s)} "
+            "on average: no CCA changes that part, only fewer bytes or a faster link.",
+            share,
+        )
+    return None
+
+
+def _mean_size(evidence: Evidence, kind: str, count: int) -> float:
+    """Returns the mean payload of pages or responses, bytes; NaN for too few responses."""
+    application, sizes = evidence.application, request_and_response(evidence.workload)
+    if kind == "response" and sizes is not None:
+        return sizes[1]
+    if kind == "page_load" and application is not None and "page_bytes" in application.names:
+        return estimate(application.values("page_bytes")[evidence.cca]).mean
+    if count < _MIN_RESPONSES * len(evidence.runs):
+        return math.nan
+    return evidence.total("bytes") / count

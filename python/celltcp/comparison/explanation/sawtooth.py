@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.comparison.explanation.cause import number_text, percent_text
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.hystart import exit_text
 from celltcp.comparison.explanation.recoveries import of_connection
 from celltcp.comparison.explanation.window_growth import WindowGrowth, window_growth_of
@@ -240,4 +240,22 @@ def _plateau_text(growth: WindowGrowth, epochs: list[CongestionEpoch]) -> str:
     return (
         "Near W_max the window hardly grows, and Linux counts whole segments: a loss "
         f"{below_text} comes {three_digits(early_s)} s before K."
+    )
+
+
+def growing_window(evidence: Evidence) -> Cause | None:
+    """A run is shorter than the sawtooth of the window, which still grows at its end.
+
+    The bulk flow overflowed the buffer in its start-up alone.
+    """
+    short = (
+        each
+        for each in evidence.comparison.short_runs
+        if (each.flow, each.cca) == (evidence.flow_name, evidence.cca)
+    )
+    each = next(short, None)
+    return each and Cause(
+        "growing_window",
+        f"{each.text[0].upper()}{each.text[1:]}: it has not filled the buffer again.",
+        evidence.unused_share,
     )

@@ -18,10 +18,13 @@ from celltcp.comparison.metrics import (
     MISSING_FRAMES,
     words_of,
 )
+from celltcp.results.columns import rows_of
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pandas as pd
 
     from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
@@ -44,6 +47,8 @@ _MIN_PRICE_RETRANSMISSIONS = 10.0
 _MEAN_DELAY, _MEDIAN_DELAY = "frame_delay_ms", "frame_delay_p50_ms"
 #: Times of responses that rank by the share of late ones.
 _RESPONSE_P95 = "response_p95_s"
+#: Metric of the slowest response.
+LONGEST_RESPONSE = "response_max_s"
 
 
 def cut_flows(comparison: Comparison, cca: str) -> list[str]:
@@ -147,3 +152,24 @@ def ends_drops(changed: Sequence[MetricChange]) -> bool:
         for each in changed
         if each.metric == RETRANSMISSIONS
     )
+
+
+def later_maxima(comparison: Comparison, flow: str, cca: str) -> list[float] | None:
+    """Returns the time of the slowest later response of each run, in the order of the seeds, s.
+
+    None where a run has no later response. The first one of a connection has the time of its handshake;
+    a lost one takes a second, and would hide what a remedy gains for lost answers.
+    """
+    units = _responses(comparison, flow, cca)
+    starts = units.groupby(["run", "connection"])["start_s"].transform("min")
+    by_seed = units[units["start_s"] > starts].groupby("seed")["lasted_s"].max()
+    is_whole = 0 < len(by_seed) == units["seed"].nunique()
+    return [float(value) for value in by_seed.sort_index()] if is_whole else None
+
+
+def _responses(comparison: Comparison, flow: str, cca: str) -> pd.DataFrame:
+    """Returns the responses of a flow, with `lasted_s`, also of those that its run cut off."""
+    units = comparison.units
+    units = units[(units["flow"] == flow) & (units["cca"] == cca) & (units["unit"] == "response")]
+    ends_s = units["run"].map(dict(rows_of(comparison.results.tables["runs"], "run", "duration_s")))
+    return units.assign(lasted_s=units["duration_s"].fillna(ends_s - units["start_s"]))

@@ -14,18 +14,16 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.kinds import Trait, names_with
-from celltcp.comparison.explanation.later_responses import (
-    LONGEST_RESPONSE,
-    later_maxima,
-)
 from celltcp.comparison.explanation.metric_changes import RETRANSMISSIONS, MetricChange
 from celltcp.comparison.explanation.trial_metrics import (
     COMPLETIONS,
+    LONGEST_RESPONSE,
     MIN_HELP_LOG,
     complete_runs,
     cut_flows,
     ends_drops,
     is_mentioned,
+    later_maxima,
     metrics_of,
     moves_shares,
     values_of,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import ccas_to_set
-from celltcp.comparison.further_ccas import with_further_ccas
+from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.settings_lines import linux_sysctls
+from celltcp.results.merged_tables import merged, renumbered
+from celltcp.results.tables import Results
 from celltcp.scenarios.cca_mix import has_several_flows
+from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.alternatives import Need
     from celltcp.comparison.explanation.proposals import ProposedRemedy
     from celltcp.comparison.explanation.trials import Trials
@@ -80,3 +82,28 @@ def _run_count(proposed: ProposedRemedy) -> int:
     """Returns the number of runs of a trial under each congestion control; 0 without one."""
     after = proposed.after
     return 0 if after is None else int(after.results.about["runs"])
+
+
+def with_further_ccas(comparison: Comparison, others: Iterable[Comparison]) -> Comparison:
+    """Returns a comparison with the congestion controls of others, each over the same seeds.
+
+    Those that several have are those of the first of them.
+    """
+    about = comparison.results.about
+    ccas, parts, count = [*about["cca"]], [comparison.results.tables], len(comparison.runs)
+    for other in others:
+        own = [cca for cca in other.ccas if cca not in ccas]
+        runs = sorted(other.runs.loc[other.runs["cca"].isin(own), "run"])
+        if not own:
+            continue
+        numbers = {run: count + index for index, run in enumerate(runs)}
+        count += len(runs)
+        parts.append({name: renumbered(each, numbers) for name, each in other.results.tables.items()})
+        ccas += own
+    if len(parts) == 1:
+        return comparison
+    # Keys of the runs are those of a folder.
+    kept = {name: value for name, value in about.items() if name != "keys"}
+    # A video has its own requirement, which no comparison is asked for.
+    asked = [each for each in comparison.requirements if each != QOE]
+    return Comparison(Results(merged(parts, ccas), {**kept, "cca": ccas}), asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ import pandas as pd
 from celltcp.comparison.explanation.evidence import MIN_QUEUED_RTTS
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
 from celltcp.comparison.explanation.frame_sizes import oversized_frames
-from celltcp.comparison.explanation.link_times import LinkTimes
 from celltcp.comparison.explanation.path import intervals_overlap_outages
 from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.explanation.unit_windows import (
@@ -86,6 +86,10 @@ REASONS = (
     LOW_PACING,
     SMALL_WINDOW,
 )
+#: Kinds of units of several segments whose time is that of their bytes on the link, too.
+_KINDS_ON_LINK = ("response", "page_load")
+#: Minimum share of what a unit takes over the shortest one by which a slower link explains it.
+_MIN_LINK_SHARE = 0.5
 
 
 def reasons_of(
@@ -211,6 +215,26 @@ def _go_one_way(evidence: Evidence) -> bool:
     return evidence.workload.get("kind") == "frames"
 
 
+class _SlotMeans:
+    """Means over the slots of parts of runs."""
+
+    def __init__(self, slots: pd.DataFrame, column: str, slot_s: float) -> None:
+        """Takes slots with a column whose means are wanted, and their length, s."""
+        self._by_run = {
+            run: (group["t_s"].to_numpy(float), group[column].to_numpy(float))
+            for run, group in slots.groupby("run")
+        }
+        self._slot_s = slot_s
+
+    def mean(self, run: int, start_s: float, end_s: float) -> float:
+        """Returns the mean over the slots of a part of a run; NaN without any."""
+        if run not in self._by_run:
+            return math.nan
+        times_s, values = self._by_run[run]
+        overlapping = values[(times_s < end_s) & (times_s + self._slot_s > start_s)]
+        return float(overlapping.mean()) if len(overlapping) else math.nan
+
+
 class _SlotRtts:
     """RTTs of the packets of each slot, by their one-way delays: no sample may fall into a unit.
 
@@ -226,11 +250,7 @@ class _SlotRtts:
         if waits_both_ways or evidence.scenario.get("radio"):
             rtts_ms = slots["rtt_mean_ms"].fillna(rtts_ms)
         rows = slots[["run", "t_s"]].assign(rtt_ms=rtts_ms).dropna()
-        self._by_run = {
-            run: (group["t_s"].to_numpy(float), group["rtt_ms"].to_numpy(float))
-            for run, group in rows.groupby("run")
-        }
-        self._slot_s = evidence.slot_s
+        self._rtts_ms = _SlotMeans(rows, "rtt_ms", evidence.slot_s)
         self._min_rtt_ms = evidence.min_rtt_ms + evidence.rtt_jitter_ms
 
     def explain(self, run: int, start_s: float, end_s: float, shortest_s: float) -> bool:
@@ -240,22 +260,14 @@ class _SlotRtts:
         """
         if not self.are_long(run, start_s, end_s):
             return False
-        rtt_ms = self.mean(run, start_s, end_s)
+        rtt_ms = self._rtts_ms.mean(run, start_s, end_s)
         round_trips = max(1e3 * shortest_s / self._min_rtt_ms, 1.0)
         waited_s = round_trips * (rtt_ms - self._min_rtt_ms) / 1e3
         return np.isinf(end_s) or waited_s >= MAJORITY * (end_s - start_s - shortest_s)
 
     def are_long(self, run: int, start_s: float, end_s: float) -> bool:
         """Returns whether packets waited in a queue in a part of a run."""
-        return self.mean(run, start_s, end_s) >= MIN_QUEUED_RTTS * self._min_rtt_ms
-
-    def mean(self, run: int, start_s: float, end_s: float) -> float:
-        """Returns the mean over the slots of a part of a run, ms; NaN without any."""
-        if run not in self._by_run:
-            return float("nan")
-        times_s, rtts_ms = self._by_run[run]
-        overlapping_ms = rtts_ms[(times_s < end_s) & (times_s + self._slot_s > start_s)]
-        return float(overlapping_ms.mean()) if len(overlapping_ms) else float("nan")
+        return self._rtts_ms.mean(run, start_s, end_s) >= MIN_QUEUED_RTTS * self._min_rtt_ms
 
 
 def _drop_times(
@@ -366,3 +378,34 @@ def _peer_timeouts(evidence: Evidence, keys: list[str]) -> collections.Counter[t
         for *key, count in rows.itertuples(index=False, name=None):
             counts[tuple(key)] += int(count)
     return counts
+
+
+class LinkTimes:
+    """Times that the link needs for the units of a flow, which has it to itself."""
+
+    def __init__(self, evidence: Evidence, units: pd.DataFrame) -> None:
+        """Takes the evidence of a flow, and its units of one kind."""
+        is_kind = bool(units["unit"].isin(_KINDS_ON_LINK).all())
+        is_alone = all(map(evidence.is_thin_flow, evidence.competing_mbps))
+        self._bits = 8 * evidence.total("bytes") / max(len(units), 1)
+        slots = evidence.slots[["run", "t_s", "capacity_mbps"]].dropna()
+        # Each of several connections has what others leave.
+        slots = slots.groupby(["run", "t_s"])[["capacity_mbps"]].max().reset_index()
+        slots = slots if is_kind and is_alone else slots[:0]
+        self._capacity_mbps = _SlotMeans(slots, "capacity_mbps", evidence.slot_s)
+        ended = units.dropna(subset=["end_s"])
+        columns = ended[["run", "start_s", "end_s"]].itertuples(index=False, name=None)
+        all_needed_s = (self._needed_s(*row) for row in columns)
+        self._shortest_s = min(
+            (each for each in all_needed_s if not math.isnan(each)), default=math.inf
+        )
+
+    def explain(self, run: int, start_s: float, end_s: float, shortest_s: float) -> bool:
+        """Returns whether a slower link explains most of what a unit took over the shortest one, s."""
+        needed_s = self._needed_s(run, start_s, end_s) - self._shortest_s
+        return needed_s >= _MIN_LINK_SHARE * (end_s - start_s - shortest_s)
+
+    def _needed_s(self, run: int, start_s: float, end_s: float) -> float:
+        """Returns the time for a unit at the mean rate of a part of a run, s; NaN if it is unknown."""
+        mean_mbps = self._capacity_mbps.mean(run, start_s, end_s)
+        return self._bits / (1e6 * mean_mbps) if mean_mbps > 0 else math.nan

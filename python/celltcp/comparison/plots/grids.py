@@ -6,6 +6,7 @@ import collections
 import math
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -60,12 +61,9 @@ def draw_spiders(
 
     `names` are coordinates of the comparisons, for titles; unless given, these are the scenarios.
     """
-    columns = min(_MAX_PER_ROW, len(comparisons))
-    rows = -(-len(comparisons) // columns)
-    picture = figure(4.4 * columns + 1.8, 4.1 * rows)
+    picture, drawn = _panels(len(comparisons), (4.4, 4.1), 1.8, projection="polar")
     titles = _titles(comparisons, names)
-    for number, (comparison, title) in enumerate(zip(comparisons, titles, strict=True), 1):
-        axes = picture.add_subplot(rows, columns, number, projection="polar")
+    for axes, comparison, title in zip(drawn, comparisons, titles, strict=True):
         means = {metric: comparison.summary[metric, "mean"].fillna(0.0) for metric, _, _ in _AXES}
         largest = {metric: float(values.max()) or 1.0 for metric, values in means.items()}
         angles = [2 * math.pi * index / len(_AXES) for index in range(len(_AXES) + 1)]
@@ -95,16 +93,11 @@ def draw_throughput_delays(
 
     `names` are coordinates of the comparisons, for titles; unless given, these are the scenarios.
     """
-    columns = min(_MAX_PER_ROW, len(comparisons))
-    rows = -(-len(comparisons) // columns)
-    picture = figure(4.2 * columns + 1.2, 3.6 * rows)
-    grid = picture.subplots(rows, columns, squeeze=False)
-    panels = list(grid.flat)
+    picture, drawn = _panels(len(comparisons), (4.2, 3.6), 1.2)
     titles = _titles(comparisons, names)
-    for axes, comparison, title in zip(panels, comparisons, titles, strict=False):
+    for axes, comparison, title in zip(drawn, comparisons, titles, strict=True):
         draw_throughput_delay(axes, comparison.runs, comparison.ccas)
         axes.set_title(title, loc="left", fontsize=9)
-    drawn, unused = panels[: len(comparisons)], panels[len(comparisons) :]
     (left, right), (_, top) = (
         (min(low for low, _ in ends), max(high for _, high in ends))
         for ends in ([axes.get_xlim() for axes in drawn], [axes.get_ylim() for axes in drawn])
@@ -117,8 +110,6 @@ def draw_throughput_delays(
         else:
             axes.set_xlim(left, right)
         axes.set_xlabel("p95 one-way delay, ms")
-    for axes in unused:
-        axes.set_visible(False)
     return _finished(picture, comparisons)
 
 
@@ -253,6 +244,23 @@ GRIDS = {
     "throughput-delay": draw_throughput_delays,
     "window": draw_window_grid,
 }
+
+
+def _panels(
+    count: int, size: tuple[float, float], beside: float, **look: Any
+) -> tuple[Figure, list[Axes]]:
+    """Returns a picture with a number of panels in rows; its sizes are in inches.
+
+    Args:
+        count: number of panels.
+        size: width and height of a panel.
+        beside: width beside all of them.
+        look: as for `Figure.add_subplot`.
+    """
+    columns = min(_MAX_PER_ROW, count)
+    rows = -(-count // columns)
+    picture = figure(size[0] * columns + beside, size[1] * rows)
+    return picture, [picture.add_subplot(rows, columns, number + 1, **look) for number in range(count)]
 
 
 def _titles(comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None) -> list[str]:

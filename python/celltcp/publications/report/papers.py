@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Sequence
 
 from celltcp.comparison.report.provenance import provenance_sections
-from celltcp.present.section import Finding, Part, Section
+from celltcp.present.section import Figure, Finding, Part, Section
 from celltcp.publications.agreement import Outcome
+from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.publications import publications
-from celltcp.publications.report.published_figures import outcome_sections
+from celltcp.publications.report.claims_table import claims_table
+from celltcp.publications.report.numbers_table import numbers_table
+from celltcp.publications.report.texts import agreement_text, differing_cells, sentence
 
 
 def papers_part(outcomes: Sequence[Outcome]) -> Part:
@@ -56,3 +60,24 @@ def _findings(name: str, outcomes: Sequence[Outcome]) -> list[Finding]:
     if judged_claims:
         findings.append(Finding(f"Claims of {name}", f"{holding} of {judged_claims} hold here"))
     return findings
+
+
+def outcome_sections(outcome: Outcome) -> list[Section]:
+    """Returns the sections of an experiment: values with the picture, claims, differing cells."""
+    title = f"{outcome.table.publication}, {outcome.table.figure}: {outcome.table.title}"
+    text = tuple(agreement_text(agreement) for agreement in outcome.agreements)
+    holding, judged = outcome.claims
+    if judged:
+        text += (f"Claims of the publication: {holding} of {judged} hold here.",)
+    if outcome.table.note:
+        text += (sentence(outcome.table.note),)
+    picture = functools.partial(draw_outcomes, [outcome])
+    rows = [row for row in outcome.rows if row.published.claim is None]
+    claims = [row for row in outcome.rows if row.published.claim is not None]
+    figure = Figure(picture, f"Published figures and ours: {title}") if outcome.groups else None
+    sections = [Section(title, numbers_table(rows) if rows else None, figure, text)]
+    if claims:
+        sections.append(Section(f"{title}: claims", claims_table(claims)))
+    if differing := differing_cells(outcome):
+        sections.append(Section(f"{title}: cells that differ", text=tuple(differing)))
+    return sections

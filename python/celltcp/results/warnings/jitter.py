@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celltcp._core import in_unit
+from celltcp.scenarios.narrow_hop import base_rtt_ms, path_parts
 
 #: Minimum jitter of a warning, ms; delays then do not show queueing alone.
 _MIN_MS = 1.0
@@ -50,18 +51,14 @@ def _cut_draws(scenario: Mapping[str, Any]) -> list[str]:
     The jitter of other tools is around the delay. The RTT has the jitter of the path once, and that of
     a hop in both directions.
     """
-    path = scenario.get("path", {})
-    hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
     warnings = []
-    for field, part in {"path": path, **hops}.items():
+    for field, part in path_parts(scenario).items():
         jitter = part.get("jitter") or {}
         mean, sd = (in_unit(jitter.get(name, "0s"), "ms") or 0.0 for name in ("mean", "sd"))
         if jitter.get("distribution", "normal") == "exponential" or not mean < _MIN_MEAN_SDS * sd:
             continue
         new_mean = _FULL_MEAN_SDS * sd
-        rtt = (in_unit(path.get("rtt", "40ms"), "ms") or 0.0) - (new_mean - mean) * (
-            1 if field == "path" else 2
-        )
+        rtt = base_rtt_ms(scenario) - (new_mean - mean) * (1 if field == "path" else 2)
         # A delay cannot vary by more than it is.
         if not rtt > 0:
             continue

@@ -7,9 +7,9 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
 from celltcp.scenarios.cca_mix import count_text, labels
+from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
@@ -127,9 +127,7 @@ def _models(path: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], f
     for where, part, name, link in links:
         loss = part.get(name)
         if isinstance(loss, dict) and loss.get("kind") == PACKET_BURSTS:
-            rate = link.get("rate") if isinstance(link, dict) else link
-            bits_per_s = in_unit(rate, "bit/s") if isinstance(rate, str) else None
-            yield f"{where}.{name}", loss, (bits_per_s or math.nan) / 8 / PACKET_BYTES
+            yield f"{where}.{name}", loss, (steady_rate(link) or math.nan) / 8 / PACKET_BYTES
 
 
 def _over_time(field: str, model: Mapping[str, Any], packets_per_s: float) -> str:
