@@ -238,3 +238,45 @@ def test_a_link_that_others_share_has_no_varying_rate(cca: str) -> None:
     shapers = [each.remedy for each in explained._all_remedies if "shaper" in each.remedy.against]
     rates = {each.changes[0].partition("=")[2] for each in shapers}
     assert rates <= {"90Mbit/s", "95Mbit/s"}
+
+
+def _two_ways(far: str) -> dict[str, Any]:
+    """Returns a link of 50 Mbit/s that flows of RTT 20 ms, and of 20 ms and twice a delay, share."""
+    link = {"name": "far", "from": "far-server", "to": "gateway", "delay": far}
+    flows = [{"name": "near"}, {"name": "far", "from": "far-server", "to": "phone"}]
+    path = {"path.rtt": "20ms", "path.down.rate": "50Mbit/s", "path.buffer": "500kB"}
+    return {**path, "links": [link], "flows": flows}
+
+
+def _competition_text(result: ct.Comparison, flow: str) -> str:
+    causes = next(each.causes for each in ExplainedComparison(result).ccas if each.flow == flow)
+    return next(cause.text for cause in causes if cause.name == "competition")
+
+
+def test_shares_of_two_rtts_have_the_part_that_the_start_has_in_them() -> None:
+    """CUBIC without a loss grows by round trips, so that the shorter RTT begins with more."""
+    result = ct.compare("steady-20-68", "cubic+cubic", 2, duration="60s", set=_two_ways("40ms"))
+    names = dict(zip(result.flows["flow"], result.flows["name"], strict=False))
+    slots = result.slots.assign(name=result.slots["flow"].map(names), late=result.slots["t_s"] >= 30)
+    rates = slots.groupby(["late", "name"])["goodput_mbps"].sum()
+    first, second = (rates[late]["near"] / rates[late]["far"] for late in (False, True))
+    assert first > 1.5 * second
+    text = _competition_text(result, "far")
+    found = re.search(
+        r"near had ([\d.]+) times the rate in the first half of a run, and ([\d.]+)", text
+    )
+    assert found
+    assert [float(each) for each in found.groups()] == pytest.approx([first, second], rel=0.02)
+    before = re.search(r"the first losses came at ([\d.]+) \(far\) and ([\d.]+) \(near\)", text)
+    assert before
+    assert float(before[2]) > 2 * float(before[1])
+    assert any(text.startswith(("near gets", "far gets")) for text in result.warnings)
+
+
+def test_settled_shares_of_two_rtts_are_no_matter_of_the_start() -> None:
+    """After 200 s of a buffer of half the BDP, hundreds of losses have left nothing of the start."""
+    fields = {**_two_ways("47ms"), "path.buffer": "120kB", "path.down.rate": "20Mbit/s"}
+    result = ct.compare("steady-20-68", "cubic+cubic", 2, duration="200s", set=fields)
+    assert "The RTTs differ" in _competition_text(result, "far")
+    assert "The start is a part" not in _competition_text(result, "far")
+    assert not any("shares depend on the start" in text for text in result.warnings)

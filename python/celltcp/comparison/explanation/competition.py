@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.cause import Cause, number_text, percent_tex
 from celltcp.comparison.explanation.evidence import MIN_LATER_RTT, MIN_LIMITED_SHARE, Evidence
 from celltcp.comparison.explanation.recoveries import overflows_of
 from celltcp.comparison.explanation.sawtooth import Sawtooth
+from celltcp.comparison.explanation.start_shares import start_text
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.ccas import family_of
@@ -56,6 +57,8 @@ _MIN_WITHOUT_LOSS, _MAX_STEADY = 0.5, 1.1
 _MIN_FILTERED_RTT = 1.25
 #: Minimum ratio of the lowest RTTs of two flows whose RTTs differ.
 _MIN_OTHER_RTT = 1.3
+#: Maximum part of the losses after which growth like that of Reno is ahead that decides no shares.
+_MAX_RARE = 0.1
 #: Time over which BBR takes the lowest RTT, s.
 MIN_RTT_FILTER_S = 10.0
 
@@ -66,8 +69,8 @@ def competition(evidence: Evidence) -> Cause | None:
     They got at least {_MIN_COMPETING_SHARE:.0%} of the goodput of all flows while this one ran. The
     rule is not for flows of responses or frames. Where another bulk flow got {MIN_UNEQUAL} times as
     much, or as little, the reason follows that the tables show: more connections, no reduction after
-    overflows, a window that follows the delay or stays as it is, a later start, or else the data in
-    flight. Beside a loss-based flow, BBR has the lowest RTT of its filter.
+    overflows, a window that follows the delay or stays as it is, a start together or a later one, or
+    else the data in flight. Beside a loss-based flow, BBR has the lowest RTT of its filter.
     """
     rates = evidence.competing_mbps
     competing_mbps = evidence.others_mbps
@@ -113,10 +116,12 @@ def _reasons(own: Evidence, other: Evidence) -> Iterator[str]:
         )
         return
     names = [_cca_of(each) for each in (own, other)]
+    start = start_text(own, other) if names[0] == names[1] else ""
     if names[0] == names[1] and (text := rtt_text(own, other)):
-        yield text
+        yield from filter(None, [text, start])
         return
     reasons = [
+        *filter(None, [start]),
         *_reductions(own, other, names),
         *_held_by_queue(own, other, names),
         *_convergence(own, other, names),
@@ -389,7 +394,7 @@ def _growth_text(growth: WindowGrowth, flows: Sequence[Evidence], sawtooths: Seq
     cubic_text = f"{windows_text}. The cubic function grows by time alone, whatever the RTT"
     linear = [sum(epoch.is_linear for epoch in each.epochs) for each in sawtooths]
     friendly_text = f"the Reno-friendly region, {growth.per_rtt:.2f} segments {linear_text}"
-    if not any(linear):
+    if sum(linear) <= _MAX_RARE * sum(len(each.epochs) for each in sawtooths):
         return f"{cubic_text}; {friendly_text}, is slower here, so that losses make the difference."
     shares_text = _by_flow(
         flows,

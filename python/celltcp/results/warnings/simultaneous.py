@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from celltcp.results.columns import connection_keys, indices_of, numbers, rows_of
 from celltcp.results.tested import FlowUnderTest, divided_flows, is_endless
-from celltcp.scenarios.narrow_hop import steady_rate
+from celltcp.scenarios.narrow_hop import shares_bottleneck, steady_rate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from celltcp.results.tables import Results
 
 #: Workloads that draw times at random, so that their sessions soon differ.
@@ -78,40 +80,75 @@ def same_first(results: Results, sections: list[Mapping[str, Any]]) -> list[str]
     return []
 
 
+class UnsettledShare(NamedTuple):
+    """Share of a flow among those that start with it, which differs between both halves of the runs."""
+
+    #: Mix, or congestion control.
+    mix: str
+    flow: str
+    #: Mean shares over the runs, from 0 to 1, in the first and the second half.
+    first: float
+    second: float
+    #: Indices of the flows that start together.
+    together: list[int]
+
+
 def unsettled_shares(results: Results, sections: list[Mapping[str, Any]]) -> list[str]:
     """Returns a warning if bulk flows that start together share otherwise in the second half of runs.
 
-    Their shares are those of their start, whatever the number of runs. Links have a steady rate, whose
-    changes are no other reason. Named is the mix, or congestion control, with the largest change of
-    those with one in the same direction in each run.
+    Named is the mix, or congestion control, with the largest change.
+    """
+    changes = list(shares_that_change(results, sections))
+    if not changes:
+        return []
+    largest = max(changes, key=lambda change: round(abs(change.second - change.first), 6))
+    fields_text = " and ".join(f"flows.{index}.start_spread=1s" for index in largest.together)
+    return [
+        f"{largest.flow} gets {100 * largest.first:.0f} % of the path in the first half of the runs of "
+        f"{largest.mix} and {100 * largest.second:.0f} % in the second: shares depend on the start, "
+        f"which is the same for all flows in every run; {fields_text} draw the starts, and a longer "
+        "--duration weighs them less"
+    ]
+
+
+def shares_that_change(results: Results, sections: list[Mapping[str, Any]]) -> Iterator[UnsettledShare]:
+    """Yields the shares of bulk flows that change in the same direction in each run.
+
+    They start together and share a bottleneck, whatever their ways to it. Their shares are those of
+    their start, whatever the number of runs. Links have a steady rate, whose changes are no other
+    reason.
     """
     flows = FlowUnderTest.each_with_workload(results.about)
-    path = tomllib.loads(results.about["scenario"]).get("path", {})
-    by_start: dict[tuple[str, str], list[int]] = {}
+    scenario = tomllib.loads(results.about["scenario"])
+    path, groups = scenario.get("path", {}), list[list[int]]()
     for index, (section, (_, workload)) in enumerate(zip(sections, flows, strict=True)):
-        sender = str(section.get("from", "server"))
-        is_steady = steady_rate(path.get("down" if sender == "server" else "up")) is not None
-        if is_steady and "start_spread" not in section and is_endless(workload):
-            ends = str(section.get("start")), sender
-            by_start.setdefault(ends, []).append(index)
-    changes = []
-    for indices in by_start.values():
+        is_steady = steady_rate(path.get("up" if _is_upload(section) else "down")) is not None
+        if not is_steady or "start_spread" in section or not is_endless(workload):
+            continue
+        group = next((each for each in groups if _compete(scenario, section, sections[each[0]])), None)
+        if group is None:
+            groups.append([index])
+        else:
+            group.append(index)
+    for indices in groups:
         names = [flows[index][0].name for index in indices]
         for mix, shares in _shares_of_halves(results, names).items() if len(names) > 1 else ():
             for name, halves in zip(names, np.moveaxis(shares, 1, 0), strict=True):
                 gaps = halves[:, 1] - halves[:, 0]
                 is_one_way = bool((gaps > 0).all() or (gaps < 0).all())
                 if is_one_way and abs(gaps.mean()) >= _MIN_SHARE_CHANGE:
-                    changes.append((abs(gaps.mean()), mix, name, halves.mean(axis=0), indices))
-    if not changes:
-        return []
-    _, mix, name, (first, second), indices = max(changes, key=lambda change: round(change[0], 6))
-    fields_text = " and ".join(f"flows.{index}.start_spread=1s" for index in indices)
-    return [
-        f"{name} gets {100 * first:.0f} % of the path in the first half of the runs of {mix} and "
-        f"{100 * second:.0f} % in the second: shares depend on the start, which is the same for all "
-        f"flows in every run; {fields_text} draw the starts, and a longer --duration weighs them less"
-    ]
+                    first, second = halves.mean(axis=0).tolist()
+                    yield UnsettledShare(mix, name, first, second, indices)
+
+
+def _compete(scenario: Mapping[str, Any], flow: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Returns whether two flows start together and send in one direction over one bottleneck."""
+    ends = [(each.get("start"), _is_upload(each)) for each in (flow, other)]
+    return ends[0] == ends[1] and shares_bottleneck(scenario, flow, other)
+
+
+def _is_upload(flow: Mapping[str, Any]) -> bool:
+    return flow.get("to") == "server" or flow.get("from") == "phone"
 
 
 def _shares_of_halves(results: Results, names: list[str]) -> dict[str, np.ndarray]:
