@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
+from celltcp.pcap.client_pauses import with_client_pauses
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
 from celltcp.pcap.host_rtts import with_host_rtts
 from celltcp.pcap.leftovers import (
@@ -307,7 +308,7 @@ def _read(
 def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Returns the connections with lowest RTTs by hosts, and the diagnosis as the last column."""
     own = tables["connections"]
-    connections = with_host_rtts(own)
+    connections = with_client_pauses(with_host_rtts(own), tables["units"])
     readable = {str(file) for file in connections["file"].unique().to_pylist()} - {STDIN}
     connections = with_token_buckets(connections, tables["losses"], readable)
     intervals = tables["intervals"].select(INTERVAL_COLUMNS)

@@ -275,7 +275,7 @@ def _workload(
     is_waiting = asked_s + answered_s >= min_pauses_s and turns >= _MIN_PAUSES
     if are_all or is_waiting:
         number = count if are_all else turns
-        if row["place"] == "sender":
+        if row["place"] == "sender" and direction == "up":
             # The time since its last data has that in which an answer passes.
             asked_s = max(row["limit_idle"] * row["download_s"] - answered_s, 0.0)
         requested = number if are_all else number + 1  # The first one follows no turn.
@@ -288,7 +288,7 @@ def _workload(
         return (
             f'workload = {{ kind = "request-response", request = "{request}B", '
             f'response = "{response}B", think = "{think_s:.3f}s", '
-            f'gap = "{asked_s / number:.3f}s" }} # {number} turns'
+            f'gap = "{asked_s / max(requested - 1, 1):.3f}s" }} # {number} turns'
         )
     if row[f"pauses_{row['direction']}_s"] >= min_pauses_s:
         _, starts = _starts(intervals)
