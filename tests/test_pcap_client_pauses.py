@@ -23,7 +23,7 @@ def _calls(folder: Path, seed: int, gap: str) -> tuple[CaptureAnalyses, float, f
         f'down.rate = "{draw.choice([5, 10, 20])}Mbit/s"\nbuffer = "{draw.choice([100, 200])}packets"\n'
         '[[flows]]\nname = "calls"\nworkload = { kind = "request-response", request = "500B", '
         f'response = "{draw.choice([9, 30, 100])}kB", think = "5ms", gap = "{gap}", '
-        f"count = {_CALLS} }}\\n[[flows]]\\n"
+        f"count = {_CALLS} }}\n[[flows]]\n"
     )
     capture = folder / "x.pcap"
     run = ct.run(scenario, "cubic", seed, pcap=capture, pcap_at="server", samples="off")
