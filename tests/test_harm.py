@@ -227,7 +227,7 @@ def test_a_backup_does_not_gain_by_a_cca_with_which_the_frames_never_arrive(seed
 
 
 def test_what_the_flow_with_the_cca_loses_on_average_counts_against_the_gain_of_others() -> None:
-    """Three runs of 9.2, 0.5 and 0.5 against 9 Mbit/s: the difference includes zero, the mean is 3.4."""
+    """Three runs of 9.2, 0.5 and 0.5 against 9 Mbit/s: the difference includes 0, the mean is 3.4."""
     verdict = Verdict("cubic", ())
     stakes = [
         Stake(flow, "goodput_mbps", "goodput", values, verdict)

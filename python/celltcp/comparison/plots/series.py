@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from celltcp.comparison.plots.cca_switches import NAME_ROWS, draw_changes
 from celltcp.comparison.plots.distribution import unfinished_text
 from celltcp.comparison.plots.smoothing import Window, with_pauses
 from celltcp.comparison.units_of_work import UNITS
@@ -41,6 +40,10 @@ _STRIP = 0.05
 #: Colours of the server's leg, and of those of split hosts in turn.
 _SERVER_LEG = "#CC3311"
 _HOST_LEGS = ("#0077BB", "#009988", "#EE7733", "#33BBEE")
+#: Minimum distance of names in a row, as a share of the axis.
+_MIN_NAME_DISTANCE = 0.055
+#: Number of rows for names.
+NAME_ROWS = 3
 
 
 class Delay(NamedTuple):
@@ -383,3 +386,40 @@ def mode_spans(samples: pd.DataFrame) -> list[ModeSpan]:
     ends = [*starts.iloc[1:], float(samples["t_ns"].iloc[-1]) * 1e-9]
     spans = zip(modes[begins], starts, ends, strict=True)
     return [ModeSpan(mode, float(start), float(end)) for mode, start, end in spans if mode]
+
+
+def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
+    """Draws lines through all panels, with the names of the new CCAs above them.
+
+    Args:
+        panels: with their limits set, the uppermost first.
+        decisions: `t_s`, `to_cca` and `cause` of each choice, in order of time.
+    """
+    top = panels[0]
+    first, last = top.get_xlim()
+    # End of the last name in each row, as a share of the axis.
+    ends = [-np.inf] * NAME_ROWS
+    shades = colours(decisions["to_cca"])
+    # A choice after the handshake that repeats the one before is not drawn.
+    is_repeated = (decisions["cause"] == "establishment") & (
+        decisions["to_cca"] == decisions["to_cca"].shift()
+    )
+    for row in decisions[~is_repeated].to_dict("records"):
+        t_s = max(row["t_s"], first)
+        share = (t_s - first) / (last - first)
+        fitting = (level for level in range(NAME_ROWS) if share - ends[level] > _MIN_NAME_DISTANCE)
+        level = next(fitting, int(np.argmin(ends)))
+        ends[level] = share + 0.008 * len(row["to_cca"])
+        style = "--" if row["cause"] == "return" else "-"
+        for axes in panels:
+            axes.axvline(t_s, color="black", lw=0.8, ls=style, alpha=0.7)
+        top.annotate(
+            row["to_cca"],
+            (t_s, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(1, 2 + 9 * level),
+            textcoords="offset points",
+            fontsize=8,
+            color=shades[row["to_cca"]],
+            annotation_clip=False,
+        )
