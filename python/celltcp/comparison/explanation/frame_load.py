@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.openings import requested_capacity_mbps
+from celltcp.comparison.explanation.queue_owners import competitors
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.demand import sustained_mbps
 from celltcp.scenarios.frames import beside_mbps, first_frames, min_frame_mbps
+from celltcp.scenarios.quantity_texts import rate_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pandas as pd
 
     from celltcp.comparison.explanation.evidence import Evidence
 
@@ -20,6 +24,8 @@ _MIN_ARRIVAL_SHARE = 0.5
 #: Mean size of the frames of an encoder, as a share of whole ones, above which it hardly makes smaller
 #: ones at low rates.
 _MIN_WHOLE_SHARE = 0.9
+#: Minimum time for which all frames are late by other flows, not by an outage or a loss, s.
+_MIN_LATE_S = 10.0
 
 
 class Load(NamedTuple):
@@ -85,6 +91,30 @@ def load_of(evidence: Evidence) -> Load | None:
             total_mbps += rate_mbps
             carried_mbps += goodput_mbps
     return Load(own_mbps, total_mbps, carried_mbps)
+
+
+def late_beside_others_text(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> str:
+    """Returns a sentence on frames that stay late beside flows that fill the queue; or empty.
+
+    Outages and losses make frames late for seconds, other flows as long as they take the link.
+    """
+    names = [name for name in competitors(evidence) if not evidence.is_thin_flow(name)]
+    made_mbps = sent_mbps(evidence)
+    if made_mbps is None or not names:
+        return ""
+    ordered = units.assign(is_slow=units.index.isin(slow.index)).sort_values(["run", "start_s"])
+    groups = [ordered["run"], (~ordered["is_slow"]).cumsum()]
+    starts_s = ordered["start_s"].where(ordered["is_slow"]).groupby(groups)
+    longest_s = float((starts_s.max() - starts_s.min()).max())
+    if not longest_s >= _MIN_LATE_S:
+        return ""
+    others = " and ".join(f"{name} ({rate_text(evidence.competing_mbps[name])})" for name in names)
+    verbs = ("fills", "leaves") if len(names) == 1 else ("fill", "leave")
+    return (
+        f" They are late for up to {time_text(longest_s)} without a break: {others} {verbs[0]} the "
+        f"queue and {verbs[1]} {rate_text(evidence.capacity_mbps)} of the link for "
+        f"{rate_text(made_mbps)} of frames."
+    )
 
 
 def _run_s(evidence: Evidence) -> float:

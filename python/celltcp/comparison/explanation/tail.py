@@ -10,7 +10,7 @@ import numpy as np
 
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
-from celltcp.comparison.explanation.frame_load import made_mbps
+from celltcp.comparison.explanation.frame_load import late_beside_others_text, made_mbps
 from celltcp.comparison.explanation.frame_sizes import oversized_text
 from celltcp.comparison.explanation.queue_owners import competitors, longest_in_flight
 from celltcp.comparison.explanation.start_up_frames import late_frames
@@ -25,7 +25,7 @@ from celltcp.comparison.explanation.unit_reasons import (
     RECOVERY,
     REQUEST_LOST,
     TIME_OUT,
-    behind_outages,
+    backlogs_of,
     reasons_of,
 )
 from celltcp.comparison.explanation.unit_windows import full_window_text
@@ -125,7 +125,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{_slowest_text(units, slow, by_unit)}{_repair_text(evidence, reasons)}"
             f"{_timer_text(evidence, reasons)}{_few_slow_text(evidence, units)}"
             f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}"
-            f"{_backlog_text(evidence, units, slow)}{_unavoidable_text(evidence, slow)}",
+            f"{_backlog_text(evidence, units, slow, min_slow_s)}"
+            f"{late_beside_others_text(evidence, units, slow)}{_unavoidable_text(evidence, slow)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in REASONS if reason in reasons},
         )
@@ -252,9 +253,13 @@ def _few_slow_text(evidence: Evidence, units: pd.DataFrame) -> str:
     )
 
 
-def _backlog_text(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> str:
+def _backlog_text(
+    evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame, min_slow_s: float
+) -> str:
     """Returns a sentence on units that waited for the backlog of an outage; empty for few of them."""
-    count = len(behind_outages(evidence, units) & set(slow.index))
+    backlogs = backlogs_of(evidence, units)
+    is_left = backlogs.late_by_outages(min_slow_s) & ~backlogs.have_met
+    count = int(is_left[slow.index].sum())
     if count < _MIN_BACKLOG_SHARE * len(slow):
         return ""
     frames_mbps, link_mbps = made_mbps(evidence) or 0.0, evidence.link_rates_1s_mbps.median()

@@ -12,7 +12,7 @@ import pandas as pd
 from celltcp.comparison.explanation.evidence import MIN_QUEUED_RTTS
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
 from celltcp.comparison.explanation.frame_sizes import oversized_frames
-from celltcp.comparison.explanation.path import intervals_overlap_outages
+from celltcp.comparison.explanation.outage_backlogs import OutageBacklogs
 from celltcp.comparison.explanation.sleep import units_after_sleep
 from celltcp.comparison.explanation.unit_windows import (
     IN_PROBE_RTT,
@@ -28,11 +28,12 @@ from celltcp.comparison.units_of_work import other_frames
 from celltcp.scenarios.requests import request_and_response
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from numpy.typing import NDArray
 
     from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.comparison.explanation.outages import Outage
 
 #: Minimum share of the time of a unit behind earlier ones for which a recovery is its reason. Also the
 #: minimum share of units that open a connection at which opening is the usual case.
@@ -104,6 +105,7 @@ def reasons_of(
         min_slow_s: duration above which they are slow, s.
     """
     # The objects of a page come over several connections.
+    outages = (*evidence.outages, *evidence.ack_outages)
     keys = ["run"] if (slow["unit"] == "page_load").any() else ["run", "flow"]
     rows = evidence.recoveries
     by_connection = {
@@ -111,6 +113,7 @@ def reasons_of(
     }
     all_units = _with_other_frames(evidence, units)
     is_behind = _wait_behind_earlier(all_units)
+    is_of_outage = backlogs_of(evidence, units).late_by_outages(min_slow_s)
     reasons: dict[Hashable, str] = {}
     is_first, slept = _are_first(units), units_after_sleep(evidence)
     peer_timeouts = _peer_timeouts(evidence, keys)
@@ -137,13 +140,14 @@ def reasons_of(
             reasons[index] = TOO_LARGE
             continue
         recoveries = by_connection.get(key)
-        reason, overlap_s = _overlap(evidence, recoveries, run, start_s, end_s)
+        gaps = outages if is_of_outage[index] else ()
+        reason, overlap_s = _overlap(gaps, recoveries, run, start_s, end_s)
         # The repair of a loss takes only a small part of the time for which a backlog waits.
         is_mostly_behind = overlap_s < MAJORITY * (end_s - start_s)
         if is_behind[index] and (reason is None or is_mostly_behind):
             reason = BEHIND
             since_s = start_s - _BACKLOG_S
-            has_losses = _overlap(evidence, recoveries, run, since_s, end_s).reason
+            has_losses = _overlap(outages, recoveries, run, since_s, end_s).reason
             # A unit that is later than PROBE_RTT made it would be late without it.
             if windows and not has_losses:
                 cost_s = windows.probe_rtt_cost_s(key, since_s, end_s)
@@ -188,26 +192,9 @@ def reasons_of(
     return reasons
 
 
-def behind_outages(evidence: Evidence, units: pd.DataFrame) -> set[object]:
-    """Returns the indexes of the units that wait for what an outage has left before them.
-
-    Each waits behind an earlier one of its connection, and the first of these met the outage.
-    """
-    outages = [*evidence.outages, *evidence.ack_outages]
-    if not outages:
-        return set()
-    ends_s = units["end_s"].fillna(np.inf)
-    has_met = intervals_overlap_outages(units, units["start_s"], ends_s, outages)
-    marked = units.assign(has_met=has_met, is_behind=_wait_behind_earlier(units))
-    ordered = marked.sort_values(["run", "connection", "start_s"], kind="stable")
-    result: set[object] = set()
-    for _, rows in ordered.groupby(["run", "connection"]):
-        is_left = False
-        for index, met, is_behind in rows[["has_met", "is_behind"]].itertuples(name=None):
-            is_left = met or (is_left and is_behind)
-            if is_left and not met:
-                result.add(index)
-    return result
+def backlogs_of(evidence: Evidence, units: pd.DataFrame) -> OutageBacklogs:
+    """Returns what the outages of a flow add to its units."""
+    return OutageBacklogs(evidence, units, _wait_behind_earlier(units))
 
 
 def _go_one_way(evidence: Evidence) -> bool:
@@ -325,10 +312,10 @@ class _Recoveries(NamedTuple):
 
 
 def _overlap(
-    evidence: Evidence, recoveries: _Recoveries | None, run: int, start_s: float, end_s: float
+    outages: Iterable[Outage], recoveries: _Recoveries | None, run: int, start_s: float, end_s: float
 ) -> _Overlap:
     """Returns the outages or loss recoveries that overlap the time of a unit."""
-    if any(gap.overlaps(run, start_s, end_s) for gap in (*evidence.outages, *evidence.ack_outages)):
+    if any(gap.overlaps(run, start_s, end_s) for gap in outages):
         # The outage is the reason even if the unit waits for the time-out after it.
         return _Overlap(OUTAGE, np.inf)
     if recoveries is None:
