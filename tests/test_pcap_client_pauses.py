@@ -9,6 +9,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
+from celltcp.pcap.report import captures_part
+from celltcp.scenarios.quantity_texts import time_text
 
 #: Number of calls, whose ends a capture shows to 10 ms.
 _CALLS = 12
@@ -49,3 +51,16 @@ def test_pauses_of_the_client_and_times_of_its_responses_are_the_time_of_its_cal
     assert rest_s == pytest.approx(0, abs=0.1 + calls["far_rtt_p95_ms"] / 1e3)
     is_named = "for the application of the client" in calls["diagnosis"]
     assert is_named == (paused_s > 0.3 * calls["duration_s"])
+
+
+def test_a_report_has_the_longest_response_first_and_pauses_of_the_client_in_no_finding(
+    tmp_path: Path,
+) -> None:
+    analyses, paused_s, _ = _calls(tmp_path, 0, "1s")
+    part = captures_part(analyses)
+    longest_s = analyses.units.loc[analyses.units["connection"] == 0, "duration_s"].max()
+    first, *_, waits = part.findings
+    assert first.question == f"Longest of {_CALLS} responses"
+    assert first.answer == time_text(longest_s)
+    assert float(waits.answer.removesuffix(" s")) < 0.1 * paused_s
+    assert part.sections[0].title == "Times of units of work"

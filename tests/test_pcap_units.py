@@ -113,6 +113,27 @@ def test_slow_responses_have_their_reason(tmp_path: Path) -> None:
     assert slow.index.tolist() == analyses.units.index[is_slow].tolist()
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_resends_of_last_segments_may_be_loss_probes_and_others_are_time_outs(
+    tmp_path: Path, seed: int
+) -> None:
+    """A probe (RFC 8985) sends the last segment again, a time-out the first one without an ACK."""
+    workload = {"kind": "request-response", "request": "500B", "response": "10kB", "think": "10ms"}
+    changes = {
+        "path.rtt": "60ms",
+        "path.down.rate": "20Mbit/s",
+        "path.loss": 0.02,
+        "flows.0.workload": workload | {"gap": "200ms", "count": 80},
+    }
+    options: dict[str, Any] = {"samples": "off", "pcap_at": "server", "pcap": tmp_path / "x.pcap"}
+    run = ct.run("steady-20-68", "cubic", seed, "30s", set=changes, **options)
+    flow = run.results.tables["flows"].to_pandas().iloc[0]
+    causes = analyse(tmp_path / "x.pcap").units["delayed_by"].value_counts()
+    assert causes.get("time-out", 0) == flow["timeouts"]
+    assert causes.get("time-out or loss probe", 0) <= flow["loss_probes"]
+    assert ("time-out or loss probe" in causes) == (flow["loss_probes"] > 0)
+
+
 def test_calls_on_connections_of_their_own_have_their_handshake(tmp_path: Path) -> None:
     """A SYN that is lost is sent again after a second (RFC 6298)."""
     changes: dict[str, Any] = {

@@ -1,9 +1,11 @@
-"""Part of a report about captures: connections, losses by kind, the longest wait."""
+"""Part of a report about captures: times of units of work, connections, losses by kind."""
 
 from __future__ import annotations
 
 import functools
+import math
 import shlex
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -22,9 +24,14 @@ from celltcp.pcap.plots import (
     overview,
     with_silences,
 )
+from celltcp.pcap.unit_tables import NOUNS, shown_applications, unit_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import figure
+from celltcp.scenarios.quantity_texts import ms_text
+
+if TYPE_CHECKING:
+    from celltcp.pcap.outcome import UnitsOutcome
 
 #: Maximum number of connections in the table.
 _MAX_ROWS = 200
@@ -49,6 +56,7 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
         question=f"What do {', '.join(files)} tell of connections, losses and the path?",
         findings=_findings(analyses),
         sections=(
+            *unit_sections(analyses, None),
             Section("Connections", _connections(analyses), text=(f"{order}{more}",)),
             *([Section("What to try next", code="\n".join([*steps, ""]))] if steps else []),
             *_pictures(analyses),
@@ -68,14 +76,34 @@ def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:
     worst = rows.iloc[0]
     payload_mb = float((rows["bytes_up"] + rows["bytes_down"]).sum()) / 1e6
     return (
+        *map(_longest_unit, shown_applications(analyses, None)[:1]),
         Finding("Connections", str(len(rows)), f"{payload_mb:.2f} MB of payload"),
         Finding("Losses", str(losses), losses_text or "none was found"),
         Finding(
-            "Longest wait",
-            f"{waited_s(worst.to_dict()):.2f} s",
+            "Most time in waits",
+            f"{worst['harm_s'] + worst['turns_down_s']:.2f} s",
             f"connection {worst['connection']} to {worst['server']}, "
-            f"{mean_mbps(worst.to_dict()):.2f} Mbit/s",
+            f"{mean_mbps(worst.to_dict()):.2f} Mbit/s; the sum, without pauses of the client",
         ),
+    )
+
+
+def _longest_unit(application: UnitsOutcome) -> Finding:
+    """Returns the longest time of the units of a kind, beside those of the others."""
+    noun = NOUNS[application["unit"]]
+    times = {
+        "mean": application["mean_s"],
+        "median": application["p50_s"],
+        "95 %": application["p95_s"],
+    }
+    times_text = ", ".join(
+        f"{name} {ms_text(1e3 * time_s)}" for name, time_s in times.items() if time_s
+    )
+    longest_s = application["max_s"] or math.nan
+    return Finding(
+        f"Longest of {application['count']} {noun}",
+        ms_text(1e3 * longest_s),
+        f"of {application['server']}: {times_text}",
     )
 
 

@@ -14,7 +14,7 @@ from celltcp.files.atomic_write import atomic_write
 from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.messages import why_no_clock
 from celltcp.pcap.units import FRAME, PARTS, RESPONSE, slow_text
-from celltcp.present.section import Column, Table, number_columns
+from celltcp.present.section import Column, Section, Table, number_columns
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.quantity_texts import time_text
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 1_000
 #: Minimum share of the time in pauses of a client that waits for nothing.
 _MIN_PAUSED_SHARE = 0.3
-#: Minimum number of units whose times are printed: fewer are those of a page or a transfer.
-_MIN_PRINTED = 3
+#: Minimum number of units whose times are shown: fewer are those of a page or a transfer.
+_MIN_SHOWN = 3
 #: Minimum numbers of units for a 95th and a 99th percentile.
 _MIN_P95, _MIN_P99 = 20, 100
 #: Maximum number of the slowest units of a kind that are printed.
@@ -45,8 +45,10 @@ _NO_UNITS = (
     "its window or the path carries run together, and look like a transfer"
 )
 _NO_DEADLINE = "; --deadline TIME has the share of late ones"
+#: Title of the table of times.
+_TIMES = "Times of units of work"
 #: Plurals of units.
-_NOUNS = {RESPONSE: "responses", FRAME: "frames"}
+NOUNS = {RESPONSE: "responses", FRAME: "frames"}
 
 
 def applications_of(analyses: CaptureAnalyses, deadline_s: float | None) -> list[UnitsOutcome]:
@@ -122,64 +124,78 @@ def paces_itself(analyses: CaptureAnalyses) -> bool:
     rows, units = analyses.main_first().head(1), analyses.units
     are_calls = units.merge(rows[["file", "connection"]])["unit"] == RESPONSE
     is_paused = rows["turns_up_s"] >= _MIN_PAUSED_SHARE * rows["duration_s"]
-    return bool(is_paused.any()) and int(are_calls.sum()) >= _MIN_PRINTED
+    return bool(is_paused.any()) and int(are_calls.sum()) >= _MIN_SHOWN
 
 
 def print_units(analyses: CaptureAnalyses, deadline_s: float | None) -> None:
     """Prints the times of units of work, and the slowest ones of each kind with what delayed them."""
-    printed = [
-        each for each in applications_of(analyses, deadline_s) if (each["count"] or 0) >= _MIN_PRINTED
-    ]
     for row in analyses.main_first().to_dict("records"):
         # A window that is known as the limit explains them.
         if (reason := why_no_clock(row)) and not is_headline(row, Cause.RECEIVE_WINDOW):
             click.echo(f"{row['connection']}: no times of frames: {reason}")
-    if not printed:
-        if deadline_s is not None:
-            click.echo(_NO_UNITS)
-        return
+    sections = unit_sections(analyses, deadline_s)
+    if not sections and deadline_s is not None:
+        click.echo(_NO_UNITS)
+    for section in sections:
+        for text in section.text:
+            click.echo(text)
+        if section.table is not None:
+            Terminal(_PIPE_WIDTH).print_table(section.table)
+
+
+def shown_applications(analyses: CaptureAnalyses, deadline_s: float | None) -> list[UnitsOutcome]:
+    """Returns the times of the units of each kind and server that has enough of them to be shown."""
+    return [
+        each for each in applications_of(analyses, deadline_s) if (each["count"] or 0) >= _MIN_SHOWN
+    ]
+
+
+def unit_sections(analyses: CaptureAnalyses, deadline_s: float | None) -> list[Section]:
+    """Returns the times of units of work, and the slowest ones of each kind with what delayed them."""
+    shown = shown_applications(analyses, deadline_s)
+    if not shown:
+        return []
     late_heading = [] if deadline_s is None else ["late %"]
     headings = ("number", "mean ms", "median", "95 %", "99 %", "longest", *late_heading)
     rows = []
-    for each in printed:
+    for each in shown:
         times = (each[name] for name in ("mean_s", "p50_s", "p95_s", "p99_s", "max_s"))
         late = [] if deadline_s is None else [_percent(each["late_share"])]
         texts = ("" if time_s is None else f"{1e3 * time_s:.0f}" for time_s in times)
-        name = f"{_NOUNS[each['unit']]} of {each['server']}"
+        name = f"{NOUNS[each['unit']]} of {each['server']}"
         rows.append((name, str(each["count"]), *texts, *late))
     columns = (Column("", no_wrap=True), *number_columns(*headings))
-    Terminal(_PIPE_WIDTH).print_table(
-        Table(columns, tuple(rows), frame="none", title="Times of units of work")
-    )
+    table = Table(columns, tuple(rows), frame="none", title=_TIMES)
     groups = dict(_groups(analyses))
-    for each in printed:
-        _print_causes(each, groups[each["file"], each["server"], each["unit"]])
+    slowest = (_slowest(each, groups[each["file"], each["server"], each["unit"]]) for each in shown)
+    return [Section(_TIMES, table), *(each for each in slowest if each.text or each.table)]
 
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f}"
 
 
-def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
-    """Prints what delayed the slow units of a kind, and the slowest ones."""
-    noun = _NOUNS[application["unit"]]
+def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
+    """Returns what delayed the slow units of a kind, and the slowest ones."""
+    noun, texts = NOUNS[application["unit"]], []
     if application["unit"] == FRAME:
-        click.echo(
+        texts.append(
             f"{noun}: delays are from when each was due by those around it, with half the lowest RTT"
             f"{_NO_DEADLINE if application['deadline_s'] is None else ''}"
         )
     if application["unfinished"]:
-        click.echo(f"{noun}: {application['unfinished']} without an end in the capture")
+        texts.append(f"{noun}: {application['unfinished']} without an end in the capture")
     error_s = float(units["error_s"].max())
     if error_s >= _MIN_ERROR_S:
         count = int((units["error_s"] > 0).sum())
-        click.echo(
+        texts.append(
             f"{noun}: {count} came as one with others, cut by sizes and what was sent before the next: "
             f"the standard error of their delays is up to {time_text(error_s)}"
         )
+    title = f"Slowest {noun}"
     if not application["delayed_by"]:
-        return
-    click.echo(f"{noun}: {slow_text(units)}")
+        return Section(title, text=tuple(texts))
+    texts.append(f"{noun}: {slow_text(units)}")
     slow = units[units["delayed_by"] != ""].sort_values("duration_s", ascending=False)
     # Frames that came as one have one row.
     slow = slow.drop_duplicates(["connection", "up", "first_s", "last_s"]).head(_MAX_SLOWEST)
@@ -199,12 +215,9 @@ def _print_causes(application: UnitsOutcome, units: pd.DataFrame) -> None:
     first = ["first byte ms"] if application["unit"] == RESPONSE else []
     columns = number_columns("connection", "start s", "time ms", *first, "kB", "losses")
     table = Table(
-        (*columns, Column("delayed by", no_wrap=True)),
-        tuple(rows),
-        frame="none",
-        title=f"Slowest {noun}",
+        (*columns, Column("delayed by", no_wrap=True)), tuple(rows), frame="none", title=title
     )
-    Terminal(_PIPE_WIDTH).print_table(table)
+    return Section(title, table, text=tuple(texts))
 
 
 def _ms(time_s: float) -> str:

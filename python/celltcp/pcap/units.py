@@ -41,6 +41,8 @@ PARTS = {
 }
 #: Further round trips of a connection that had losses before, which shrink the window.
 _SMALL_WINDOW = "further round trip in the window after losses"
+#: Resend of a last segment: a loss probe (RFC 8985) comes before a time-out, and looks alike.
+_TIMEOUT_OR_PROBE = "time-out or loss probe"
 #: Cause of a delay: more payload than others.
 _SIZE = "size"
 #: Pause beside the receiver, where a lost end of the data sent looks alike: without other losses, and
@@ -164,9 +166,10 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     repaired_s = losses["repaired_s"].to_numpy(float)
     lost_s = np.minimum(losses["t_s"].to_numpy(float), repaired_s)
     kinds = np.where(losses["kind"] == "outage", 0, np.where(losses["repair"] == "time-out", 1, 2))
+    kinds[(kinds == 1) & (losses["kind"] == "tail")] = 3
     order = np.argsort(lost_s, kind="stable")
     lost_s, repaired_s, kinds = lost_s[order], repaired_s[order], kinds[order]
-    times_s = np.zeros((len(units), 3))
+    times_s = np.zeros((len(units), 4))
     waits_for = np.zeros(len(units), int)
     longest_s = float((repaired_s - lost_s).max(initial=0))
     firsts = np.searchsorted(lost_s, starts_s - longest_s)
@@ -188,7 +191,11 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
         frames = np.searchsorted(sent_s, lost_s, "right") - 1
         counts = np.bincount(frames.clip(min=0), minlength=len(units))
     units = units.assign(
-        losses=counts, outage_s=times_s[:, 0], timeout_s=times_s[:, 1], loss_s=times_s[:, 2]
+        losses=counts,
+        outage_s=times_s[:, 0],
+        timeout_s=times_s[:, 1] + times_s[:, 3],
+        loss_s=times_s[:, 2],
+        is_tail=times_s[:, 3] > times_s[:, 1],
     )
     # What a request or its response waited for a repair is no time of the application.
     has_waited = (units["retransmissions"] == 0) & (waits_for > 0)
@@ -221,6 +228,7 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     parts = units[list(PARTS)] - usual[list(PARTS)]
     causes = parts.idxmax(axis=1).map(PARTS)
     causes = causes.where(parts.max(axis=1) > 0, PARTS["queue_s"])
+    causes[units["is_tail"] & (causes == PARTS["timeout_s"])] = _TIMEOUT_OR_PROBE
     has_losses = rows["losses"].reindex(index).to_numpy() > 0
     is_pause = is_at_receiver & (causes == PARTS["paused_s"])
     causes[is_pause] = np.where(has_losses, _TAIL_OR_PAUSE, _PAUSE_OR_TAIL)[is_pause]
