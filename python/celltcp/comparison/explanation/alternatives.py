@@ -376,6 +376,7 @@ def _single_choice(comparison: Comparison) -> Choice | None:
 def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alternative]:
     """Returns the reference, then at each place the alternatives without a better one there.
 
+    The need and others gain more by them than others lose.
     Of those that are set at several places only the best is shown, and only if it is better than what
     each of these places reaches alone, or gains far more than its CCA and its changes alone.
     """
@@ -385,7 +386,10 @@ def best_by_place(need: Need, alternatives: Iterable[Alternative]) -> list[Alter
         each
         for each in alternatives
         if each is not reference
-        and (_is_alone(each, need.best_cca) or (each.gain >= need.min_gain and each.net_gain > 0))
+        and (
+            _is_alone(each, need.best_cca)
+            or (each.gain >= need.min_gain and each.gain + each.other_gain > each.loss)
+        )
     ]
     shown = [reference]
     for places in sorted(dict.fromkeys(each.places for each in rest), key=len):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
 #: Field of the queue discipline of the uplink alone.
-_UPLINK_QUEUE = "path.uplink_queue"
+UPLINK_QUEUE = "path.uplink_queue"
 #: Maximum base RTT for the default times of CoDel, ms (RFC 8289 section 4.4).
 MAX_AQM_RTT_MS = 150.0
 #: Target of CoDel as a share of its interval, which keeps the delay low (RFC 8289 section 4.3), and by
@@ -24,26 +24,20 @@ _TARGET_SHARE, _DEFAULT_TARGET_MS = 0.05, 5.0
 def queue_field(evidence: Evidence, *, is_upload: bool) -> str:
     """Returns the field of the queue discipline of the bottleneck of a direction.
 
-    The uplink of the access link has a field of its own, which is set where the scenario does, or where
-    only thin flows send towards the phone.
+    The uplink of the access link has a field of its own, of the queue that its own host can manage.
     """
     if is_upload == evidence.is_upload and evidence.bottleneck_field:
         return f"{evidence.bottleneck_field}.queue"
     hop = narrow_hop(evidence.scenario, is_upload=is_upload)
     if hop is not None:
         return f"path.wired.{hop}.queue"
-    if not is_upload:
-        return "path.queue"
-    own = {evidence.flow_name, *evidence.competing_mbps}
-    downlink = evidence.reverse_mbps if evidence.is_upload else own
-    has_own = evidence.value_at(_UPLINK_QUEUE) is not None
-    return _UPLINK_QUEUE if has_own or all(map(evidence.is_thin_flow, downlink)) else "path.queue"
+    return UPLINK_QUEUE if is_upload else "path.queue"
 
 
 def queue_kind(evidence: Evidence, field: str) -> str:
     """Returns the queue discipline in a field; for an uplink without its own, that of the path."""
     value = evidence.value_at(field)
-    if value is None and field == _UPLINK_QUEUE:
+    if value is None and field == UPLINK_QUEUE:
         value = evidence.value_at("path.queue")
     return str(value.get("kind") if isinstance(value, Mapping) else value or "droptail")
 

@@ -12,6 +12,7 @@ from celltcp._core import in_unit
 from celltcp.comparison.explanation.ack_rates import ack_link_rate, acks_fill_link, rate_of_acks
 from celltcp.comparison.explanation.queue_fields import (
     MAX_AQM_RTT_MS,
+    UPLINK_QUEUE,
     codel_with_times,
     fq_codel_value,
     queue_field,
@@ -158,7 +159,10 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
 
 
 def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[Remedy]:
-    """Yields fq-codel, with times that suit the RTT, at the bottleneck of a direction without it."""
+    """Yields fq-codel, with times that suit the RTT, at the bottleneck of a direction without it.
+
+    That of the uplink is alone, and where flows fill the downlink as well, for both.
+    """
     field = queue_field(evidence, is_upload=is_upload)
     if queue_kind(evidence, field) == "fq-codel":
         return
@@ -172,6 +176,8 @@ def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[
         changes.append("path.uplink_queue=droptail")
     direction = "up" if is_upload else "down"
     yield Remedy(against, tuple(changes), direction=direction)
+    if field == UPLINK_QUEUE and _has_one_queue_for_both(evidence):
+        yield Remedy(against, (f"path.queue={value}",), direction=direction)
     # Where the rate varies, the default target empties the queue before the link becomes faster.
     varies = rate is None or bool(evidence.scenario.get("radio"))
     if varies and value == "fq-codel":
@@ -179,10 +185,17 @@ def _fq_codel(evidence: Evidence, against: str, *, is_upload: bool) -> Iterator[
         yield Remedy(against, tuple(changes), direction=direction, variant=1)
 
 
+def _has_one_queue_for_both(evidence: Evidence) -> bool:
+    """Returns whether a flow fills the downlink, whose queue discipline the uplink has, too."""
+    own = {evidence.flow_name, *evidence.competing_mbps}
+    downlink = evidence.reverse_mbps if evidence.is_upload else own
+    return evidence.value_at(UPLINK_QUEUE) is None and not all(map(evidence.is_thin_flow, downlink))
+
+
 def _sends_much_up(evidence: Evidence) -> bool:
     """Returns whether a flow fills the uplink, which has no queue discipline, and no field for one."""
     upward = evidence.competing_mbps if evidence.is_upload else evidence.reverse_mbps
-    has_none = evidence.value_at("path.uplink_queue") is None
+    has_none = evidence.value_at(UPLINK_QUEUE) is None
     is_droptail = queue_kind(evidence, "path.queue") == "droptail"
     return has_none and is_droptail and not all(map(evidence.is_thin_flow, upward))
 
