@@ -38,6 +38,7 @@ from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.explanation.tried_ccas import ranked_trials
+from celltcp.comparison.explanation.without_others import without_others_text
 from celltcp.comparison.fixed_ccas import fixed_cca_text, of_tested
 from celltcp.comparison.linux_lines import with_node
 from celltcp.comparison.metrics import LATE_FRAMES, sign_of
@@ -162,6 +163,8 @@ class ExplainedComparison:
         self._with_trials: list[ProposedRemedy] = []
         #: Values with bursts of losses over time; empty without a trial of them.
         self._bursts_text = ""
+        #: What a flow gets without those that fill its queue; empty without a trial of that.
+        self._without_others_text = ""
         #: The best of all that was compared or tried, and the alternatives; none without trials.
         self.conclusion = Conclusion(None, None)
 
@@ -199,6 +202,7 @@ class ExplainedComparison:
         self.ranked, others = ranked_trials(
             trials, self.comparison, self._needs(), self._tried, self._by
         )
+        self._without_others_text = without_others_text(trials, self._needs())
         self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs])
         if table := self.conclusion.alternatives:
             shown = [each.changes for each in (*table.recommended, *table.shown)]
@@ -353,7 +357,8 @@ class ExplainedComparison:
         names = labels(self.ranked.ccas)
         tried = [names[each] for each in self.ranked.ccas if each not in self.comparison.ccas]
         tried_text = f"{', '.join(tried)}: not compared, but tried in the same runs."
-        return [*rankings_of(self.ranked), *([tried_text] if tried else [])]
+        texts = (tried_text if tried else "", self._without_others_text)
+        return [*rankings_of(self.ranked), *filter(None, texts)]
 
     @property
     def settings(self) -> list[SettingRow]:
