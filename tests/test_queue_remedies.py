@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
 from celltcp.comparison.explanation.trials import TrialBudget
@@ -97,8 +98,10 @@ def test_the_rate_of_a_shaper_is_where_its_delay_begins_to_grow(seed: int) -> No
     (shaper,) = [each for each in explained.remedies if "path.wired.0.rate=" in each.options]
     assert len(shaper.other_values) == 4
     texts = [f"with it, {shaper.brief}", *shaper.other_values]
-    figures = [re.findall(r"p95 (\S+) s, download goodput (\S+) Mbit/s", each) for each in texts]
-    (delay, goodput), *others = [tuple(map(float, pair)) for (pair,) in figures]
+    figures = [re.findall(r"p95 (\S+ m?s), download goodput (\S+) Mbit/s", each) for each in texts]
+    (delay, goodput), *others = [
+        (in_unit(time.replace(" ", ""), "s") or 0.0, float(rate)) for ((time, rate),) in figures
+    ]
     assert all(each[0] >= delay or each[1] < goodput for each in others)
     assert all(goodput / delay > 0.9 * each[1] / each[0] for each in others)
 

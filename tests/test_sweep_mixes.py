@@ -86,7 +86,8 @@ def test_a_value_that_is_better_by_the_median_alone_is_named(seed: int) -> None:
     assert max(p50["20packets"]) < min(p50["100packets"])
     assert min(p95["20packets"]) > max(p95["100packets"])
     means = {name: sum(values) / len(values) for name, values in p50.items()}
-    figures = f"{means['20packets']:.3f} s instead of {means['100packets']:.3f}"
+    better, worse = (f"{1e3 * means[value]:#.3g}" for value in ("20packets", "100packets"))
+    figures = f"{better} ms instead of {worse.rstrip('.')}"
     assert best_reversal_text(ranking, stake) == f"but by response p50 20packets, {figures}"
     change = change_reversal_text(ranking, stake, "20packets", "100packets")
     assert change == f", but response p50 {figures}"
