@@ -11,6 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.diagnosis import diagnoses
 from celltcp.pcap.diagnosis.messages import messages_of, why_no_clock
 from drawn_causes import interrupted
 
@@ -154,3 +155,20 @@ def test_a_clock_of_about_an_rtt_is_no_window(tmp_path: Path) -> None:
     row = _row(tmp_path, "server", 20, **{"path.rtt": "45ms", "flows.0.workload": workload})
     assert messages_of(row) is None
     assert re.search(r"messages of 9.4\d kB come .*, about an RTT \(4", why_no_clock(row))
+
+
+def test_a_stream_that_keeps_its_flight_after_losses_shows_no_bbr(tmp_path: Path) -> None:
+    """Under each CCA it has as much in flight as its application sends; probes of the RTT show BBR."""
+    workload = {"kind": "frames", "size": "20kB", "interval": "33ms"}
+    changes = {"path.rtt": "50ms", "flows.0.workload": workload}
+    ct.run("steady-20-68", "cubic", 1, "10s", set=changes, samples="off", pcap=tmp_path / "x.pcap")
+    analyses = analyse(tmp_path / "x.pcap")
+    # Flights that are kept have a confidence of 0.6 at most, several probes of the RTT more.
+    for cca, confidence, shown in (
+        ("bbr", 0.55, "unknown"),
+        ("bbr", 0.7, "bbr"),
+        ("reno", 0.55, "reno"),
+    ):
+        connections = analyses.connections.assign(cca=cca, cca_confidence=confidence)
+        (result,) = diagnoses(connections, analyses.losses, analyses.intervals, [0.0])
+        assert result.cca == shown

@@ -304,10 +304,9 @@ def test_rankings_are_in_doubt_where_time_outs_alone_show_the_end_of_a_blackout(
         blackouts = tomllib.loads(line)["blackouts"]
         lengths_s[kind] = float(blackouts[0]["duration"].removesuffix("s"))
     assert lengths_s["shortest"] - 0.1 < length_s < lengths_s["longest"] + 0.1
-    # A long one makes all but the captured CCA wait for a further time-out.
-    middle_s = (lengths_s["shortest"] + lengths_s["longest"]) / 2
     (table,) = tomllib.loads(scenario.read_text())["path"]["blackouts"]
-    assert lengths_s["shortest"] < float(table["duration"].removesuffix("s")) < middle_s
+    (shortest_s, longest_s), between_s = lengths_s.values(), float(table["duration"].removesuffix("s"))
+    assert shortest_s < between_s < longest_s
     compared = ct.compare(scenario, ["cubic"], runs=1)
     assert any(UNKNOWN_ENDS in warning for warning in compared.warnings)
 
@@ -344,3 +343,33 @@ def test_the_best_cca_is_undecided_where_it_depends_on_the_end_of_a_blackout(
 def test_ends_that_are_known_to_little_of_the_time_leave_no_doubt() -> None:
     assert unknown_ends((Blackout(5.0, 7.0, 7.4, 90),), 60.0) == ""
     assert "2.0 to 3.0 s" in unknown_ends((Blackout(5.0, 7.0, 8.0, 90),), 60.0)
+
+
+def test_silences_and_what_of_them_is_no_wait_add_up(tmp_path: Path) -> None:
+    """The first two RTTs without an ACK are no wait."""
+    tables = [{"at": "3s", "duration": "1.3s"}, {"at": "7s", "duration": "1.7s"}]
+    draw = random.Random("sums of silences")
+    analyses = analyse(_captured(tmp_path, draw, "server", **{"path.blackouts": tables}))
+    (text,) = analyses.connections["diagnosis"]
+    (waited_s,) = map(float, re.findall(r"waited ([\d.]+) s for an outage", text))
+    silences_s = [float(each) for each in re.findall(r"for ([\d.]+) s from", text)]
+    ((total_s, usual_s),) = re.findall(r"of these ([\d.]+) s, ([\d.]+) s are no wait", text)
+    assert sum(silences_s) == pytest.approx(float(total_s), abs=0.11)
+    assert float(total_s) - float(usual_s) == pytest.approx(waited_s, abs=0.11)
+
+
+def test_ends_of_blackouts_lie_near_the_middle_of_their_bounds(tmp_path: Path) -> None:
+    """The end of an outage does not depend on the time-outs of a sender, which double."""
+    errors = []
+    for seed in range(12):
+        draw = random.Random(f"middle {seed}")
+        length_s = draw.uniform(0.8, 3)
+        tables = [{"at": "3s", "duration": f"{length_s:.2f}s"}]
+        capture = _captured(tmp_path, draw, "server", **{"path.blackouts": tables})
+        analyses = analyse(capture)
+        capture.unlink()
+        for each in estimate_path(analyses).blackouts:
+            errors.append((each.length_s - length_s) / (each.max_s - each.min_s))
+    # The standard deviation of a uniform distribution is 0.29 of its range.
+    assert len(errors) >= 10
+    assert abs(sum(errors)) / len(errors) < 2 * 0.29 / len(errors) ** 0.5

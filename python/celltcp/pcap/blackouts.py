@@ -23,9 +23,9 @@ _MIN_LOST_SHARE = 0.9
 _MAX_SHOWN_RTTS = 3
 #: Time of the last loss before a capture, as a share of a silence: each time-out doubles.
 _LAST_LOSS_SHARE = 0.5
-#: End between its bounds, as a share of their distance. All but the captured CCA wait for a further
-#: time-out, which doubles, if it is late. In 30 draws goodputs were 1.9 % off, in the middle 2.4 %.
-_END_SHARE = 0.2
+#: End between its bounds, as a share of their distance: the mean of 48 drawn blackouts under CUBIC, BBR
+#: and Reno, of which it is uniform.
+_END_SHARE = 0.45
 #: Maximum range of the time in blackouts, as a share of the transfer, that does not matter.
 _MAX_RANGE_SHARE = 0.01
 

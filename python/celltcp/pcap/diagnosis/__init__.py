@@ -48,6 +48,8 @@ _MIN_OUTAGE_S = 0.5
 #: Minimum confidence in a CCA that counts as known, and that by the growth of its window alone.
 MIN_CCA_CONFIDENCE = 0.5
 _GROWTH_CONFIDENCE = 0.6
+#: Maximum confidence in BBR without probes of the RTT, which its flight after losses has kept.
+_KEPT_CONFIDENCE = 0.6
 #: Maximum share of the time in waits at which losses matter in the rest of it.
 _MAX_WAITS_SHARE = 0.5
 
@@ -89,8 +91,10 @@ def diagnoses(
         cca, confidence = row["cca"], row["cca_confidence"]
         if cca == "unknown" and grows_as_reno(evidence):
             cca, confidence = "reno", _GROWTH_CONFIDENCE
-        # What is in flight is what such an application sends, not what a window allows.
-        if confidence < MIN_CCA_CONFIDENCE and messages_of(row) is not None:
+        # What is in flight is what such an application sends, not what a window allows: it keeps that
+        # after losses under each CCA.
+        has_kept = cca == "bbr" and confidence <= _KEPT_CONFIDENCE
+        if (has_kept or confidence < MIN_CCA_CONFIDENCE) and messages_of(row) is not None:
             cca, confidence = "unknown", 0.0
         text = _diagnosis(evidence)
         rows.append(row | {"diagnosis": text})

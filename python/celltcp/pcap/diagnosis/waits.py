@@ -79,6 +79,8 @@ _MAX_ERROR_S, _MAX_ERROR_SHARE = INTERVAL_S, 0.1
 _MIN_OLD_SHARE = 0.5
 #: Maximum number of silences that are listed one by one.
 _MAX_LISTED = 4
+#: Minimum part of silences that is no wait, s, for text: less is an error of their lengths.
+_MIN_USUAL_S = 0.3
 
 
 @dataclass(frozen=True)
@@ -302,7 +304,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     elif row["spurious"] and not row["losses"]:
         text = (
             f"waited {time_text(answered_s)} for a path that stood still"
-            f"{silences_text(silences_of(evidence, answered_s))}; nothing was lost "
+            f"{silences_text(silences_of(evidence, answered_s), answered_s)}; nothing was lost "
             f"({plural(row['spurious'], 'spurious retransmission')})"
         )
     elif len(others) and not _is_outage(evidence):
@@ -333,7 +335,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         starts_s = [float(outage["t_s"].iloc[0]) for outage in outages_of(evidence.losses)]
         text = (
             f"waited {time_text(outage_s)} for an outage of the path"
-            f"{silences_text(silences) if silences else times_text(starts_s)}, "
+            f"{silences_text(silences, outage_s) or times_text(starts_s)}, "
             f"{lost_in_silences(evidence, silences)}{_doubled_text(evidence)}{timeout_text}"
         )
         is_outage = bool(row["losses_outage"])
@@ -433,19 +435,25 @@ def silences_of(evidence: Evidence, waited_s: float) -> list[Silence]:
     return silences if is_known else []
 
 
-def silences_text(silences: list[Silence]) -> str:
-    """Returns times and lengths of silences as text; empty without any."""
+def silences_text(silences: list[Silence], waited_s: float) -> str:
+    """Returns times, lengths, and what of these is no wait, of silences as text; empty without any."""
     if not silences:
         return ""
-    total_text = f"{sum(each.length_s for each in silences):.1f} s"
-    starts_text = times_text([each.start_s for each in silences])
+    total_s = sum(each.length_s for each in silences)
+    starts_text, usual_s = times_text([each.start_s for each in silences]), total_s - waited_s
+    each_text = " each" if len(silences) > 1 else ""
+    usual_text = f"; of these {total_s:.1f} s, {usual_s:.1f} s are no wait: {_MIN_RTTS} RTTs{each_text}"
+    usual_text = f"{usual_text if usual_s >= _MIN_USUAL_S else ''})"
     if len(silences) == 1:
-        return f"{starts_text} (no ACK for {total_text})"
+        return f"{starts_text} (no ACK for {total_s:.1f} s{usual_text}"
     if len(silences) > _MAX_LISTED:
         longest_s = max(each.length_s for each in silences)
-        return f"{starts_text[:-1]}: no ACK for {longest_s:.1f} s at most, {total_text} in all)"
-    each_text = [f"for {each.length_s:.1f} s from {each.start_s:.1f} s on" for each in silences]
-    return f" ({len(silences)} times: no ACK {', '.join(each_text[:-1])} and {each_text[-1]})"
+        return (
+            f"{starts_text[:-1]}: no ACK for {longest_s:.1f} s at most, {total_s:.1f} s in all"
+            f"{usual_text}"
+        )
+    texts = [f"for {each.length_s:.1f} s from {each.start_s:.1f} s on" for each in silences]
+    return f" ({len(silences)} times: no ACK {', '.join(texts[:-1])} and {texts[-1]}{usual_text}"
 
 
 def lost_in_silences(evidence: Evidence, silences: list[Silence]) -> str:
