@@ -17,6 +17,7 @@ from celltcp.comparison.best_values import Choice, advice_rankings
 from celltcp.comparison.few_runs import few_runs_text
 from celltcp.comparison.field_changes import _shown
 from celltcp.comparison.metrics import best_of
+from celltcp.comparison.retransmitted import ResentShare
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.sweep_sentences import Sentences
 from celltcp.scenarios.quantities import quantities
@@ -57,6 +58,7 @@ def _texts(
         application_values=lambda *_, **__: {},
         delay_metric="rtt_mean_ms",
         network_values=lambda _: {name: [1.0, 1.0] for name in choices},
+        resent_shares=lambda: dict.fromkeys(choices, ResentShare(0.0, [0.0, 0.0])),
     )
     return Sentences(ranking, stakes, present, scenario or {}, count_by=count_by).all()
 

@@ -1,23 +1,30 @@
 """Trade-offs between the flows of a workload: texts of gains, losses and of what is undecided."""
 
+import functools
 import math
 import random
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.best_values import advice_rankings
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.comparison.report.front_page import settings_section
+from celltcp.comparison.retransmitted import ResentShare
 from celltcp.comparison.stakes import Stake, trade_off_texts
 from celltcp.comparison.sweep_advice import best_points
+from celltcp.comparison.sweep_trade_offs import trade_off_of
 from celltcp.results.statistics import estimate
 from workloads import DEEP_BUFFER, GAME
+
+if TYPE_CHECKING:
+    from celltcp.comparison.sweep_knees import Choices
 
 #: A game and a page beside a download that ends before the run does: flows have times of their own.
 SCENARIO = f"""
@@ -258,3 +265,88 @@ def test_the_knee_of_a_shaper_is_where_the_delay_has_fallen_by_a_large_factor() 
     (knee,) = re.findall(r"rate: \S+ is the knee, with thin response p95 (\S+) s", text)
     (unshaped,) = re.findall(r"1Gbit/s: (\S+) s for", text)
     assert float(knee) < float(unshaped) / 5, text
+
+
+def _front(resent: dict[str, float], **balance: float) -> list[str]:
+    """Returns the front of two small buffers and a large one, with what is sent again with each."""
+    around = (-0.01, 0.0, 0.01)
+    columns = {
+        "goodput_mbps": {"small": 16.6, "medium": 17.2, "large": 17.9},
+        "rtt_mean_ms": {"small": 67.8, "medium": 72.2, "large": 87.7},
+        **({"pm_balanced": balance} if balance else {}),
+    }
+    stakes = [
+        _stake(metric, **{name: [mean + step for step in around] for name, mean in column.items()})
+        for metric, column in columns.items()
+    ]
+    shares = {name: ResentShare(share, [share] * 3) for name, share in resent.items()}
+    choices = SimpleNamespace(choices=dict.fromkeys(resent), tail_values=lambda _: [])
+    found = trade_off_of(cast("Choices", choices), stakes, lambda name, _: name, resent=shares)
+    assert found is not None
+    return found.front
+
+
+def test_what_is_sent_again_counts_against_a_few_per_cent_of_delay() -> None:
+    """6 % less delay at 4 % less goodput are worth no twentieth of the segments."""
+    none = dict.fromkeys(("small", "medium", "large"), 0.001)
+    assert _front(none) == ["small"]
+    assert _front({**none, "small": 0.075}) == ["medium"]
+    # A half per cent is no price.
+    assert _front({**none, "small": 0.005}) == ["small"]
+
+
+def test_the_best_balance_is_that_of_the_table() -> None:
+    none = dict.fromkeys(("small", "medium", "large"), 0.001)
+    balances = {"small": 0.6, "medium": 0.8, "large": 0.7}
+    assert _front(none, **balances) == ["medium"]
+    assert _front(none, **{**balances, "small": 0.9}) == ["small"]
+
+
+@functools.cache
+def _cell_sweep(seed: int, directory: Path) -> ct.Sweep:
+    """Returns a sweep of buffers of a drawn LTE cell with fading under CUBIC and BBR."""
+    sinr = random.Random(f"cell {seed}").randint(13, 17)
+    file = directory / "cell.toml"
+    file.write_text(f"""
+name = "cell"
+duration = "30s"
+path = {{ rtt = "40ms" }}
+[radio]
+bandwidth = "10MHz"
+fading = {{ profile = "EVA", speed = "30km/h" }}
+rlc = {{ buffer = "200packets" }}
+ues = [{{ sinr = "{sinr}dB" }}]
+""")
+    vary = {"radio.rlc.buffer": [f"{packets}packets" for packets in (20, 50, 100, 300)]}
+    return ct.sweep(file, vary, "cubic,bbr", 3)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_buffer_of_a_cell_for_a_balance_is_none_in_which_bbr_repeats_a_twentieth(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """BBR pays a buffer of a fifth of a BDP with losses, and CUBIC, which others use, with its rate."""
+    sweep = _cell_sweep(seed, tmp_path_factory.getbasetemp())
+    (ranking,) = advice_rankings(sweep)
+    (balance,) = (stake for stake in ranking.stakes if stake.metric == "pm_balanced")
+    resent = ranking.resent_shares()
+    (text,) = (each for each in sweep.field_changes if each.startswith("best "))
+    value, _, cca = text.partition(", with ")[0].partition("=")[2].partition(" with ")
+    name = f"{value} with {cca}"
+    assert resent[name].total < 0.02 < resent["20packets with bbr"].total
+    assert not balance.is_gain(str(balance.verdict.leader), name)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_retransmissions_that_a_larger_buffer_avoids_are_named_beside_its_delay(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    sweep = _cell_sweep(seed, tmp_path_factory.getbasetemp())
+    flows = [point.flows[point.flows["cca"] == "bbr"] for point in sweep.points.values()]
+    shares = [100 * each["retransmissions"].sum() / each["segments"].sum() for each in flows]
+    (text,) = (each for each in sweep.field_changes if each.startswith("bbr: "))
+    found = re.search(r"retransmissions fall, ([\d.]+) % to ([\d.]+) % of the segments", text)
+    assert found, text
+    assert "only the mean RTT" not in text
+    assert float(found[2]) == pytest.approx(shares[-1], abs=0.06)
+    assert min(abs(float(found[1]) - share) for share in shares[:-1]) < 0.06

@@ -16,6 +16,7 @@ from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metrics import (
     APP_METRICS,
+    BALANCED,
     GOODPUT,
     MEAN_RTT,
     ONE_WAY_DELAY,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.results.tables import Results
 
-_BALANCED = "pm_balanced"
 #: Maximum relative difference of capacity and lowest RTT up to which PMs at different values of a field
 #: may be compared.
 _PATH_TOLERANCE = 0.02
@@ -270,7 +270,7 @@ class FieldRanking:
         delay = self.delay_metric
         metrics = [RankingMetric(GOODPUT, "goodput"), RankingMetric(delay, words_of(delay).name)]
         if points.is_same_path and delay == MEAN_RTT:
-            metrics.append(RankingMetric(_BALANCED, "balance of goodput and delay"))
+            metrics.append(RankingMetric(BALANCED, "balance of goodput and delay"))
         stakes = [self._network_stake(metric) for metric in metrics]
         # What one flow gains, another one may lose.
         return [*stakes, *map(self._goodput_stake, points.rivals)]
@@ -347,6 +347,19 @@ class FieldRanking:
         comparison = self._points.comparisons[value]
         return retransmitted_text(comparison, comparison.tested, cca)
 
+    def resent_shares(self, flow_name: str = "") -> dict[str, ResentShare]:
+        """Returns the share of the segments that a flow, by default the tested one, sends again.
+
+        It is by the name of the choice.
+        """
+        flow_name = flow_name or self._points.tested
+        (flow,) = (each for each in self._points.flows if each.name == flow_name)
+        shares = {}
+        for name, choice in self.choices.items():
+            share = resent_share(self._points.comparisons[choice.value], flow, choice.cca)
+            shares[name] = ResentShare(share.total, self._paired(choice, share.of_runs))
+        return shares
+
     def _stake(self, flow: str, metric: RankingMetric, values: Mapping[str, list[float]]) -> Stake:
         # With draws and a single run, `decides` is false.
         best = best_of(metric.metric, values, random=not self.decides)
@@ -380,16 +393,14 @@ class FieldRanking:
         """Returns a stake of a flow with the prices of the choices that are as good as the best."""
         if not has_prices(stake.metric):
             return stake
-        (flow,) = (each for each in self._points.flows if each.name == flow_name)
-        comparisons = self._points.comparisons
-        resent, delays = {}, {}
-        for name, choice in self.choices.items():
-            comparison = comparisons[choice.value]
-            share = resent_share(comparison, flow, choice.cca)
-            resent[name] = ResentShare(share.total, self._paired(choice, share.of_runs))
-            values = comparison.values_of(flow, choice.cca, self.delay_metric)
-            delays[name] = self._paired(choice, values)
-        prices = TiePrices(resent, delays if hides_delay(stake.metric) else {}, self.delay_metric)
+        delays = {}
+        if hides_delay(stake.metric):
+            (flow,) = (each for each in self._points.flows if each.name == flow_name)
+            for name, choice in self.choices.items():
+                comparison = self._points.comparisons[choice.value]
+                values = comparison.values_of(flow, choice.cca, self.delay_metric)
+                delays[name] = self._paired(choice, values)
+        prices = TiePrices(self.resent_shares(flow_name), delays, self.delay_metric)
         names = {name: name for name in self.choices}
         return stake._replace(verdict=with_prices(stake.verdict, stake.values, prices, names))
 

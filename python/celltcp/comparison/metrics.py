@@ -13,6 +13,7 @@ from celltcp.scenarios.cca_mix import single_flow_mixes
 from celltcp.scenarios.quantity_texts import three_digits
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
+BALANCED = "pm_balanced"
 
 #: Goodput as a share of the capacity that other flows leave; CCAs do not rank by it.
 USED_CAPACITY = "capacity_share"

@@ -43,7 +43,8 @@ def _best_choices(ranking: FieldRanking) -> Iterator[str]:
     deciding = [each for each in ranking.stakes if each.metric in APP_METRICS]
     trade_off = None
     if ranking.decides and not deciding:
-        trade_off = trade_off_of(ranking, ranking.stakes, lambda name, _: name)
+        resent = ranking.resent_shares()
+        trade_off = trade_off_of(ranking, ranking.stakes, lambda name, _: name, resent=resent)
     if trade_off is not None:
         name, possible, _ = trade_off.knee
         yield from possible or ([name] if name else trade_off.front)

@@ -323,7 +323,8 @@ class Sentences:
     def trade_off(self) -> TradeOff | None:
         """The trade-off of goodput and another metric; None if the choices have none."""
         stakes = [stake for stake in self._stakes if stake in self._deciding or stake.metric == GOODPUT]
-        return trade_off_of(self._ranking, stakes, self._simplest, self._unusable)
+        resent = self._ranking.resent_shares()
+        return trade_off_of(self._ranking, stakes, self._simplest, self._unusable, resent)
 
     def _better_choices(self, trade_off: TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each metric."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_value_tables import range_text
-from celltcp.comparison.metrics import words_of
+from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.metrics import APP_METRICS, words_of
 from celltcp.comparison.reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.scenarios.cca_mix import join_names, labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from celltcp.comparison.best_values import FieldRanking
     from celltcp.comparison.stakes import Stake
@@ -23,6 +24,10 @@ MAX_LISTED_VALUES = 4
 _MAX_FRONT = 5
 #: Maximum number of combinations of values that a sentence lists.
 _MAX_LISTED_COMBINATIONS = 2
+#: Beginnings of the names of fields that each host sets for itself.
+_OF_HOSTS = ("tcp.", "flows.")
+#: Goodput under another CCA with a value of the network, as a share of its best one, that is no loss.
+_MIN_BESIDE_SHARE = 0.8
 
 
 class ChoiceTexts:
@@ -78,6 +83,7 @@ class TradeOffTexts:
             self._rivals_text(undecided, other, goodput) if len(front) == 1 else "",
             best_reversal_text(self._ranking, other) if other.verdict.leader == first else "",
             *self._loss_texts(first, trade_off),
+            *self._price_texts(first, trade_off),
         ]
         return ["; ".join(filter(None, parts))]
 
@@ -124,6 +130,31 @@ class TradeOffTexts:
             for stake, best in bests
             if stake.is_gain(best, name)
         ]
+
+    def _price_texts(self, name: str, trade_off: TradeOff) -> Iterator[str]:
+        """Yields what a choice sends again, and which other CCAs have far less goodput with its value.
+
+        A host elsewhere has another CCA, and meets the value all the same where the network has it.
+        """
+        other, goodput, *_ = trade_off
+        if other.metric in APP_METRICS:
+            return
+        resent = self._ranking.resent_shares()
+        least = min(resent, key=lambda each: resent[each].total)
+        if resent[name].exceeds(resent[least]):
+            least_text = f"{percent_text(resent[least].total)} with {least}"
+            yield f"but {percent_text(resent[name].total)} of the segments sent again ({least_text})"
+        choices = self._ranking.choices
+        if all(field.startswith(_OF_HOSTS) for field in self._ranking.fields):
+            return
+        for rival, choice in choices.items():
+            of_cca = [each for each in choices if choices[each].cca == choice.cca]
+            best = max(of_cca, key=goodput.signed_mean)
+            low, high = goodput.means(rival, best)
+            is_beside = choice.value == choices[name].value and choice.cca != choices[name].cca
+            if is_beside and low < _MIN_BESIDE_SHARE * high and goodput.is_gain(best, rival):
+                loss = percent_text(1 - low / high)
+                yield f"but {goodput.mean_text(rival)} with {rival}, {loss} less than with {best}"
 
     def _metric_name(self, stake: Stake) -> str:
         return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")

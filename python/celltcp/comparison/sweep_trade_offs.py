@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS
+from celltcp.comparison.metrics import APP_METRICS, BALANCED, GOODPUT, METRICS
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.sweep_knees import Choices, Knee, knee_of
 from celltcp.results.statistics import NEGLIGIBLE
 
 if TYPE_CHECKING:
+    from celltcp.comparison.retransmitted import ResentShare
     from celltcp.comparison.stakes import Stake
 
 #: Share of the highest goodput that no delay of a larger factor is worth.
@@ -43,14 +44,19 @@ def trade_off_of(
     stakes: Sequence[Stake],
     simplest: Simplest,
     unusable: Collection[str] = (),
+    resent: Mapping[str, ResentShare] | None = None,
 ) -> TradeOff | None:
     """Returns the trade-off of goodput and another metric; None if the choices have none.
+
+    Where one choice of its front is left, and it has a significantly worse balance of goodput and
+    delay than another of them, that one is in its place.
 
     Args:
         ranking: the choices, as of a sweep.
         stakes: stakes of the flows.
         simplest: function for the choice that changes fewest settings of those as good as one.
         unusable: choices that are left out, as an application fails with them.
+        resent: share of the segments that are sent again, by choice; None where it does not count.
     """
     goodput = next((stake for stake in stakes if stake.metric == GOODPUT), None)
     others = [
@@ -71,6 +77,7 @@ def trade_off_of(
         # Without an application that waits, no delay is worth most of the goodput.
         min_mbps = MIN_GOODPUT_SHARE * max(map(goodput.signed_mean, names), default=0.0)
         names = [name for name in names if goodput.signed_mean(name) >= min_mbps]
+        names = _without_dear_repeats(names, (other, goodput), resent) if resent else names
     both = (other, goodput)
     front = [name for name in names if not any(_dominates(rival, name, both) for rival in names)]
     front.sort(key=lambda name: (-other.signed_mean(name), -goodput.signed_mean(name)))
@@ -103,6 +110,7 @@ def trade_off_of(
     knee = knee_of(ranking, worth, *both)
     worth = _without_dear_ends(worth, *both)
     if len(worth) == 1:
+        worth = [_of_best_balance(worth[0], front, stakes)]
         knee = Knee(worth[0])
     # What is left out, but is not significantly worse, is undecided.
     undecided += [
@@ -148,6 +156,28 @@ def _without_dear_ends(front: Sequence[str], *stakes: Stake) -> list[str]:
     while len(worth) > 1 and _gain(stakes, worth[1], worth[0]) > NEGLIGIBLE:
         worth = worth[1:]
     return worth
+
+
+def _without_dear_repeats(
+    names: Sequence[str], stakes: Sequence[Stake], resent: Mapping[str, ResentShare]
+) -> list[str]:
+    """Returns choices without those that gain less than the share of segments that they repeat."""
+    return [
+        name
+        for name in names
+        if not any(
+            resent[name].exceeds(resent[other])
+            and _gain(stakes, name, other) < resent[name].total - resent[other].total
+            for other in names
+        )
+    ]
+
+
+def _of_best_balance(name: str, front: Sequence[str], stakes: Sequence[Stake]) -> str:
+    """Returns the choice of a front with the best balance, or one that is not significantly worse."""
+    balance = next((stake for stake in stakes if stake.metric == BALANCED), None)
+    best = max(front, key=balance.signed_mean) if balance else name
+    return best if balance and balance.is_gain(best, name) else name
 
 
 def _gain(stakes: Sequence[Stake], name: str, other: str) -> float:

@@ -10,7 +10,9 @@ import numpy as np
 
 from celltcp._core import in_unit
 from celltcp.comparison.best_values import Choice, FieldRanking
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.metrics import GOODPUT, words_of
+from celltcp.comparison.retransmitted import ResentShare
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers, rows_of, sums_by
 from celltcp.results.statistics import MARGIN
@@ -33,6 +35,8 @@ _WINDOW_GAINS = {"bbr": 2, "bbr3": 2}
 #: Mean data in flight, as a share of such a window, from which on the window is the limit.
 _MIN_WINDOW_SHARE = 0.75
 
+#: Share of its mean below which the rate of a steady link nearly never is.
+_MIN_STEADY_SHARE = 0.95
 #: Share of the window that remains after a loss (RFC 9438, section 4.6; RFC 5681).
 _BETAS = {"cubic": 0.7, "reno": 0.5}
 
@@ -65,13 +69,13 @@ def buffer_texts(ranking: FieldRanking) -> list[str]:
     is_open = False
     for cca in ranking.ccas:
         choices = {value: by_choice[Choice(value, cca)] for value in in_order}
-        curve = _Curve(choices, sizes, goodput, delay)
+        curve = _Curve(choices, sizes, goodput, delay, ranking.resent_shares())
         reason = ""
         if cca in _WINDOW_GAINS and (value := curve.constant_from):
             reason = _window_text(cca, path.bdps_in_flight(ranking.results_at(value), cca))
         text = curve.text(reason)
         if cca in _BETAS and curve.whole_from != in_order[0]:
-            text += f"; {_loss_text(_BETAS[cca])}"
+            text += f"; {_loss_text(_BETAS[cca], path.rates_text)}"
         texts.append(f"{names[cca]}: {text}")
         is_open |= delay.is_gain(choices[in_order[0]], choices[in_order[1]])
     if is_open:
@@ -85,6 +89,8 @@ class _Path(NamedTuple):
     mbps: float
     rtt_ms: float
     mss: float
+    #: Range of the rate in 90 % of the slots; empty for a steady rate.
+    rates_text: str
 
     @classmethod
     def of(cls, ranking: FieldRanking, values: Sequence[str]) -> _Path:
@@ -95,8 +101,15 @@ class _Path(NamedTuple):
         flows = [row for each in tables for row in rows_of(each["flows"], *columns)]
         segments = sum(sent - again for sent, again, _, _ in flows)
         payload = sum(count for _, _, count, _ in flows)
+        runs = [run for each in tables for run in rows_of(each["runs"], "run")]
         rtts_ms = [rtt_ms for *_, rtt_ms in flows if rtt_ms is not None]
-        return cls(float(np.mean(rates)), min(rtts_ms), payload / segments)
+        mbps = float(np.mean(rates))
+        slots = np.concatenate([numbers(each["slots"]["capacity_mbps"]) for each in tables])
+        # Connections beside each other take a part of it.
+        low, high = np.nanquantile(slots, (0.05, 0.95)) if len(flows) == len(runs) else (mbps, mbps)
+        is_steady = low >= _MIN_STEADY_SHARE * mbps
+        rates_text = "" if is_steady else f"{low:.3g} to {high:.3g} Mbit/s in 90 % of the time"
+        return cls(mbps, min(rtts_ms), payload / segments, rates_text)
 
     @property
     def bdp(self) -> float:
@@ -143,6 +156,8 @@ class _Curve(NamedTuple):
     sizes: Mapping[str, str]
     goodput: Stake
     delay: Stake
+    #: Share of the segments that are sent again, by choice.
+    resent: Mapping[str, ResentShare]
 
     @property
     def whole_from(self) -> str:
@@ -184,14 +199,26 @@ class _Curve(NamedTuple):
                 f"{self._mean(self.goodput, whole)} ({self._mean(self.goodput, below)} with {below})"
             )
         end = constant or last
+        changes = []
         if self._is_gain(self.delay, whole, end):
             low, high = (self._mean(self.delay, value) for value in (whole, end))
-            beyond = "it" if whole != first else "the smallest"
             name = words_of(self.delay.metric).name
-            text += f"; beyond {beyond} only the {name} grows, {low} to {high} with {end}"
+            changes = [f"the {name} grows, {low} to {high} with {end}"]
+        changes += self._fewer_repeats(whole, end)
+        if changes:
+            beyond = "it" if whole != first else "the smallest"
+            only = "only " if len(changes) == 1 else ""
+            text += f"; beyond {beyond} {only}{', and '.join(changes)}"
         if constant:
             text += f"; from {self._at(constant)} on nothing changes{reason}"
         return text
+
+    def _fewer_repeats(self, value: str, other: str) -> list[str]:
+        """Returns how retransmissions fall from one buffer to another as a clause, if they do."""
+        low, high = (self.resent[self.choices[each]] for each in (other, value))
+        shares = f"{percent_text(high.total)} to {percent_text(low.total)}"
+        is_less = high.exceeds(low)
+        return [f"retransmissions fall, {shares} of the segments with {other}"] if is_less else []
 
     def _is_alike(self, value: str, other: str) -> bool:
         """Returns whether the means of goodput and delay are, although runs may vary by more."""
@@ -212,11 +239,12 @@ class _Curve(NamedTuple):
         return stake.words.own_text(*stake.means(self.choices[value]))
 
 
-def _loss_text(beta: float) -> str:
+def _loss_text(beta: float, rates_text: str) -> str:
     """Returns which buffer keeps a link full after a loss: `beta` times (BDP and buffer) is a BDP."""
+    varies_text = f"; that of this link varies, {rates_text}" if rates_text else ""
     return (
-        f"one connection needs {1 / beta - 1:.2g} BDP to fill a steady link, as a loss leaves "
-        f"{100 * beta:.0f} % of its window; more where the rate varies"
+        f"one connection needs {1 / beta - 1:.2g} BDP to fill a link of steady rate, as a loss leaves "
+        f"{100 * beta:.0f} % of its window{varies_text}"
     )
 
 
