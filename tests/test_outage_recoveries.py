@@ -144,3 +144,71 @@ def test_what_outages_take_of_page_times_is_that_beyond_pages_without_one() -> N
     assert found is not None
     times_s = [each.applications[0].means("completion_s")[0] for each in (with_gaps, without)]
     assert int(found[1]) == pytest.approx(100 * (1 - times_s[1] / times_s[0]), abs=4)
+
+
+@pytest.fixture(scope="module")
+def blackouts_in_a_trace(tmp_path_factory: pytest.TempPathFactory) -> ExplainedComparison:
+    """Frames over an uplink whose trace has handovers of 0.1 s, also within blackouts of seconds."""
+    trace = tmp_path_factory.mktemp("traces") / "van.csv"
+    rows = [f"{n / 10:.1f},{0 if n % 200 == 150 else 6}" for n in range(900)]
+    trace.write_text("\n".join(["time s,rate Mbit/s", *rows]) + "\n", encoding="utf-8")
+    frames = {"kind": "frames", "size": "2kB", "interval": "1s", "deadline": "2s"}
+    camera = {"kind": "frames", "size": "20kB", "interval": "40ms", "deadline": "4s"}
+    up = {"from": "phone", "to": "server"}
+    blackouts = [("15s", "5s"), ("32s", "8s"), ("70s", "6s")]
+    changes: dict[str, Value] = {
+        "path.rtt": "60ms",
+        "path.up": {"trace": str(trace)},
+        "path.blackouts": [{"at": at, "duration": length} for at, length in blackouts],
+        "flows": [
+            {"name": "telemetry", **up, "workload": frames},
+            {"name": "camera", **up, "workload": {**camera, "backlog": "newest"}},
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic+cubic"], 2, duration="90s", set=changes)
+    return ExplainedComparison(result)
+
+
+def test_what_blackouts_lose_is_no_random_loss_and_no_late_ack(
+    blackouts_in_a_trace: ExplainedComparison,
+) -> None:
+    for each in blackouts_in_a_trace.ccas:
+        names = {cause.name for cause in each.causes}
+        assert "outage" in names
+        assert names.isdisjoint({"random_loss", "uplink"})
+
+
+def test_a_handover_within_a_blackout_leaves_it_a_blackout(
+    blackouts_in_a_trace: ExplainedComparison,
+) -> None:
+    texts = [event.text for each in blackouts_in_a_trace.ccas for event in each.events]
+    lengths = {found[1] for text in texts if (found := re.search(r": (\S+) s all lost", text))}
+    assert lengths <= {"5.0", "8.0", "6.0"}
+    assert lengths
+    assert not any(re.search(r": [5-8]\.\d s without capacity", text) for text in texts)
+
+
+def test_no_time_until_data_arrive_again_is_of_rounding(
+    blackouts_in_a_trace: ExplainedComparison,
+) -> None:
+    (outage,) = [cause.text for cause in blackouts_in_a_trace.ccas[0].causes if cause.name == "outage"]
+    assert "data arrived again" in outage
+    assert "0.000" not in outage
+
+
+def test_pages_whose_time_outs_double_in_blackouts_have_a_lower_maximum_for_their_tail() -> None:
+    page = {"kind": "page", "objects": 25, "object": "32kB", "multiplexed": True, "gap": "1s"}
+    starts = range(10, 90, 20)
+    changes: dict[str, Value] = {
+        "path.rtt": "45ms",
+        "path.down": "30Mbit/s",
+        "path.blackouts": [{"at": f"{at}s", "duration": "4s"} for at in starts],
+        "flows.0.workload": page,
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 3, duration="90s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    (remedy,) = [each for each in explained.remedies if "rto_max" in each.options]
+    assert "--set tcp.rto_max=1s" in remedy.options
+    before, after = map(float, re.findall(r"page load max (\S+) to (\S+) s", remedy.trial)[0])
+    assert after < before

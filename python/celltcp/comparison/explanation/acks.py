@@ -276,7 +276,10 @@ def _loses_acks(evidence: Evidence) -> bool:
 
 
 def _holds_acks(evidence: Evidence) -> bool:
-    """Returns whether ACKs may wait in their direction: behind data, for grants, or for a slow link."""
+    """Returns whether ACKs may wait in their direction: behind data, for grants, or for a slow link.
+
+    In outages that lose all packets ACKs do not wait, and time-outs in those are no signs of late ACKs.
+    """
     path = evidence.scenario.get("path", {})
     hops = path.get("wired", ())
     link = path.get("down" if evidence.is_upload else "up", {})
@@ -287,7 +290,7 @@ def _holds_acks(evidence: Evidence) -> bool:
         evidence.scenario.get("radio")
         or evidence.has_middleboxes
         or evidence.has_data_on_ack_path
-        or evidence.ack_outages
+        or not all(gap.loses_all for gap in evidence.ack_outages)
         or _has_jitter(evidence)
         or any(hop.get("cross_traffic") for hop in hops)
         or rate_mbps < _MIN_ACK_RATE_RATIO * (ACK_SHARE + request / response) * evidence.goodput_mbps

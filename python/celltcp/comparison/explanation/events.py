@@ -182,8 +182,7 @@ def _losses(row: dict[Any, Any]) -> list[_Loss]:
 def _reason_text(evidence: Evidence, row: dict[Any, Any], loss: _Loss) -> str:
     """Returns the reason of a loss as text; an outage or a change of cells is named as the reason."""
     in_outage = loss.reason == "random" and any(
-        outage.loses_all and outage.overlaps(row["run"], loss.t_s, loss.t_s)
-        for outage in evidence.outages
+        blackout.overlaps(row["run"], loss.t_s, loss.t_s) for blackout in evidence.blackouts
     )
     if change := _change_of(evidence, row, loss):
         return f"loss by a {change.text}"

@@ -537,6 +537,11 @@ class Evidence(FlowScenario):
             if not outage.loses_all or self._may_have_lost_data(outage)
         ]
 
+    @functools.cached_property
+    def blackouts(self) -> list[Outage]:
+        """Outages in the direction of the data that lose all packets, also within one that does not."""
+        return outages_of(self._outages, self._keys, "data", "loss")
+
     def _may_have_lost_data(self, outage: Outage) -> bool:
         """Returns whether the flow may have lost packets in an outage that loses all."""
         rows = self.recoveries[self.recoveries["run"] == outage.run]
@@ -582,7 +587,8 @@ class Evidence(FlowScenario):
         """Returns the time from an instant of a run until data arrives, s; NaN if none does."""
         slots = self.slots[(self.slots["run"] == run) & (self.slots["rate_mbps"] > 0)]
         starts = slots["t_s"][slots["t_s"] + self.slot_s > t_s]
-        return max(float(starts.min()) - t_s, 0.0) if len(starts) else math.nan
+        # Starts of slots and ends of outages are sums of decimals.
+        return round(max(float(starts.min()) - t_s, 0.0), 9) if len(starts) else math.nan
 
 
 def _are_uploads(connections: pd.DataFrame) -> pd.Series:

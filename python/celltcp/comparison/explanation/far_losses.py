@@ -104,7 +104,7 @@ def _with_outages(evidence: Evidence) -> pd.DataFrame:
     before its connection has a row of outages: then it is in a blackout of the scenario.
     """
     rows = evidence.far_losses
-    losing = [gap for gap in (*evidence.ack_outages, *evidence.outages) if gap.loses_all]
+    losing = [*(gap for gap in evidence.ack_outages if gap.loses_all), *evidence.blackouts]
     path = evidence.scenario.get("path", {})
     for blackout in itertools.chain(
         *(each.get("blackouts") or () for each in (path, *path.get("wired", ())))

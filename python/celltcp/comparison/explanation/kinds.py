@@ -109,7 +109,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(path.shallow_buffer, remedies.shallow_buffer, Trait.DROPS),
         Kind(path.overshoot, remedies.overshoot, Trait.DROPS, plot="startup"),
         Kind(path.overflows, traits=Trait.DROPS),
-        Kind(path.outage, remedies.outage),
+        Kind(path.outage, remedies.outage, Trait.TAIL),
         Kind(acks.uplink, queue_remedies.uplink),
         Kind(sleep.sleep, remedies.sleep, Trait.BESIDE_CWND),
         Kind(cells.grants, remedies.grants, Trait.BESIDE_CWND),

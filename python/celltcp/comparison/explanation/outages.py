@@ -21,7 +21,7 @@ class Outage(NamedTuple):
     run: int
     start_s: float
     end_s: float
-    #: Whether all packets sent during the outage were lost; otherwise they waited.
+    #: Whether all packets sent during it, or its longest part, were lost; otherwise they waited.
     loses_all: bool = False
 
     @property
@@ -34,26 +34,31 @@ class Outage(NamedTuple):
         return self.run == run and self.start_s <= end_s and start_s <= self.end_s
 
 
-def outages_of(table: pa.Table | None, keys: pd.DataFrame, direction: str) -> list[Outage]:
+def outages_of(
+    table: pa.Table | None, keys: pd.DataFrame, direction: str, *causes: str
+) -> list[Outage]:
     """Returns the outages of a direction, `data` or `ack`; those that overlap are merged.
 
     Args:
         table: table `outages`; None for results without it.
         keys: `run` and `flow` of the connections of the flow.
         direction: direction of the packets.
+        causes: causes in the table, `capacity` or `loss`; default all.
     """
     if table is None:
         return []
     rows = frame(table).merge(keys, on=["run", "flow"])
     rows = rows[rows["direction"] == direction].sort_values(["run", "t_s"])
+    rows = rows[rows["cause"].isin(causes)] if causes else rows
     result: list[Outage] = []
     columns = rows[["run", "t_s", "duration_s", "cause"]]
     for run, start_s, duration_s, cause in columns.itertuples(index=False, name=None):
         outage = Outage(int(run), start_s, start_s + duration_s, cause == "loss")
         last = result[-1] if result else None
         if last and last.run == outage.run and outage.start_s <= last.end_s:
-            loses_all = last.loses_all and outage.loses_all
-            result[-1] = last._replace(end_s=max(last.end_s, outage.end_s), loses_all=loses_all)
+            longer = max(last, outage, key=lambda gap: gap.length_s)
+            end_s = max(last.end_s, outage.end_s)
+            result[-1] = last._replace(end_s=end_s, loses_all=longer.loses_all)
         else:
             result.append(outage)
     return result

@@ -341,7 +341,7 @@ def random_loss(evidence: Evidence) -> Cause | None:
     Losses in recoveries during an outage that loses all packets do not count.
     """
     rows = evidence.recoveries
-    rows = rows[~overlap_outages(rows, [outage for outage in evidence.outages if outage.loses_all])]
+    rows = rows[~overlap_outages(rows, evidence.blackouts)]
     cause = _loss_cause(evidence, "random_loss", "Random loss took", rows["random"])
     return cause and cause._replace(text=f"{cause.text}{law_text(evidence)}")
 

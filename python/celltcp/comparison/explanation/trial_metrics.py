@@ -73,7 +73,9 @@ def metrics_of(
     # Where most frames are late, CCAs rank by their delay; the deadline is what counts all the same.
     late = [LATE_FRAMES] if any(metrics.get(LATE_FRAMES, [])) else []
     of_times = _RESPONSE_P95 if ranking == LATE_RESPONSES else ranking
-    highest = [re.sub(r"_p\d+(?=_)", name, of_times) for name in ("_p99", "_p999", "_max")]
+    highest = [
+        re.sub(r"(_p\d+)?(?=_m?s$)", name, of_times, count=1) for name in ("_p99", "_p999", "_max")
+    ]
     tail = [
         each
         for each in highest
