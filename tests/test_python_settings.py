@@ -187,3 +187,16 @@ def test_values_of_a_wrong_type_are_named() -> None:
         ct.run(None)  # type: ignore[arg-type]
     with pytest.raises(ct.CelltcpError, match=r"celltcp\.load_scenario loads one"):
         ct.Scenario("drive.toml")
+
+
+def test_warnings_have_how_a_data_frame_was_read_and_what_the_path_has_beside_it() -> None:
+    """A buffer that nobody gave decides on the delay of CUBIC."""
+    trace = pd.DataFrame({"time": [0.0, 1.0, 2.0, 3.0], "Mbit/s": [10.0, 12.0, 9.0, 11.0]})
+    result = ct.compare(trace, "cubic,bbr", 1, duration="3s", set={"path.rtt": "50ms"})
+    assert any('time "time" in s, rate "Mbit/s" in Mbit/s' in text for text in result.warnings)
+    (assumed,) = (text for text in result.warnings if text.startswith("assumed"))
+    assert "path.buffer=" in assumed
+    assert "path.rtt" not in assumed
+    given = {"path.rtt": "50ms", "path.buffer": "100packets"}
+    given_all = ct.compare(trace, "cubic,bbr", 1, duration="3s", set=given)
+    assert not any(text.startswith("assumed") for text in given_all.warnings)

@@ -80,7 +80,13 @@ def compare(
         out=out,
         overwrite=overwrite,
     )
-    return comparison_request(settings.source(scenario), settings).run(progress)
+    source = settings.source(scenario)
+    result = comparison_request(source, settings).run(progress)
+    # The command line has them before the runs.
+    if notes := source.notes:
+        about = result.results.about
+        about["notes"] = [*about.get("notes", []), *notes]
+    return result
 
 
 def comparison_request(source: ScenarioSource, settings: RunSettings) -> CampaignRequest[Comparison]:

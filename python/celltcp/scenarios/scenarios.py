@@ -226,6 +226,15 @@ class ScenarioSource:
         return ", ".join(f"path.{field}={path[field]}" for field in fields)
 
     @property
+    def notes(self) -> list[str]:
+        """How traces were read, and what the path has that neither they nor changes give."""
+        if isinstance(self.what, Scenario) or not is_trace(self.name):
+            return []
+        read = [f"{way}link trace: {summary}" for _, way, summary, *_ in self.scenario.traces]
+        assumed = f"assumed, as the trace has none of it (set=): {self.assumptions}"
+        return [*read, *([assumed] if self.assumptions else [])]
+
+    @property
     def rtt_of_log(self) -> str:
         """Change of the RTT by a log, as `path.rtt=48.000ms`; empty where a change gives another."""
         if isinstance(self.what, Scenario) or not is_trace(self.name):
