@@ -143,3 +143,33 @@ def test_each_value_that_is_best_for_a_flow_has_its_line(seed: int) -> None:
     assert (short, "call") in [need[:2] for need in needs]
     assert {need[:2] for need in needs} <= {(short, "call"), (long, "backup")}
     assert all(int(size) == 1000 * int(cap.removesuffix("kB")) for cap, _, size in needs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_value_that_the_table_sets_for_its_price_is_that_of_the_advice(seed: int) -> None:
+    """An initial window that overflows the buffer saves less time than what it sends again is worth."""
+    draw = random.Random(f"set {seed}")
+    buffer, fits = draw.randint(20, 22), 10
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(200, 230)}ms",
+        "path.down.rate": f"{draw.randint(8, 11)}Mbit/s",
+        "path.buffer": f"{buffer}packets",
+        "flows.0.workload": {"kind": "sequence", "size": "100kB", "gap": "1s"},
+    }
+    windows = [fits, buffer + 12]
+    sweep = ct.sweep(
+        "steady-20-68",
+        cca="cubic",
+        runs=2,
+        duration="10s",
+        set=changes,
+        vary={"tcp.initial_window": windows},
+    )
+    ranking = next(each for each in sweep.field_rankings if each.cca)
+    (stake,) = ranking.deciding_stakes(())
+    assert stake.verdict.leader == str(windows[1])
+    assert stake.verdict.cost is not None
+    assert stake.verdict.cost.instead == str(fits)
+    texts = field_texts(sweep, [])
+    assert not [each for each in texts if f"initcwnd {windows[1]}" in each]
+    assert any("a gain at a larger loss" in each or f"initcwnd {fits}" in each for each in texts)

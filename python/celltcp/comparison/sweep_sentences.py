@@ -317,7 +317,10 @@ class Sentences:
         return f"{self._change(choices[name], choices[start])}: {'; '.join(texts)}"
 
     def _best(self, stake: Stake, among: Sequence[str]) -> str:
-        return max(among, key=lambda name: stake.signed_mean(name))
+        """Returns the best choice, or the one that is set in its place for what it costs."""
+        best, cost = max(among, key=lambda name: stake.signed_mean(name)), stake.verdict.cost
+        instead = cost.instead if cost and best == stake.verdict.leader else None
+        return best if instead is None or instead not in among else instead
 
     @functools.cached_property
     def trade_off(self) -> TradeOff | None:
