@@ -200,3 +200,21 @@ def test_warnings_have_how_a_data_frame_was_read_and_what_the_path_has_beside_it
     given = {"path.rtt": "50ms", "path.buffer": "100packets"}
     given_all = ct.compare(trace, "cubic,bbr", 1, duration="3s", set=given)
     assert not any(text.startswith("assumed") for text in given_all.warnings)
+
+
+def test_intervals_longer_than_their_means_have_a_warning_that_sweeps_have_once() -> None:
+    """Three runs meet other parts of a capacity that swings between a tenth and twenty Mbit/s."""
+    rates = [0.1, 20.0, 0.1, 20.0, 20.0, 0.1]
+    times = [30.0 * number for number in range(len(rates))]
+    trace = pd.DataFrame({"time": times, "Mbit/s": rates})
+    settings = {"path.rtt": "50ms", "path.buffer": "100packets"}
+    result = ct.compare(trace, "cubic,bbr", 3, duration="20s", set=settings)
+    goodputs = result.values("cubic", "goodput_mbps")
+    half = 4.303 * np.std(goodputs, ddof=1) / math.sqrt(3)
+    assert 2 * half > np.mean(goodputs)
+    assert sum("3 runs decide little" in text for text in result.warnings) == 1
+    vary = {"path.buffer": ["50packets", "100packets"]}
+    sweep = ct.sweep(trace, vary, "cubic,bbr", 3, duration="20s", set={"path.rtt": "50ms"})
+    assert sum("3 runs decide little" in text for text in sweep.warnings) == 1
+    steady = ct.compare("steady-20-68", "cubic,bbr", 3, duration="10s")
+    assert not any("decide little" in text for text in steady.warnings)

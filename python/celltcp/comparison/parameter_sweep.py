@@ -129,16 +129,18 @@ class Sweep:
 
         Those that differ in numbers alone are one, with the ranges of these numbers.
         """
+        from celltcp.comparison.few_runs import few_runs_text
+
         by_warning: dict[str, dict[str, str]] = {}
         for value, comparison in self.comparisons.items():
-            for warning in comparison.warnings:
+            few = few_runs_text([comparison])
+            # Few runs are those of all points.
+            for warning in (each for each in comparison.warnings if each != few):
                 by_warning.setdefault(_NUMBER.sub("#", warning), {})[value] = warning
         texts = [
             f"{self._points_text([*by_point])}: {_with_ranges([*by_point.values()])}"
             for by_point in by_warning.values()
         ]
-        from celltcp.comparison.few_runs import few_runs_text
-
         few = few_runs_text(list(self.points.values()))
         first = [each for each in (self.unfinished, few) if each]
         return [*first, *texts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.few_runs import few_runs_text
 from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import labels
 
@@ -20,6 +21,8 @@ def warnings_of(comparison: Comparison) -> list[str]:
         warnings += short_run_warnings(comparison)
     if not comparison.decides and len(comparison.ccas) > 1:
         warnings.append("one run of a random scenario is not conclusive; use --runs 10 or more")
+    elif few := few_runs_text([comparison]):
+        warnings.append(few)
     if comparison.split_ccas:
         split = ", ".join(labels(comparison.split_ccas).values())
         warnings.append(
