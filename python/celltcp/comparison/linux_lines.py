@@ -210,8 +210,7 @@ def cca_line(cca: str, scenario: Mapping[str, Any] | None = None, index: int = 0
     if not linux_sysctls(cca):
         return ""
     # The CCA of a flow with requests is that of the sender of the responses.
-    flows = (scenario or {}).get("flows", ())[index : index + 1] if index else ()
-    sender = with_node("sender", {**(scenario or {}), "flows": flows} if flows else scenario)
+    sender = sender_of(index, scenario or {}) if index else with_node("sender", scenario)
     option = option_commands(cca, scenario or {}, index)
     sysctls = linux_sysctls(cca)[: -1 if option else None]
     first = [f"sysctl -w {' '.join(sysctls)}"] if sysctls else []
@@ -225,7 +224,7 @@ def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str,
     (`tcp_update_skb_after_send` of net/ipv4/tcp_output.c), and `fq` keeps to that. `maxrate` caps each
     flow of its host alike, with headers. Before Linux 4.20 `fq` counted headers for the option, too.
     """
-    own = with_node("sender", {**scenario, "flows": [_flow(index, scenario)]})
+    own = sender_of(int(index) if index.isdigit() else 0, scenario)
     if field == "nodelay":
         return f"{own}: socket option TCP_NODELAY={_SWITCHES.get(value, value)}"
     rate = in_unit(value, "bit/s")
@@ -239,6 +238,13 @@ def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str,
         "tc qdisc replace dev INTERFACE root fq maxrate "
         f"{rate * _FQ_BYTES / _PAYLOAD_BYTES / 1e3:.0f}kbit (with headers){each}"
     )
+
+
+def sender_of(index: int, scenario: Mapping[str, Any]) -> str:
+    """Returns the sender of a flow, with its node; those beside the flow under test have their name."""
+    flow = _flow(str(index), scenario)
+    name = f"sender of {flow['name']}" if index and "name" in flow else "sender"
+    return node_text(name, _node("sender", {**scenario, "flows": [flow]}))
 
 
 def _flow(index: str, scenario: Mapping[str, Any]) -> Mapping[str, Any]:

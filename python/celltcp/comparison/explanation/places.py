@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.hop_lines import interface_name
-from celltcp.comparison.linux_lines import BOTH_HOSTS, host_of_field, with_node
+from celltcp.comparison.linux_lines import BOTH_HOSTS, host_of_field, sender_of
 from celltcp.comparison.queue_lines import RATES, filled_directions
 from celltcp.scenarios.narrow_hop import steady_rate
 
@@ -26,7 +26,7 @@ _DOWNLINK_QUEUE, _UPLINK_QUEUE = ("queue", "buffer"), ("uplink_queue", "uplink_b
 def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: bool) -> list[str]:
     """Returns where a remedy is made, and that of the congestion control if it `sets_cca`, too."""
     places = [] if remedy is None else _places_of_changes(remedy, scenario)
-    places += [_sender(scenario, 0)] if sets_cca else []
+    places += [sender_of(0, scenario)] if sets_cca else []
     # Senders of several nodes include that of a single flow.
     if "sender" in places:
         places = [each for each in places if not each.startswith("sender (")]
@@ -48,7 +48,7 @@ def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]
     if fields == ["path.queue"] and len(filled_directions(["path", "queue"], scenario)) > 1:
         places = ["both queues of the link"]
     if remedy.cca or remedy.parameter:
-        places.append(_sender(scenario, 0))
+        places.append(sender_of(0, scenario))
     if remedy.middlebox:
         places.append(f"{remedy.middlebox.partition(':')[0]} proxy")
     return places
@@ -59,7 +59,7 @@ def _place_of(field: str, scenario: Mapping[str, Any]) -> str:
     table, *parts = field.split(".")
     has_radio = bool(scenario.get("radio"))
     if table == "flows":
-        return "application" if {"workload", "count"} & {*parts} else _sender(scenario, int(parts[0]))
+        return "application" if {"workload", "count"} & {*parts} else sender_of(int(parts[0]), scenario)
     if table == "tcp":
         return host_of_field(field, scenario)
     if table == "path" and parts[0] == "wired":
@@ -74,9 +74,3 @@ def _place_of(field: str, scenario: Mapping[str, Any]) -> str:
         is_steady = steady_rate(scenario.get("path", {}).get("down")) is not None
         return "downlink queue" if is_steady else OPERATOR_QUEUE
     return BOTH_HOSTS if table == "kernel" else "network"
-
-
-def _sender(scenario: Mapping[str, Any], index: int) -> str:
-    """Returns the sender of a flow, with its node."""
-    flows = scenario.get("flows", ())
-    return with_node("sender", {**scenario, "flows": flows[index : index + 1]})
