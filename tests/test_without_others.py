@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.queue_remedies import queue as queue_remedies
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.metrics import mean_texts, words_of
 from celltcp.results.statistics import estimate
@@ -55,3 +58,37 @@ def test_a_stream_whose_queue_no_other_flow_fills_has_no_run_without_others() ->
     explained = ExplainedComparison(result)
     explained.try_together(TrialBudget())
     assert not any("alone has" in each for each in explained.rankings)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_for_frames_on_a_link_that_varies_a_slower_backup_and_vegas_for_it_are_tried(seed: int) -> None:
+    """A backup of half the rate that frames leave it, or with a CCA that heeds delay, has no queue."""
+    draw = random.Random(f"cap {seed}")
+    up = {"from": "phone", "to": "server"}
+    frames = {"kind": "frames", "size": "40kB", "interval": "50ms", "deadline": "250ms"}
+    rates = [{"at": f"{at}s", "rate": f"{draw.randint(14, 30)}Mbit/s"} for at in range(25)]
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.randint(20, 40)}ms",
+        "path.down": "100Mbit/s",
+        "path.up": {"steps": rates},
+        "path.uplink_buffer": "2MB",
+        "flows": [
+            {"name": "stream", "cca": "cubic", "workload": frames, **up},
+            {"name": "backup", "cca": "cubic", **up},
+        ],
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 2, duration="25s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    explained.try_together(TrialBudget())
+    table = explained.conclusion.alternatives
+    assert table is not None
+    shown = {change: each for each in table.shown for change in each.changes}
+    (cap,) = (each for each in shown if each.startswith("flows.1.max_pacing_rate="))
+    assert "flows.1.cca=bbr" in shown
+    for change in (cap, "flows.1.cca=bbr"):
+        assert shown[change].places == ("sender of backup (client)",)
+        assert estimate(shown[change].values).mean < estimate(table.shown[0].values).mean / 10
+    assert float(cap.partition("=")[2].removesuffix("kbit/s")) < 1e3 * 30 / 2
+    of_queue = queue_remedies(Evidence(result, "cubic", result.tested), Cause("queue", "", 1.0))
+    assert ("flows.1.cca=vegas",) in [each.changes for each in of_queue]

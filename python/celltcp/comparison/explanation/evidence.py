@@ -352,6 +352,12 @@ class Evidence(FlowScenario):
         slots = slots[slots["run"].isin(self.runs)]
         return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())
 
+    def rates_left_to(self, name: str) -> pd.Series:
+        """Rate that others leave a flow, Mbit/s: for each slot the median of the second around it."""
+        slots = self.comparison.slots_of(name)
+        slots = slots[slots["run"].isin(self.runs)]
+        return self._medians_1s(slots.set_index(["t_s", "run"])["capacity_mbps"])
+
     @property
     def direction_connections(self) -> pd.DataFrame:
         """Connections of all flows that send in the direction of this one over its bottleneck."""

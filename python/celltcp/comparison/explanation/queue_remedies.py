@@ -152,7 +152,13 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         yield from shaper(evidence)
         return
     yield from fq_codel
-    yield from _other_cca_for(evidence, owner)
+    for remedy in _other_cca_for(evidence, owner):
+        yield remedy
+        yield from (
+            remedy._replace(changes=(change.replace("=bbr", "=vegas"),), variant=1)
+            for change in remedy.changes
+            if change.endswith(".cca=bbr")
+        )
     yield from capped_owner(evidence, owner)
     yield from shaper(evidence)
     yield from _split_for(evidence, owner)

@@ -65,7 +65,11 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
 
 
 def capped_owner(evidence: Evidence, owner: str) -> Iterator[Remedy]:
-    """Yields a cap of transfers that fill a queue, in sum below what others leave of a steady link."""
+    """Yields a cap of transfers that fill a queue, in sum below what others leave of the link.
+
+    Of a link that varies that is the rate of its slowest second, or half of the mean: the other half
+    drains what waits after slow times.
+    """
     index = evidence.index_of(owner)
     if index is None or index == evidence.flow_index:
         return
@@ -73,8 +77,11 @@ def capped_owner(evidence: Evidence, owner: str) -> Iterator[Remedy]:
     others.pop(owner, None)
     is_bulk, connections = flow.get("workload", {}).get("kind", "bulk") == "bulk", flow.get("count", 1)
     rates = evidence.link_rates_1s_mbps
-    if is_bulk and all(map(evidence.is_thin_flow, others)) and _is_steady(rates, rates.mean()):
+    if is_bulk and all(map(evidence.is_thin_flow, others)) and len(rates):
         left_mbps = rates.mean() - evidence.goodput_mbps - sum(others.values())
+        if not _is_steady(rates, rates.mean()):
+            left = evidence.rates_left_to(owner)
+            left_mbps = min(left[left > 0].min(), left.mean() / 2)
         each_mbps = left_mbps / int(connections)
         yield from _cap(evidence, index, each_mbps, f"the queue that {owner} fills", "link")
 
