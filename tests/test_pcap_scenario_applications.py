@@ -78,7 +78,7 @@ def test_requests_with_short_waits_are_no_bulk_transfer(tmp_path: Path, seed: in
     changes = {"path.rtt": "40ms", "path.down.rate": "5Mbit/s", "flows.0.workload": requests}
     _, workload, printed = _to_scenario(tmp_path, place, 20, **changes)
     assert workload["kind"] == "request-response"
-    assert "a request" in printed
+    assert "mean response" in printed
     assert OTHER_THAN_CAPTURED not in printed
 
 
@@ -100,7 +100,7 @@ def test_a_server_thinks_as_long_as_captured_wherever_the_capture_is(
     changes = {"path.rtt": "60ms", "flows.0.workload": requests}
     _, workload, printed = _to_scenario(tmp_path, place, 20, **changes)
     assert in_unit(workload["think"], "ms") == pytest.approx(think_ms, abs=2)
-    captured_ms, simulated_ms = map(float, re.findall(r"([\d.]+) ms a request", printed))
+    captured_ms, simulated_ms = map(float, re.findall(r"mean response ([\d.]+) ms", printed))
     assert simulated_ms == pytest.approx(captured_ms, rel=0.15)
 
 
@@ -125,11 +125,11 @@ def test_the_check_has_the_rate_of_the_analysis(tmp_path: Path) -> None:
     assert float(rate) == pytest.approx(8e-6 * row["bytes_down"] / row["duration_s"], rel=0.02)
 
 
-@pytest.mark.parametrize(("answer_ms", "differs"), [(100.0, False), (160.0, True)])
+@pytest.mark.parametrize(("response_ms", "differs"), [(100.0, False), (160.0, True)])
 def test_a_time_of_requests_can_differ_where_waits_hide_it_from_the_goodput(
-    answer_ms: float, differs: bool
+    response_ms: float, differs: bool
 ) -> None:
-    captured, simulated = Passage(1.0, 50.0, 0.0, 100.0), Passage(1.0, 50.0, 0.0, answer_ms)
+    captured, simulated = Passage(1.0, 50.0, 0.0, 100.0), Passage(1.0, 50.0, 0.0, response_ms)
     assert Rerun("cubic", True, captured, (simulated,)).differs == differs
 
 

@@ -149,3 +149,36 @@ def test_a_constant_rate_has_no_steps_of_whole_packets(tmp_path: Path) -> None:
     rates = {line.partition(",")[2] for line in (tmp_path / "path.csv").read_text().splitlines()[1:]}
     (rate,) = rates
     assert float(rate) == pytest.approx(10, rel=0.01)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_calls_that_carry_little_are_a_flow_beside_the_download_that_they_wait_for(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(f"calls beside {seed}")
+    path = f'rtt = "40ms"\ndown.rate = "{draw.choice([5, 10])}Mbit/s"\nbuffer = "150packets"'
+    calls = (
+        '[[flows]]\nworkload = { kind = "request-response", request = "500B", '
+        f'response = "{draw.choice([6, 12])}kB", gap = "500ms" }}\n'
+    )
+    scenario = _scenario(tmp_path, path, f"[[flows]]\n{calls}", number=0)
+    own, beside = scenario["flows"]
+    assert "workload" not in own
+    assert beside["workload"]["kind"] == "request-response"
+    assert float(beside["workload"]["gap"].removesuffix("s")) == pytest.approx(0.5, rel=0.1)
+    captured, simulated = scenario["goodputs"]["connection-1"]
+    assert simulated == pytest.approx(captured, rel=0.2)
+    # The MSS is that of Ethernet, which is the default.
+    assert "mss" not in scenario["tcp"]
+
+
+def test_a_transfer_of_another_client_is_left_out_and_named(tmp_path: Path) -> None:
+    """Its link may be another one."""
+    other = '[[flows]]\nto = "phone-2"\n[[links]]\nfrom = "base"\nto = "phone-2"\nrate = "5Mbit/s"\n'
+    other = other.replace("base", "server")
+    capture, truth = tmp_path / "x.pcap", tmp_path / "truth.toml"
+    truth.write_text(f'duration = "10s"\n[path]\ndown.rate = "10Mbit/s"\n[[flows]]\n{other}')
+    ct.run(truth, seed=1, pcap=capture, pcap_at="server", samples="off")
+    estimate = estimate_path(analyse(capture), 0)
+    assert estimate.left_out == ("connection 1 beside it (--connection NUMBER)",)
+    assert not estimate.flows_beside

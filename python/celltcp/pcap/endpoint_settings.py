@@ -180,7 +180,7 @@ def _bytes_per_rtt(row: Mapping[Hashable, Any], intervals: pd.DataFrame, rtt_ms:
 def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str:
     receiver = "client" if row["direction"] == "down" else "server"
     lines = []
-    if (mss := _mss(row)) is not None:
+    if (mss := _mss(row)) not in (None, _DEFAULT_MSS):
         lines.append(f'mss = "{mss}B" # as announced')
     if row["handshake"] == "whole":
         scale = row[f"scale_{receiver}"]

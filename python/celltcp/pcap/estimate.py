@@ -30,9 +30,11 @@ from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
 from celltcp.pcap.path import MTU, POLICED_UPLOADER, PathEstimate
 from celltcp.pcap.segments import burst_mbps, of_sender, payload_segments
 from celltcp.pcap.shared_path import (
+    applications_beside,
     flows_beside,
     joint_intervals,
     joint_losses,
+    left_out_text,
     lowest_rtt_ms,
     queue_shares_ms,
     reverse_link,
@@ -106,10 +108,13 @@ def estimate_path(
     other = opposite_transfer(analyses.connections, row, own_intervals)
     sharing = transfers_sharing(analyses.connections, row, 8e-6 * policed.rate if policed else math.inf)
     rtt_ms = min(lowest_rtt_ms(each) for each in (row, *sharing))
-    origin_ns = min(int(each["start_ns"]) for each in (row, *sharing, *([other] if other else [])))
+    beside = [*sharing, *([other] if other else [])]
+    applications = applications_beside(analyses, row, beside)
+    beside += applications
+    origin_ns = min(int(each["start_ns"]) for each in (row, *beside))
     intervals, losses = own_intervals, own_losses
-    if sharing or other:
-        intervals = joint_intervals(analyses, [row, *sharing], origin_ns)
+    if beside:
+        intervals = joint_intervals(analyses, [row, *sharing, *applications], origin_ns)
         losses = joint_losses(analyses, [row, *sharing], origin_ns)
     times_s, capacity_mbps, is_measured = _capacity(
         intervals,
@@ -186,11 +191,12 @@ def estimate_path(
     are_queued |= bool(sharing) and has_overflow and (losses["kind"] == "congestion").mean() > 1 / 2
     random = own_losses[is_random & (policed is None) & (not are_queued)]
     bursts = _bursts(random, evidence.segment_bytes)
-    name = f"connection-{row['connection']}" if sharing or other else ""
+    name = f"connection-{row['connection']}" if beside else ""
     node, server_link = server_of(row, lowest_rtt_ms(row), rtt_ms)
     flight = longest_flight(evidence)
     ends = Ends(name, node, POLICED_UPLOADER if policed and up else "phone", offset_s)
-    flows, links = flows_beside(analyses, row, [*sharing, *([other] if other else [])], origin_ns)
+    flows, links = flows_beside(analyses, row, beside, origin_ns)
+    left_out = left_out_text(analyses.connections, row, beside)
     return PathEstimate(
         str(row["file"]),
         int(row["connection"]),
@@ -221,7 +227,7 @@ def estimate_path(
             ends,
         ),
         tuple(each.later(offset_s) for each in blackouts),
-        tuple(_missing_properties(row, other_outages)),
+        (*_missing_properties(row, other_outages), *([left_out] if left_out else [])),
         "" if requests is None else requests.rate_text(evidence.segment_bytes),
         len(others),
         sum(float(each["throughput_mbps"]) for each in others),

@@ -16,10 +16,9 @@ import pandas as pd
 
 from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, mean_rtt_ms
-from celltcp.pcap.diagnosis.requests import cycle_of
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, mean_rtt_ms
 from celltcp.pcap.endpoint_settings import likely_cca
-from celltcp.pcap.units import FRAME
+from celltcp.pcap.units import FRAME, RESPONSE
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
 
@@ -40,6 +39,8 @@ _MAX_RATIO = 1.25
 #: Maximum ratio of the shares of lost segments, and share below which they are too few; at a policer,
 #: each burst has its losses.
 _MAX_LOSS_RATIO, _MIN_LOST, _MIN_POLICED = 3, 0.01, 0.002
+#: Minimum number of responses with a mean time.
+_MIN_RESPONSES = 20
 #: Minimum share of lost segments, and other figures, that count in a distance.
 _MIN_SHOWN = 1e-5
 
@@ -52,8 +53,8 @@ class Passage(NamedTuple):
     rtt_ms: float
     #: Share of the segments that were lost.
     lost: float
-    #: Mean time of a request until its answer is there; NaN without requests.
-    answer_ms: float = math.nan
+    #: Mean time of the responses, as `analyze` has it; NaN with few of them.
+    response_ms: float = math.nan
     #: Delay that 95 % of the frames keep to; NaN without frames.
     frame_p95_ms: float = math.nan
     #: Goodput of the largest transfer that shares the path; NaN without.
@@ -61,13 +62,13 @@ class Passage(NamedTuple):
 
     def __str__(self) -> str:
         rtt = "" if pd.isna(self.rtt_ms) else f", mean RTT {ms_text(self.rtt_ms)}"
-        answer = "" if pd.isna(self.answer_ms) else f", {ms_text(self.answer_ms)} a request"
+        times = "" if pd.isna(self.response_ms) else f", mean response {ms_text(self.response_ms)}"
         if not pd.isna(self.frame_p95_ms):
-            answer = f", 95 % of frames in {ms_text(self.frame_p95_ms)}"
+            times = f", 95 % of frames in {ms_text(self.frame_p95_ms)}"
         passed = f"{three_digits(self.goodput_mbps)} Mbit/s"
         if not pd.isna(self.beside_mbps):
             passed += f" beside {three_digits(self.beside_mbps)}"
-        return f"{passed}{rtt}{answer}, {100 * self.lost:.2g} % lost"
+        return f"{passed}{rtt}{times}, {100 * self.lost:.2g} % lost"
 
 
 class Rerun(NamedTuple):
@@ -128,14 +129,14 @@ class Rerun(NamedTuple):
     @property
     def differs(self) -> bool:
         """Whether goodput, RTT, times of units of work or losses are beyond all simulations."""
-        rates, rtts, losses, answers, frames, beside = (
+        rates, rtts, losses, responses, frames, beside = (
             sorted(values) for values in zip(*self.runs, strict=True)
         )
         captured = self.captured
         return (
             _is_beyond(captured.goodput_mbps, rates, _MAX_RATIO)
             or _is_beyond(captured.rtt_ms, rtts, _MAX_RATIO)
-            or _is_beyond(captured.answer_ms, answers, _MAX_RATIO)
+            or _is_beyond(captured.response_ms, responses, _MAX_RATIO)
             or _is_beyond(captured.frame_p95_ms, frames, _MAX_RATIO)
             or (
                 _is_beyond(captured.beside_mbps, beside, _MAX_RATIO)
@@ -258,7 +259,7 @@ def _simulated(case: _Case, seed: int, captured: Passage) -> Passage:
             beside_mbps=_beside_mbps(again, other["connection"], own, case.until_s)
         )
     # The scenario asks for pieces where an application pauses.
-    missing = [name for name in ("answer_ms", "frame_p95_ms") if pd.isna(getattr(captured, name))]
+    missing = [name for name in ("response_ms", "frame_p95_ms") if pd.isna(getattr(captured, name))]
     return passage._replace(**dict.fromkeys(missing, math.nan))
 
 
@@ -296,16 +297,8 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
     are_frames = (units["unit"] == FRAME) & (units["start_s"] < until_s)
     frame_p95_ms = 1e3 * float(units.loc[are_frames, "duration_s"].quantile(0.95))
     rtt_ms = mean_rtt_ms(rows, row["place"])
-    return Passage(8e-6 * acked / end_s, rtt_ms, lost, _answer_ms(row), frame_p95_ms)
-
-
-def _answer_ms(row: dict[Hashable, Any]) -> float:
-    """Returns the mean time of a request without waits of its application, ms; NaN without requests."""
-    empty = pd.DataFrame()
-    cycle, receiver = (
-        cycle_of(Evidence(row, empty, empty)),
-        "up" if row["direction"] == "down" else "down",
-    )
-    return (
-        math.nan if cycle is None else cycle.time_ms - 1e3 * row[f"turns_{receiver}_s"] / cycle.number
-    )
+    times_s = units.loc[
+        (units["unit"] == RESPONSE) & (units["start_s"] < until_s), "duration_s"
+    ].dropna()
+    response_ms = 1e3 * float(times_s.mean()) if len(times_s) >= _MIN_RESPONSES else math.nan
+    return Passage(8e-6 * acked / end_s, rtt_ms, lost, response_ms, frame_p95_ms)

@@ -11,8 +11,10 @@ import pandas as pd
 
 from celltcp.pcap.analysis import connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
+from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, flow_text
+from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, overlaps, payload_of
 from celltcp.pcap.shared_queue import client_of, longest_rtt_ms, start_s
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 #: Minimum difference of the lowest RTTs of two hosts that have one, ms and as a share of the lower one.
 _MIN_RTT_DIFFERENCE_MS, _MIN_RTT_DIFFERENCE = 5.0, 0.1
+#: Minimum number of responses of an application beside a transfer, whatever its payload; maximum number
+#: of connections that are named.
+_MIN_RESPONSES, _MAX_NAMED = 5, 5
 #: Columns of intervals that add up over transfers, and those of delays, ms.
 _SUMS = ("bytes", "retransmitted_bytes", "acked_bytes", "in_flight_max")
 _DELAYS = ("rtt_mean_ms", "rtt_min_ms", "rtt_max_ms", "near_rtt_mean_ms")
@@ -101,6 +106,44 @@ def queue_shares_ms(row: Mapping[Hashable, Any], other: Mapping[Hashable, Any]) 
     near_ms = min(longest_ms, waited_ms)
     far_ms = waited_ms - near_ms
     return (near_ms, far_ms) if near is row else (far_ms, near_ms)
+
+
+def applications_beside(
+    analyses: CaptureAnalyses, row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]
+) -> list[dict[Hashable, Any]]:
+    """Returns the calls and streams of the client of a transfer in its direction, beside other ones.
+
+    They may carry little: their times depend on the queue that the transfer fills.
+    """
+    known = {int(each["connection"]) for each in (row, *others)}
+    units = analyses.units[analyses.units["file"] == row["file"]]
+    calls = units.loc[units["unit"] == "response", "connection"].value_counts()
+    return [
+        each
+        for each in analyses.connections.to_dict("records")
+        if each["file"] == row["file"] and each["connection"] not in known
+        if client_of(each) == client_of(row) and each["direction"] == row["direction"]
+        if calls.get(each["connection"], 0) >= _MIN_RESPONSES or messages_of(each) is not None
+        if lowest_rtt_ms(each) > 0 and overlaps(each, row)
+    ]
+
+
+def left_out_text(
+    connections: pd.DataFrame, row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]
+) -> str:
+    """Returns the transfers beside another one that are no flows of its scenario, as text."""
+    known = {int(each["connection"]) for each in (row, *others)}
+    numbers = [
+        str(each["connection"])
+        for each in connections.to_dict("records")
+        if each["file"] == row["file"] and each["connection"] not in known
+        if payload_of(each) >= MIN_TRANSFER_BYTES and overlaps(each, row)
+    ]
+    if not numbers:
+        return ""
+    more = f" and {len(numbers) - _MAX_NAMED} more" if len(numbers) > _MAX_NAMED else ""
+    noun = "connection" if len(numbers) == 1 else "connections"
+    return f"{noun} {', '.join(numbers[:_MAX_NAMED])}{more} beside it (--connection NUMBER)"
 
 
 def flows_beside(
