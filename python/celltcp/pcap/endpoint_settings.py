@@ -278,7 +278,9 @@ def _workload(
         if row["place"] == "sender" and direction == "up":
             # The time since its last data has that in which an answer passes.
             asked_s = max(row["limit_idle"] * row["download_s"] - answered_s, 0.0)
-        requested = number if are_all else number + 1  # The first one follows no turn.
+        # The first request follows no turn, but its answer does.
+        answers = max(row[f"turns_{direction}"], len(responses) if think_s else 0)
+        requested = number if are_all else max(answers, row[f"turns_{receiver}"] + 1)
         request, response = (
             int(row[f"bytes_{each}"]) // requested or 1 for each in (receiver, direction)
         )
