@@ -218,3 +218,16 @@ def test_intervals_longer_than_their_means_have_a_warning_that_sweeps_have_once(
     assert sum("3 runs decide little" in text for text in sweep.warnings) == 1
     steady = ct.compare("steady-20-68", "cubic,bbr", 3, duration="10s")
     assert not any("decide little" in text for text in steady.warnings)
+
+
+def test_the_distribution_of_rtts_has_the_95th_percentile_of_the_table() -> None:
+    """Slots of an empty link have few segments, so that they count less than those of a full one."""
+    trace = pd.DataFrame({"time": [0.0, 10.0, 20.0], "Mbit/s": [2.0, 30.0, 4.0]})
+    settings = {"path.rtt": "50ms", "path.buffer": "100packets"}
+    result = ct.compare(trace, "cubic", 1, duration="30s", set=settings)
+    line = result.plot.ecdf("rtt").axes[0].lines[0]
+    rtts, shares = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
+    p95 = rtts[np.searchsorted(shares, 0.95)]
+    expected = result.values("cubic", "rtt_p95_ms")[0]
+    assert p95 == pytest.approx(expected, rel=0.1)
+    assert result.slots["rtt_mean_ms"].quantile(0.95) > 1.2 * expected

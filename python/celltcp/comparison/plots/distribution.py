@@ -32,6 +32,8 @@ METRICS = {
 }
 #: Share of the slots that a plot shows: the highest goodputs are bursts of data behind a lost segment.
 _SLOTS_QUANTILE = 0.995
+#: Columns of delays, which count by the data of their slots, and the largest weight of a slot.
+_DELAYS, _MAX_WEIGHT = ("rtt_mean_ms", "owd_mean_ms"), 100
 #: Number of bootstrap samples for a band.
 _RESAMPLES = 200
 #: Ratio of the end of an axis to the median above which its scale is logarithmic.
@@ -84,7 +86,8 @@ def draw_ecdf(
         if axes.get_xlim()[0] < 0:
             axes.set_xlim(left=0)
     axes.set_xlabel(label)
-    axes.set_ylabel(f"share of {UNITS[metric].noun if metric in UNITS else 'slots'}")
+    of_slots = "delivered data" if column in _DELAYS else "slots"
+    axes.set_ylabel(f"share of {UNITS[metric].noun if metric in UNITS else of_slots}")
     if text := unfinished_text(slots, ccas, metric):
         axes.set_title(text, fontsize=8, color="#555555")
 
@@ -169,7 +172,11 @@ def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
     """Returns the sorted values of each run of a CCA; infinity for unfinished units."""
     selected = slots[slots["cca"] == cca]
     values = selected[column].fillna(math.inf) if column == _DURATION else selected[column].dropna()
-    by_run = values.groupby(selected["run"])
+    if column in _DELAYS and "delivered_bytes" in selected:
+        # A delay is that of the data in its slot: percentiles are those of the segments.
+        data = selected.loc[values.index, "delivered_bytes"]
+        values = values.repeat(np.ceil(_MAX_WEIGHT * data / max(data.max(), 1.0)).astype(int))
+    by_run = values.groupby(selected.loc[values.index, "run"].to_numpy())
     if not np.isfinite(values).any():
         return []
     return [np.sort(run.to_numpy(dtype=float)) for _, run in by_run]
