@@ -18,7 +18,7 @@ from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
-from celltcp.comparison.explanation.burst_trials import bursts_over_time_text, with_rates_without_bursts
+from celltcp.comparison.explanation.burst_trials import bursts_over_time_text
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.connection_shares import connection_shares_text
 from celltcp.comparison.explanation.events import longest_events
@@ -38,6 +38,7 @@ from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.explanation.tried_ccas import ranked_trials
+from celltcp.comparison.explanation.tried_rates import with_tried_rates
 from celltcp.comparison.explanation.without_others import without_others_text
 from celltcp.comparison.fixed_ccas import fixed_cca_text, of_tested
 from celltcp.comparison.linux_lines import with_node
@@ -186,7 +187,7 @@ class ExplainedComparison:
             if trial.helped_ccas:
                 remedies.append(proposed.with_trial(trial))
         for each in self.ccas[: len(self.comparison.ccas)]:
-            each.causes[:] = with_rates_without_bursts(self.comparison, each, self._tried)
+            each.causes[:] = with_tried_rates(self.comparison, each, self._tried)
         self._bursts_text = bursts_over_time_text(trials, self.comparison, self._scenario, self._tried)
         self._with_trials = with_new_leaders(self._needs(), remedies)
         self.remedies = best_first(self._with_trials)

@@ -41,8 +41,11 @@ _MIN_PROBE_RTT_SHARE, _MIN_SHARE_OF_UNUSED = 0.03, 0.25
 _MIN_RISE, _BEFORE_RISE_S = 1.25, 2.0
 #: Minimum shares of the time limited by the sender, and of unused capacity, for slow growth.
 _MIN_SENDER_LIMITED_SHARE, _MIN_UNUSED_SHARE = 0.5, 0.1
-#: Minimum share of the time in which a window at a host is full that a text names.
-_MIN_WINDOW_SHARE = 0.05
+#: Minimum share of the time in which a window at a host is full that a text names, and of unused
+#: capacity for slow growth beside it.
+_MIN_WINDOW_SHARE, _MIN_UNUSED_BESIDE = 0.05, 0.03
+#: End of the sentence on slow growth beside such a window.
+AS_WELL = "of the time as well."
 #: Minimum length of a climb to the capacity that a text names, RTTs: slow start takes less.
 _MIN_CLIMB_RTTS = 20
 #: Minimum share of the unused capacity of a phase that a text names.
@@ -99,10 +102,13 @@ def slow_growth(evidence: Evidence) -> Cause | None:
 
     Congestion window, pacing and slow start limit the flow for at least
     {_MIN_SENDER_LIMITED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is
-    unused, apart from the start-up and PROBE_RTT. A transfer that takes its least time lacks nothing.
+    unused, apart from the start-up and PROBE_RTT; {_MIN_UNUSED_BESIDE:.0%} where a window at a host is
+    full for {_MIN_WINDOW_SHARE:.0%} of the time. A transfer that takes its least time lacks nothing.
     """
     share = evidence.time_share("congestion_window", "pacing", "startup")
-    if share < _MIN_SENDER_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
+    window = window_beside(evidence)
+    least = _MIN_UNUSED_BESIDE if window else _MIN_UNUSED_SHARE
+    if share < _MIN_SENDER_LIMITED_SHARE or evidence.unused_share < least:
         return None
     if takes_least_time(evidence):
         return None
@@ -110,7 +116,7 @@ def slow_growth(evidence: Evidence) -> Cause | None:
     unused = evidence.unused_share - (
         sum(map(phases.unused_share, (_START_UP, _PROBE_RTT))) if evidence.is_bulk else 0.0
     )
-    if unused < _MIN_UNUSED_SHARE:
+    if unused < least:
         return None
     limit = max(("congestion_window", "pacing", "startup"), key=evidence.time_share)
     names = {
@@ -138,10 +144,10 @@ def slow_growth(evidence: Evidence) -> Cause | None:
             f": {in_flight / bdp:.2f} bandwidth-delay products were in flight on average "
             f"({number_text(in_flight)} of {number_text(bdp)} segments)"
         )
-    if window := window_beside(evidence):
+    if window:
         share_text = percent_text(evidence.time_share(window))
-        text += f"; the {window.replace('_', ' ')} was full for {share_text} of the time as well"
-    return Cause("slow_growth", f"{text}.", unused)
+        text += f"; the {window.replace('_', ' ')} was full for {share_text} {AS_WELL}"
+    return Cause("slow_growth", text if window else f"{text}.", unused)
 
 
 def unused_after_losses(evidence: Evidence) -> float:
