@@ -157,3 +157,20 @@ def test_an_outage_stands_beside_the_rate_of_the_rest(seed: int) -> None:
     rate = least.full_rate_bytes * 8e-6 / (least.full_rate_s - least.outage_s)
     # Payload of full packets.
     assert rate == pytest.approx(mbps * 1448 / 1500, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_least_time_of_a_short_transfer_is_no_more_than_any_takes(seed: int) -> None:
+    """The first segment of each round trip is sent in it, and is not sent once more after it."""
+    draw = random.Random(f"bound {seed}")
+    size = draw.randint(30, 200)
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(30, 250)}ms",
+        "path.down.rate": f"{draw.randint(5, 30)}Mbit/s",
+        "path.buffer": "4bdp",
+        "tcp.initial_window": draw.choice([4, 10, 32]),
+        "flows.0.workload": {"kind": "sequence", "size": f"{size}kB", "gap": "1s"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="8s", set=changes)
+    least = _least(result)
+    assert 0.9 * least.best_s < least.total_s <= least.best_s

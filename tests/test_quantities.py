@@ -20,3 +20,8 @@ def test_long_times_are_in_seconds() -> None:
     assert time_text(0.99999) == "1 s"
     assert time_text(8640) == "8 640 s"
     assert time_text(0.0445) == "44.5 ms"
+
+
+def test_times_below_a_nanosecond_are_rounding_errors_of_differences() -> None:
+    assert time_text(0.3 - 0.1 - 0.2) == time_text(7e-15) == "0 ms"
+    assert time_text(1e-9) == "0.000001 ms"

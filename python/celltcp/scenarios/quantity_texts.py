@@ -6,6 +6,8 @@ import math
 
 #: Delay from which on a text has s, ms, and rate below which it has kbit/s, Mbit/s.
 _MIN_LONG_MS, _MIN_MBPS = 1e4, 0.1
+#: Decimals of times in s: those of the clock of simulations, below which is rounding.
+_CLOCK_DECIMALS = 9
 
 
 def size_text(count: float) -> str:
@@ -23,7 +25,9 @@ def rate_text(mbps: float) -> str:
 
 
 def time_text(time_s: float) -> str:
-    """Returns a time as text with three digits, in s, or in ms if it is short."""
+    """Returns a time as text with three digits, in s, or in ms if it is short; below 1 ns it is 0."""
+    # The sum has no negative zero.
+    time_s = round(time_s, _CLOCK_DECIMALS) + 0.0
     seconds = three_digits(time_s)
     return f"{seconds} s" if time_s >= 0.9995 else f"{three_digits(1e3 * time_s)} ms"
 

@@ -582,7 +582,7 @@ class Evidence(FlowScenario):
             for later in self.outages
             if later.run == outage.run and outage.end_s <= later.start_s < outage.end_s + wait_s
         )
-        return max(wait_s - later_outages_s, 0.0)
+        return max(round(wait_s - later_outages_s, 9), 0.0)
 
     def ends_silent_after(self, outage: Outage) -> bool:
         """Returns whether the flow goes on after an outage, but no data arrives until the run ends."""

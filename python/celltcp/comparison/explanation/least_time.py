@@ -17,6 +17,7 @@ from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from celltcp.comparison.explanation.evidence import Evidence
@@ -191,12 +192,15 @@ def _least_time(evidence: Evidence, run: int, size: float, count: int) -> tuple[
         float(slots["t_s"].min()), evidence.slot_s, np.cumsum(rates) * 1e6 / 8 * evidence.slot_s
     )
     begin_s = t_s = start_s + first_byte_s
-    window = initial_window(evidence.scenario.get("tcp", {})) * evidence.mss * count
-    rest = size
-    while rest > window and (end_s := capacity.end_s(t_s, window)) < t_s + rtt_s:
+    segment = _full_segment(connections)
+    window = initial_window(evidence.scenario.get("tcp", {})) * segment * count
+    # The first segment of each window has arrived when its time begins.
+    rest = size - segment
+    while rest > window and capacity.end_s(t_s, window - segment) < t_s + rtt_s:
         rest -= window
         window *= 2
-        t_s = max(t_s + rtt_s, end_s)
+        t_s += rtt_s
+    rest = max(rest, 0.0)
     # The last window of a short transfer fills the path for no longer than it takes.
     end_s = capacity.end_s(t_s, rest)
     outage_s = sum(
@@ -205,3 +209,9 @@ def _least_time(evidence: Evidence, run: int, size: float, count: int) -> tuple[
         if outage.run == run
     )
     return size, first_byte_s, t_s - begin_s, end_s - t_s, rest, outage_s
+
+
+def _full_segment(connections: pd.DataFrame) -> float:
+    """Returns the payload that a full segment has at most, bytes: the last one may be nearly empty."""
+    full = connections["segments"] - connections["retransmissions"] - 1
+    return float((connections["bytes"] / full.clip(lower=1)).max())
