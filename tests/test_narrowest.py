@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.scenarios.changes import Value
+from celltcp.scenarios.narrow_hop import narrow_hop
 
 _WIDE: dict[str, Any] = {
     "path.rtt": "50ms",
@@ -112,3 +114,30 @@ def test_the_burst_of_a_policer_is_a_part_or_several_of_the_bandwidth_delay_prod
     changes: dict[str, Value] = {**_WIDE, "path.policer": policer, "path.rtt": f"{rtt_ms}ms"}
     result = ct.compare("steady-100-68", ["cubic"], 1, duration="10s", set=changes)
     assert re.search(f" is {text}, ", ExplainedComparison(result).ccas[0].cause_text("policer"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hop_whose_steps_stay_below_the_access_link_has_the_queue_and_no_shaper_above_it(
+    seed: int,
+) -> None:
+    """A shaper that is faster than the narrowest hop never has a queue to manage."""
+    draw = random.Random(f"steps {seed}")
+    low, high = draw.randint(8, 15), draw.randint(20, 40)
+    access = draw.randint(60, 200)
+    steps = [{"at": "0s", "rate": f"{high}Mbit/s"}, {"at": "4s", "rate": f"{low}Mbit/s"}]
+    hops = [{"name": "satellite", "rate": {"steps": steps}, "buffer": "300packets"}, {"name": "lan"}]
+    changes: dict[str, Any] = {
+        "path.rtt": "40ms", "path.down": f"{access}Mbit/s", "path.wired": hops,
+    }  # fmt: skip
+    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
+    scenario = tomllib.loads(result.results.about["scenario"])
+    assert narrow_hop(scenario, is_upload=False) == 0
+    explained = ExplainedComparison(result)
+    assert "before the hop satellite" in explained.ccas[0].cause_text("queue")
+    changed = [change for each in explained.remedies for change in each.remedy.changes]
+    assert not [each for each in changed if each.startswith("path.wired.1.rate")]
+    # With a slower access link, the queue is there.
+    changes["path.down"] = f"{high // 2}Mbit/s"
+    slower = ct.compare("steady-20-68", "cubic", 1, duration="1s", set=changes)
+    scenario = tomllib.loads(slower.results.about["scenario"])
+    assert narrow_hop(scenario, is_upload=False) is None

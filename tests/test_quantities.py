@@ -24,4 +24,4 @@ def test_long_times_are_in_seconds() -> None:
 
 def test_times_below_a_nanosecond_are_rounding_errors_of_differences() -> None:
     assert time_text(0.3 - 0.1 - 0.2) == time_text(7e-15) == "0 ms"
-    assert time_text(1e-9) == "0.000001 ms"
+    assert float(time_text(1e-9).removesuffix(" ms")) == 1e-6

@@ -14,6 +14,7 @@ import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first
 from celltcp.comparison.explanation.remedies import early_exit
 from celltcp.comparison.explanation.remedy import Remedy
@@ -492,3 +493,12 @@ def test_pages_on_a_link_that_is_slow_at_times_are_tried_over_one_connection(see
     result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="60s", set=changes)
     options = [each.options for each in ExplainedComparison(result)._all_remedies]
     assert "--cca cubic,bbr --set flows.0.workload.multiplexed=true" in options
+
+
+def test_what_some_of_the_runs_gain_and_others_lose_is_no_decided_change() -> None:
+    """Of two runs with a random outage, one gains 20 % and the other loses 6 %."""
+    assert not MetricChange("sync", "completion_s", [1.5, 1.5], [1.2, 1.6]).is_decided
+    assert MetricChange("sync", "completion_s", [1.5, 1.9], [1.4, 1.8]).is_decided
+    # Many runs decide although one of them goes the other way.
+    many = MetricChange("sync", "completion_s", [1.5] * 10, [1.2, 1.22, 1.21, 1.2, 1.19] * 2)
+    assert many._replace(after=[*many.after[:9], 1.51]).is_decided

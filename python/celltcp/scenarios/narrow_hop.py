@@ -29,6 +29,14 @@ def path_parts(scenario: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {"path": path, **hops}
 
 
+def _highest_rate(capacity: object) -> float | None:
+    """Returns the rate of a capacity, or the highest one of its steps, bit/s; None if it is unknown."""
+    if isinstance(capacity, Mapping) and capacity.get("steps"):
+        rates = [in_unit(step["rate"], "bit/s") for step in capacity["steps"]]
+        return max(rate or 0.0 for rate in rates)
+    return steady_rate(capacity)
+
+
 def narrow_link(scenario: Mapping[str, Any], flow: Mapping[str, Any]) -> int | None:
     """Returns the index in `links` of the bottleneck of a flow off the path; None if the path has it.
 
@@ -118,7 +126,8 @@ def narrow_hop(scenario: Mapping[str, Any], *, is_upload: bool) -> int | None:
     """Returns the index of the wired hop that is the bottleneck of a flow; None for the access link.
 
     Among equal rates it is the first one on the way of the data: later ones get data no faster than
-    they send. With a radio or a varying access link, the access link is assumed.
+    they send. A hop whose rate has steps counts with the highest one: where that is lower,
+    the access link has no queue. With a radio or a varying access link, the access link is assumed.
 
     Args:
         scenario: as parsed from TOML.
@@ -131,7 +140,7 @@ def narrow_hop(scenario: Mapping[str, Any], *, is_upload: bool) -> int | None:
     rates: list[tuple[int | None, float]] = [
         (index, rate)
         for index, hop in enumerate(path.get("wired", ()))
-        if (rate := steady_rate(hop.get("rate"))) is not None
+        if (rate := _highest_rate(hop.get("rate"))) is not None
     ]
     rates.append((None, access))
     if is_upload:

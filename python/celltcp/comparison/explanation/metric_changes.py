@@ -9,7 +9,7 @@ from celltcp.comparison.metrics import APP_METRICS, mean_texts, sign_of, words_o
 from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import MIN_RESENT
 from celltcp.present.section import runs_text
-from celltcp.results.statistics import estimate
+from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.quantity_texts import three_digits
 
 #: Metric of retransmissions, whose ratios say nothing.
@@ -45,6 +45,12 @@ class MetricChange(NamedTuple):
         is_bounded = self.metric in APP_METRICS or min(old, new) <= 0
         lower_bound = largest / _MAX_RATIO if is_bounded else 0.0
         return sign_of(self.metric) * math.log(max(new, lower_bound) / max(old, lower_bound))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the metric changes in the same direction in each run, or significantly."""
+        directions = {new > old for old, new in zip(self.before, self.after, strict=True) if new != old}
+        return len(directions) < 2 or not paired_gap(self.after, self.before).includes_zero
 
     def text(self, *, names_flow: bool, has_range: bool) -> str:
         """Returns the metric before and after as text.

@@ -296,6 +296,10 @@ def shaper(evidence: Evidence) -> Iterator[Remedy]:
     # The access link of a cell is that of the radio.
     if steady is not None and not evidence.scenario.get("radio"):
         tried, swept = list(_steady_rates(steady)), []
+        carried_mbps = float(evidence.link_rates_1s_mbps.max()) * PACKET_BYTES / evidence.mss
+        if 1e6 * carried_mbps < SHAPER_SHARE * steady:
+            # Another hop, whose rate is a trace, is narrower: the shaper would never have a queue.
+            return
     else:
         rates_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
         low, middle, high = rates_mbps.quantile([_LOW, _MIDDLE, _HIGH])

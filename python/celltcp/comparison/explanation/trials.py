@@ -157,10 +157,11 @@ class Trials:
             app_metrics = [metric for metric in changed if metric.metric in APP_METRICS]
             if proposed.cause == _RATE_CAUSE:
                 app_metrics = []
-            gains = [
-                metric.gain for metric in app_metrics or changed if metric.metric != RETRANSMISSIONS
-            ]
-            is_help = max(gains, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
+            judged = [each for each in app_metrics or changed if each.metric != RETRANSMISSIONS]
+            gains = [each.gain for each in judged]
+            # Of the few first runs of many, some may gain by chance.
+            helped = [each.gain for each in judged if not has_range or each.is_decided]
+            is_help = max(helped, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
             is_mix = has_several_flows(cca)
             is_shown = (
                 (proposed.cause == "queue" and self._shortens_queue(changed))
