@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.few_runs import few_runs_text
+from celltcp.results.statistics import has_few_runs
 from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import labels
 
@@ -21,8 +21,10 @@ def warnings_of(comparison: Comparison) -> list[str]:
         warnings += short_run_warnings(comparison)
     if not comparison.decides and len(comparison.ccas) > 1:
         warnings.append("one run of a random scenario is not conclusive; use --runs 10 or more")
-    elif few := few_runs_text([comparison]):
-        warnings.append(few)
+    elif (runs := int(comparison.results.about["runs"])) > 1 and has_few_runs(runs):
+        from celltcp.comparison.few_runs import few_runs_text
+
+        warnings += filter(None, [few_runs_text([comparison])])
     if comparison.split_ccas:
         split = ", ".join(labels(comparison.split_ccas).values())
         warnings.append(
