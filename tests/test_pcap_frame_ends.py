@@ -12,6 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
+from celltcp.pcap.diagnosis.messages import size_spread
 from celltcp.pcap.frame_ends import frame_ends
 from celltcp.pcap.key_frames import with_key_frames
 from celltcp.pcap.unit_tables import applications_of, unit_times
@@ -224,3 +225,13 @@ def test_the_tail_of_a_policed_stream_is_that_of_its_key_frames(
         expected = float(np.percentile(delays_s, percent))
         assert application[name] == pytest.approx(expected, rel=tolerance), name
     assert application["late_share"] == pytest.approx((delays_s > 0.1).mean(), rel=0.15, abs=0.004)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.5, 0.7])
+def test_sizes_spread_as_those_of_frames_that_came_alone(sigma: float) -> None:
+    """Of frames that came as one only the mean size is known, which would shrink the spread."""
+    sizes = np.random.default_rng(1).lognormal(10, sigma, 1_200)
+    sizes[800:] = sizes[800:].mean()
+    times_s = np.where(np.arange(1_200) < 800, np.arange(1_200), 800.0)
+    frames = pd.DataFrame({"bytes": sizes, "first_s": times_s, "last_s": times_s + 0.01})
+    assert size_spread(frames) == pytest.approx(sigma, rel=0.15)

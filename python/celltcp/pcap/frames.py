@@ -162,7 +162,6 @@ def _usual_size(single: NDArray[np.float64], median: float) -> tuple[float, floa
         single: sizes of messages with one frame, bytes.
         median: that of all messages, bytes.
     """
-    single = single[single < _MIN_SIZE_RATIO * median]
     if not len(single):
         return median, 0.0
     low, middle = np.quantile(single, [0.1, 0.5])

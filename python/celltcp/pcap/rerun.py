@@ -18,6 +18,7 @@ from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, mean_rtt_ms
 from celltcp.pcap.endpoint_settings import likely_cca
+from celltcp.pcap.unit_tables import unit_times
 from celltcp.pcap.units import FRAME, RESPONSE
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
@@ -96,7 +97,7 @@ class Rerun(NamedTuple):
         """The CCA, and whether another one than the default fits a capture that shows none, as text."""
         beside = "".join(f" beside {name}" for name in sorted(set(self.ccas_beside.values())))
         is_other = not self.is_cca_known and self.cca != _CCAS[0]
-        fits = "" if self.differs else f", which fits, as {_CCAS[0]} does not"
+        fits = "" if self.differs else f", one that may be: {_CCAS[0]} differs, and no CCA shows"
         return f"{self.cca}{beside}{fits}" if is_other else f"{self.cca}{beside}"
 
     @property
@@ -138,6 +139,8 @@ class Rerun(NamedTuple):
             or _is_beyond(captured.rtt_ms, rtts, _MAX_RATIO)
             or _is_beyond(captured.response_ms, responses, _MAX_RATIO)
             or _is_beyond(captured.frame_p95_ms, frames, _MAX_RATIO)
+            # Frames that run together, as a queue or a window lets them pass, have no times.
+            or (2 * np.isnan(frames).sum() >= len(frames) and not math.isnan(captured.frame_p95_ms))
             or (
                 _is_beyond(captured.beside_mbps, beside, _MAX_RATIO)
                 and not math.isclose(
@@ -153,9 +156,10 @@ class Rerun(NamedTuple):
         )
 
 
-def _is_beyond(value: float, ordered: Sequence[float], ratio: float) -> bool:
-    """Returns whether a value is by a ratio above or below all others, in ascending order."""
-    return value > ratio * ordered[-1] or ratio * value < ordered[0]
+def _is_beyond(value: float, others: Sequence[float], ratio: float) -> bool:
+    """Returns whether a value is by a ratio above or below all others that are known."""
+    known = [each for each in others if not math.isnan(each)]
+    return bool(known) and (value > ratio * max(known) or ratio * value < min(known))
 
 
 def rerun(
@@ -295,7 +299,8 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
     end_s = min(until_s, max(float(row["duration_s"]), INTERVAL_S))
     units = connection_rows(analyses.units, row, up)
     are_frames = (units["unit"] == FRAME) & (units["start_s"] < until_s)
-    frame_p95_ms = 1e3 * float(units.loc[are_frames, "duration_s"].quantile(0.95))
+    times_ms = 1e3 * unit_times(units[are_frames])
+    frame_p95_ms = float(np.percentile(times_ms, 95)) if len(times_ms) else math.nan
     rtt_ms = mean_rtt_ms(rows, row["place"])
     times_s = units.loc[
         (units["unit"] == RESPONSE) & (units["start_s"] < until_s), "duration_s"

@@ -37,6 +37,8 @@ _MIN_P95, _MIN_P99 = 20, 100
 _MAX_SLOWEST = 5
 #: Minimum standard error of delays that is printed, s.
 _MIN_ERROR_S = 0.005
+#: Quantile of the normal distribution for an interval at 95 %.
+_Z = 1.96
 #: Quantiles of the standard normal distribution: middles of equal shares.
 _QUANTILES = np.array([NormalDist().inv_cdf((number + 0.5) / 9) for number in range(9)])
 #: Notes: where no unit shows, and on the late share.
@@ -190,7 +192,8 @@ def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
         count = int((units["error_s"] > 0).sum())
         texts.append(
             f"{noun}: {count} came as one with others, cut by sizes and what was sent before the next: "
-            f"the standard error of their delays is up to {time_text(error_s)}"
+            f"the standard error of their delays is up to {time_text(error_s)}, which the times above "
+            f"include; {_range_text(units, application['deadline_s'])}"
         )
     title = f"Slowest {noun}"
     if not application["delayed_by"]:
@@ -204,7 +207,7 @@ def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
         (
             str(row["connection"]),
             f"{(row['start_ns'] - start_ns) / 1e9 + row['start_s']:.2f}",
-            f"{1e3 * row['duration_s']:.0f}",
+            f"{1e3 * row['duration_s']:.0f}{_error_text(row['error_s'])}",
             *([_ms(row["first_byte_s"])] if application["unit"] == RESPONSE else []),
             f"{row['bytes'] / 1e3:.1f}",
             str(int(row["losses"])),
@@ -218,6 +221,26 @@ def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
         (*columns, Column("delayed by", no_wrap=True)), tuple(rows), frame="none", title=title
     )
     return Section(title, table, text=tuple(texts))
+
+
+def _error_text(error_s: float) -> str:
+    """Returns a standard error as text; empty for one that is not printed."""
+    return f" ±{1e3 * error_s:.0f}" if error_s >= _MIN_ERROR_S else ""
+
+
+def _range_text(units: pd.DataFrame, deadline_s: float | None) -> str:
+    """Returns the intervals of the 95th percentile and the late share, by standard errors, as text.
+
+    Delays of frames in one message are too long or too short together.
+    """
+    done = units.dropna(subset=["duration_s"])
+    times_s, errors_s = (done[name].to_numpy(float) for name in ("duration_s", "error_s"))
+    bounds_s = [np.maximum(times_s + sign * _Z * errors_s, times_s.min()) for sign in (-1, 1)]
+    texts = [" to ".join(f"{1e3 * np.percentile(each, 95):.0f}" for each in bounds_s) + " ms for 95 %"]
+    if deadline_s is not None:
+        shares = " to ".join(f"{100 * (each > deadline_s).mean():.1f}" for each in bounds_s)
+        texts.append(f"{shares} % late")
+    return f"with all of them too long or too short, {', '.join(texts)}"
 
 
 def _ms(time_s: float) -> str:

@@ -147,11 +147,13 @@ def large_messages(frames: pd.DataFrame) -> LargeMessages | None:
 def size_spread(frames: pd.DataFrame) -> float:
     """Returns the standard deviation of the logarithms of frame sizes; 0 for equal ones.
 
-    Frames that come as one are larger, and parts of one smaller: the nearer decile has fewer of these.
+    Parts of a frame are smaller: the nearer decile has fewer of these. Frames that came as one have
+    their mean size, which shows no spread.
 
     Args:
-        frames: units of work of the stream, with `bytes`.
+        frames: units of work of the stream, with `bytes`, and `first_s` and `last_s` of their message.
     """
+    frames = frames[~frames.duplicated(["first_s", "last_s"], keep=False)]
     if frames.empty:
         return 0.0
     low, median, high = np.log(frames["bytes"].clip(lower=1).quantile([0.1, 0.5, 0.9]))
