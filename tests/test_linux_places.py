@@ -21,6 +21,8 @@ LAN, WAN = (
 CAKE, QUEUE = "cake bandwidth 38000kbit", "path.wired.0.queue=fq-codel"
 
 
+#: A queue of the uplink that stays as it is beside another one of the downlink.
+_KEPT = "path.uplink_queue=droptail"
 #: What a queue in another device needs: a shaper, whose rate is no line before it was tried.
 BEHIND = "where the queue is a modem's or the provider's: only a shaper before it"
 
@@ -129,6 +131,14 @@ def test_routes_in_a_lan_are_those_of_its_subnet(rtt: str, is_on_link: bool) -> 
     line = linux_line("tcp.min_rto=20ms", {"path": {"rtt": rtt}})
     assert ("change SUBNET dev INTERFACE rto_min 20ms" in line) == is_on_link
     assert ("default via GATEWAY" in line) != is_on_link
+
+
+def test_a_queue_of_the_downlink_alone_has_no_line_before_the_uplink() -> None:
+    scenario = {"flows": [{"name": "photos", "from": "phone", "to": "server"}, {"name": "video"}]}
+    both = ["path.queue=fq-codel"]
+    for changes, link in ((both, "downlink and the uplink"), ([*both, _KEPT], "downlink")):
+        (line,) = linux_lines(changes, scenario)
+        assert line.startswith(f"host before the {link}, INTERFACE towards it: tc qdisc")
 
 
 def test_the_queue_of_each_direction_has_its_line() -> None:

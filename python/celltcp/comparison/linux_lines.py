@@ -88,6 +88,9 @@ def _line(
         buffer = f"{field[: -len('queue')]}buffer"
         if value == "droptail" and buffer in others:
             return _line(f"{buffer}={others[buffer]}", scenario, others, direction)
+        if scenario is not None and field == "path.queue" and (own := others.get("path.uplink_queue")):
+            # The uplink has its own with it.
+            scenario = {**scenario, "path": {**scenario.get("path", {}), "uplink_queue": own}}
         return queue_line(parts, value, scenario, direction, limit=_packets(others.get(buffer, "")))
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate" and scenario is not None:
         is_managed = _has_aqm(parts[2], scenario)

@@ -218,14 +218,15 @@ def _window_for_queue(evidence: Evidence) -> Iterator[Remedy]:
     indices = [evidence.index_of(name) for name in rivals]
     workloads = [evidence.scenario["flows"][i].get("workload", {}) for i in indices if i is not None]
     has_frames = any(map(_has_frames, [evidence.workload, *workloads]))
+    # Flows of a scenario may have several receivers.
+    own = {**evidence.scenario, "flows": [evidence.scenario["flows"][evidence.flow_index]]}
     for bdps in (WINDOW_BDPS, SMALL_WINDOW_BDPS):
         left = "leave one of a BDP at most" if bdps > 1 else "leave none at a steady rate"
         window = rounded_size(bdps * evidence.bdp / evidence.sessions)
         yield Remedy(
             f"a standing queue (windows of {bdps} BDP in sum {left})",
             (f"tcp.receive_window_max={window}",),
-            linux=f"{host_text('receiver', evidence.scenario)}: "
-            f"{capping_option(in_unit(window, 'B') or 0)}",
+            linux=f"{host_text('receiver', own)}: {capping_option(in_unit(window, 'B') or 0)}",
             price="goodput where rate or RTT grow",
             variant=int(bdps != WINDOW_BDPS),
             # The smaller one is tried for frames where the larger one leaves late ones.
