@@ -11,7 +11,9 @@ import pytest
 import celltcp as ct
 from celltcp._core import scenario_schema
 from celltcp.cli.options import complete_middlebox
+from celltcp.comparison.choices import TieBreak, choices_of, tie_break
 from celltcp.comparison.connection_texts import connection_texts
+from celltcp.results.statistics import Verdict
 from celltcp.scenarios.ccas import MIDDLEBOXES, middlebox_of, with_middleboxes
 
 PATH = {
@@ -264,3 +266,24 @@ def test_a_split_does_not_win_delay_by_an_rtt_that_ends_at_it(celltcp, tmp_path:
     # Without a split, PM ranks.
     plain = ct.load(tmp_path / "r")["cubic@none"]
     assert list(plain.requirements.values()) == ["goodput_mbps", "pm_balanced", "pm_delay"]
+
+
+def test_of_rows_that_are_alike_the_one_without_a_middlebox_is_set() -> None:
+    """The slow hop lies behind the split, on whose first leg nothing waits and nothing is lost."""
+    hops = [{"name": "wan"}, {"name": "relay", "rate": "10Mbit/s", "buffer": "500packets"}]
+    page = {"kind": "page", "objects": 5, "object": "32kB", "multiplexed": True, "gap": "1s"}
+    changes = {
+        "path.rtt": "45ms",
+        "path.down": "200Mbit/s",
+        "path.wired": hops,
+        "flows.0.workload": page,
+    }
+    ccas = ["cubic@none", "cubic@split", "vegas@none"]
+    result = ct.compare("steady-20-68", ccas, 3, duration="20s", set=changes)
+    (choice,) = [each for each in choices_of(result) if each.flows]
+    verdict = Verdict("cubic@split", ("cubic@none",))
+    tied = tie_break(result, choice._replace(verdict=verdict))
+    assert tied == TieBreak("cubic@none", "of these it needs no middlebox")
+    # A box by which the pages are faster stays.
+    alone = choice._replace(verdict=Verdict("cubic@split", ()))
+    assert tie_break(result, alone).cca == "cubic@split"

@@ -264,3 +264,14 @@ def test_a_recovery_right_after_that_of_slow_start_is_of_the_start_up() -> None:
     assert intervals_s[0] > 2 * intervals_s[1], "no recovery right after that of slow start"
     (window,) = re.findall(r"by 30 %, from ([\d ]+) to", text)
     assert int(window.replace(" ", "")) == pytest.approx(100e6 / 8 * 0.155 / 1500 + 85, rel=0.03)
+
+
+def test_a_transfer_beside_a_game_has_no_sawtooth() -> None:
+    """The game is who asks; the transfer alone has the sawtooth of its window."""
+    frames = {"kind": "frames", "size": "200B", "interval": "50ms", "deadline": "100ms"}
+    for beside in ([], [{"name": "game", "workload": frames}]):
+        changes = {"path.down": "5Mbit/s", "path.buffer": "50packets"}
+        flows = [{"name": "download"}, *beside]
+        result = ct.compare("steady-20-18", "cubic", 1, duration="40s", set={**changes, "flows": flows})
+        lines = [line for block in ExplainedComparison(result).blocks for line in block]
+        assert any("Loss recoveries after the start-up" in line for line in lines) != bool(beside)

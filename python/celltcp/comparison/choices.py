@@ -203,12 +203,26 @@ def tie_break(comparison: Comparison, choice: Choice) -> TieBreak:
         chosen, reason = has_line[0], "of these Linux has it"
     if not reason and _is_default_as_good(comparison, verdict, chosen, others):
         chosen, reason = DEFAULT_CCA, "the default"
+    if not reason and (plain := _without_middlebox(chosen, as_good(verdict, chosen))):
+        chosen, reason = plain, "of these it needs no middlebox"
     is_alike = verdict.are_all_tied and not reason
     if is_alike and any(
         _has_lower_delay(comparison, chosen, other) for other in as_good(verdict, chosen)
     ):
         is_alike = False
     return TieBreak(None if is_alike else chosen, reason)
+
+
+def _without_middlebox(cca: str, tied: Iterable[str]) -> str | None:
+    """Returns one of those tied with a CCA that needs no middlebox, where it has one; or None.
+
+    First is the same CCA.
+    """
+    name, _, boxes = cca.partition("@")
+    if boxes in ("", "none"):
+        return None
+    plain = [each for each in tied if each.partition("@")[2] in ("", "none")]
+    return min(plain, key=lambda each: each.partition("@")[0] != name, default=None)
 
 
 def _is_default_as_good(

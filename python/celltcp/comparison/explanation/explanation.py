@@ -464,11 +464,15 @@ class ExplainedComparison:
         is_one_of_two = len(self.comparison.ccas) <= _MAX_WHOLE
         is_brief = not (is_whole or is_one_of_two or any(each.standing.leads for each in group))
         lines = [self._heading(group, is_ranked=True), *self._cause_lines(group, is_brief=is_brief)]
+        # Windows of a transfer beside applications, which are the needs, say nothing to those.
+        needs = {each.flow for each in self.comparison.applications}
+        has_windows = not needs or group[0].flow in needs
         if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
-            return lines if is_brief else [*lines, *self._window_lines(group, *_WINDOW_TEXTS[1:])]
+            names = _WINDOW_TEXTS[1:] if has_windows and not is_brief else ()
+            return [*lines, *(self._window_lines(group, *names) if names else [])]
         # Events of other flows are those of their units of work, which causes count.
         events = self._event_lines(group) if group[0].flow == self.ccas[0].flow else []
-        return [*lines, *self._window_lines(group), *events]
+        return [*lines, *(self._window_lines(group) if has_windows else []), *events]
 
     def texts(self, *group: ExplainedCca) -> list[str]:
         """Returns all that is known in sentences: metrics and standing, causes, windows, events.
