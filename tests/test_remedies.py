@@ -410,7 +410,7 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     assert apart.startswith(f"celltcp compare o --cca cubic --set {queue}")
     assert f"only a shaper before it, untried: --set path.up={0.9e-3 * rate_kbps:g}Mbit/s" in apart
     # That is another remedy, whose line has the rate with which it was tried.
-    (shaped,) = [each for each in others if "path.up=" in each]
+    (shaped,) = [each for each in others if " path.up=" in each.partition("#")[0]]
     kbit = 1e3 * float(re.findall(r"path.up=([\d.]+)Mbit/s", shaped)[0])
     shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {kbit:.0f}kbit"
     assert f"router, INTERFACE to the WAN: {shaper}" in shaped
