@@ -115,3 +115,25 @@ def test_the_metric_that_was_asked_for_is_that_of_a_single_cca_too() -> None:
         assert conclusion.alternatives is not None
         row, *_ = conclusion.alternatives.to_json()
         assert next(iter(row["metrics"])) == f"{metric}:flow-1"
+
+
+def test_a_sweep_by_the_time_of_pages_has_one_advice_in_sweep_explain_and_report(
+    tmp_path: Path,
+) -> None:
+    """A short queue loses much of a short transfer, and a long one makes a ping wait."""
+    web = '{name="web", cca="cubic", workload={kind="request-response", response="200kB", gap="1s"}}'
+    arguments = ["sweep", "steady-20-68", "--cca", "cubic,bbr", "--runs", "2", "--duration", "30s"]
+    arguments += ["--set", f'flows=[{{name="download"}}, {web}]', "--set", "path.down=10Mbit/s"]
+    arguments += ["--vary", "path.buffer=10packets,120packets", "--by", "response_p50_s:web", "-q"]
+    folder = str(tmp_path / "r")
+    swept = CliRunner().invoke(commands, [*arguments, "--out", folder])
+    assert swept.exit_code == 0, swept.output
+    # Lines of tables wrap.
+    (best,) = [line.strip() for line in swept.output.splitlines() if line.startswith("best balance: ")]
+    assert "web response p50" in best
+    explained = CliRunner().invoke(commands, ["explain", folder, "-q"])
+    assert best in explained.output
+    page = tmp_path / "page.md"
+    done = CliRunner().invoke(commands, ["report", folder, "--page", str(page), "-q"])
+    assert done.exit_code == 0, done.output
+    assert best in page.read_text("utf-8").replace("\n", " ")

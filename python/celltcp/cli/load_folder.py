@@ -91,7 +91,7 @@ def _runs_parts(folder: Path) -> list[Part]:
     """Returns the parts on runs: those of the folder, or of folders within it."""
     result = load(folder)
     if isinstance(result, Sweep):
-        return [sweep_part(result)]
+        return [sweep_part(result, remembered_metrics(folder))]
     if isinstance(result, VideoComparison):
         return [video_part(result)]
     if not isinstance(result, ScenarioSet):

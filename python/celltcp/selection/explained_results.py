@@ -261,8 +261,8 @@ def explain(
     Args:
         result: results of `compare`, `run`, `sweep`, `compare_all`, `compare_video` or `load`; or a
             folder that `--out` or `save` wrote.
-        by: metrics by which a single comparison advises, `METRIC` or `METRIC:FLOW`; by default those of
-            the command that wrote the folder, or the usual ones.
+        by: metrics by which a single comparison or a sweep advises, `METRIC` or `METRIC:FLOW`; by
+            default those of the command that wrote the folder, or the usual ones.
         progress: called with the share that is done of the most runs with remedies.
 
     Raises:
@@ -286,7 +286,7 @@ def explain(
             explained.over_all = [
                 *mix_share_texts(result),
                 *share_reasons(explained.comparisons),
-                *result.field_changes,
+                *result.field_changes_by(by),
             ]
             explained.best = [", ".join(point) for point in best_points(result)]
         if isinstance(result, ScenarioSet):

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 def rankings_of(comparison: Comparison) -> list[str]:
     """Returns a sentence for each need of a flow, or for the first need, with every CCA's value."""
-    choices = choices_of(comparison)
-    of_flows = [choice for choice in choices if choice.flows]
-    return [_ranking_text(comparison, choice) for choice in of_flows or choices[:1]]
+    return [_ranking_text(comparison, choice) for choice in _choices_of_flows(comparison)]
 
 
 def settings_of(comparison: Comparison, by: Sequence[str] = ()) -> list[SettingRow]:
@@ -107,20 +105,87 @@ def cca_texts(
     )
 
 
+def further_settings(
+    ranked: Comparison, compared: Collection[str], by: Sequence[str] = ()
+) -> list[SettingRow]:
+    """Returns the settings with better CCAs among those that were only tried, as `settings_of`.
+
+    Args:
+        ranked: the comparison with the tried ones.
+        compared: congestion controls without them.
+        by: metrics asked for.
+    """
+    names = labels(ranked.ccas)
+    tried = {f"{names[each]}{on_flow(ranked)}" for each in ranked.ccas if each not in compared}
+    rows = []
+    for row in settings_of(ranked, by):
+        # One that is set for another need than a better one is set without it.
+        row["cca"] = row["cca"].partition(" instead of ")[0]
+        row["need"] += ", tried as well"
+        rows += [row] if row["cca"] in tried else []
+    return rows
+
+
+def tried_as_well(ranked: Comparison, compared: Collection[str]) -> list[str]:
+    """Returns sentences on the CCAs that were only tried: those better than all compared, and others.
+
+    Args:
+        ranked: the comparison with the tried ones.
+        compared: congestion controls without them.
+    """
+    tried = [cca for cca in ranked.ranked_ccas if cca not in compared]
+    return [text for each in _choices_of_flows(ranked) for text in _tried_texts(ranked, each, tried)]
+
+
+def _tried_texts(ranked: Comparison, choice: Choice, tried: Sequence[str]) -> list[str]:
+    names, texts = labels(ranked.ccas), []
+    in_order, columns, bounds = _ordered(ranked, choice)
+    first = next((cca for cca in in_order if cca not in tried), None)
+    others = [cca for cca in in_order if cca in tried]
+    best = cca_to_set(ranked, choice)
+    is_better = best in tried and not is_refused(ranked, choice, str(best))
+    if first is not None and best is not None and is_better:
+        others.remove(best)
+        own, instead = metric_texts(
+            {name: [values[cca] for cca in (best, first)] for name, values in columns.items()}
+        )
+        least = AT_LEAST if first in bounds else ""
+        texts.append(
+            f"{names[best]}, which was tried as well, is better still for {choice.need}: {own} instead "
+            f"of {least}{instead} of {names[first]}{room_text(ranked, best)}."
+        )
+    if others:
+        cost, leader = choice.verdict.cost, choice.verdict.leader
+        price = f"; {names[leader]} costs {cost.text}" if cost and leader in others else ""
+        figures = cca_texts(others, names, columns, bounds)
+        texts.append(f"Tried as well, and not to be set, for {choice.need}: {figures}{price}.")
+    return texts
+
+
+def _choices_of_flows(comparison: Comparison) -> list[Choice]:
+    """Returns the choices for the needs of flows, or else the first one."""
+    choices = choices_of(comparison)
+    return [choice for choice in choices if choice.flows] or choices[:1]
+
+
+def _ordered(
+    comparison: Comparison, choice: Choice
+) -> tuple[list[str], Mapping[str, Mapping[str, Sequence[float]]], Collection[str]]:
+    """Returns the CCAs, the best first, their metrics for a need, and those with lower bounds."""
+    ranked = comparison.ranked_ccas
+    if choice.flows:
+        stake = next(each for each in comparison.stakes if each.flow == choice.flows[0])
+        ranked = sorted(ranked, key=stake.signed_mean, reverse=True)
+        return ranked, {stake.metric: stake.values}, stake.bounds
+    order = functools.partial(_signed_mean, comparison, choice.metric)
+    metrics = (GOODPUT, comparison.delay_metric)
+    columns = {name: {cca: comparison.values(cca, name) for cca in ranked} for name in metrics}
+    return sorted(ranked, key=order, reverse=True), columns, ()
+
+
 def _ranking_text(comparison: Comparison, choice: Choice) -> str:
     """Returns the CCAs with the metric of a need, the best first; goodput and delay for the network."""
-    ranked, names = comparison.ranked_ccas, labels(comparison.ccas)
-    stakes = {stake.flow: stake for stake in comparison.stakes}
-    if choice.flows:
-        stake = stakes[choice.flows[0]]
-        order, columns = stake.signed_mean, {stake.metric: stake.values}
-        bounds = stake.bounds
-    else:
-        order = functools.partial(_signed_mean, comparison, choice.metric)
-        metrics = (GOODPUT, comparison.delay_metric)
-        columns = {name: {cca: comparison.values(cca, name) for cca in ranked} for name in metrics}
-        bounds = ()
-    ranked = sorted(ranked, key=order, reverse=True)
+    names, (ranked, columns, bounds) = labels(comparison.ccas), _ordered(comparison, choice)
     times = _times_text(comparison, choice) if choice.metric == COMPLETED_SHARE else ""
     cca = cca_to_set(comparison, choice)
     is_not_set = cca is not None and is_refused(comparison, choice, cca)

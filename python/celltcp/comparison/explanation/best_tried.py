@@ -43,6 +43,8 @@ class BestTried(NamedTuple):
     text: str
     #: Lines that set it, each with its host.
     lines: list[str]
+    #: Whether the operator of the network alone can set it.
+    is_of_operator: bool = False
 
     def to_json(self) -> BestTriedRow:
         """Returns the conclusion as JSON."""
@@ -129,6 +131,8 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     if any(each.remedy is not None for each in shown):
         table = AlternativesTable(need, shown, recommended(need, shown))
     best = _best_of(need, shown)
+    if best is None and table is not None:
+        return Conclusion(_of_operator(need, table), table)
     if best is None or best.remedy is None or table is None:
         return Conclusion(None, table)
     remedy = best.remedy
@@ -154,6 +158,34 @@ def _under_reference(
     others = {each.changes for each in recommended(need, shown) if each.cca != need.reference}
     others -= {(), *(each.changes for each in shown if each.cca == need.reference)}
     return [each for each in alternatives if each.cca == need.reference and each.changes in others]
+
+
+def _of_operator(need: Need, table: AlternativesTable) -> BestTried | None:
+    """Returns what is better than the congestion control to set, and only the operator can set."""
+    before = next((each for each in table.shown if _is_to_set(need, each)), None)
+    better = [
+        each
+        for each in table.recommended
+        if each.remedy is not None
+        and _operator_count(each)
+        and before is not None
+        and each.failing <= before.failing
+        and each.net_gain - before.net_gain >= need.min_gain
+        and need.is_shown_better(each)
+    ]
+    fewest = min((_effort(need, each) for each in better), default=None)
+    here = [each for each in better if _effort(need, each) == fewest]
+    best = max(here, key=lambda each: each.net_gain, default=None)
+    if best is None or best.remedy is None:
+        return None
+    text = _text(need, best, None, table.shown, table.run_count)
+    text = f"{text} Only the operator of the network can set it."
+    lines = table.lines_of(best)
+    return BestTried(need.name, need.metric, best.cca, best.remedy, text, lines, is_of_operator=True)
+
+
+def _is_to_set(need: Need, alternative: Alternative) -> bool:
+    return alternative.remedy is None and alternative.cca == need.best_cca
 
 
 class _Elsewhere(NamedTuple):
@@ -286,7 +318,7 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
     )
     # What a user of the network can set comes first, also if it is a congestion control alone.
     own = [each for each in better if not _operator_count(each)]
-    alone = [each for each in alternatives if each.remedy is None and each.cca == need.best_cca]
+    alone = [each for each in alternatives if _is_to_set(need, each)]
     fewest = better[0].failing if better else failing
     if own or any(each.net_gain >= MIN_HELP_LOG and each.failing <= fewest for each in alone):
         better = own

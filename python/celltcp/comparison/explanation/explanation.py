@@ -15,7 +15,12 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alike import alike_groups, in_order, with_ranges
 from celltcp.comparison.explanation.alternatives import needs_of
-from celltcp.comparison.explanation.answer import rankings_of, settings_of
+from celltcp.comparison.explanation.answer import (
+    further_settings,
+    rankings_of,
+    settings_of,
+    tried_as_well,
+)
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
 from celltcp.comparison.explanation.burst_trials import bursts_over_time_text
@@ -354,22 +359,28 @@ class ExplainedComparison:
 
     @property
     def rankings(self) -> list[str]:
-        """Sentences with every congestion control's metric for each need, the best first."""
-        names = labels(self.ranked.ccas)
-        tried = [names[each] for each in self.ranked.ccas if each not in self.comparison.ccas]
-        tried_text = f"{', '.join(tried)}: not compared, but tried in the same runs."
-        texts = (tried_text if tried else "", self._without_others_text)
-        return [*rankings_of(self.ranked), *filter(None, texts)]
+        """Sentences with every congestion control's metric for each need, the best first.
+
+        Those that were only tried follow the compared ones, of which the answers of all commands are.
+        """
+        tried = tried_as_well(self.ranked, self.comparison.ccas)
+        return [*rankings_of(self.comparison), *tried, *filter(None, [self._without_others_text])]
 
     @property
     def settings(self) -> list[SettingRow]:
         """Commands that set the best congestion controls: one for all flows, or one for each.
 
-        There are none where no congestion control carries much, or where windows of the hosts decide.
+        First those of the compared ones, then those of better ones that were tried as well. There are
+        none where no congestion control carries much, or where windows of the hosts decide.
         """
         if self._collapse_text or self.window_limit_text:
             return []
-        return settings_of(self.ranked, self._by)
+        return [*settings_of(self.comparison, self._by), *self.further_settings]
+
+    @property
+    def further_settings(self) -> list[SettingRow]:
+        """Commands that set better congestion controls than the compared ones, which were tried."""
+        return further_settings(self.ranked, self.comparison.ccas, self._by)
 
     @property
     def scenario_lines(self) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.answer import tried_as_well
 from celltcp.comparison.explanation.best_tried import Conclusion
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import lines_of
@@ -75,6 +76,7 @@ def comparison_part(
         answer=answer_of(comparison, explained.window_limit_text, by),
         findings=(*([fairness] if fairness else []), *findings_of(comparison, by)),
         sections=(
+            *_tried_sections(explained),
             *_conclusion_sections(explained.conclusion),
             *([settings] if settings else []),
             *_tables(explained, scenario_arguments(about)),
@@ -84,6 +86,20 @@ def comparison_part(
         ),
         warnings=tuple(comparison.warnings),
     )
+
+
+def _tried_sections(explained: ExplainedComparison) -> list[Section]:
+    """Returns the congestion controls that were only tried; none without any."""
+    compared = explained.comparison.ccas
+    texts = tuple(tried_as_well(explained.ranked, compared))
+    blocks = tuple(
+        Block(
+            f"{row['cca']}, on the {explained.sender}:", "".join(f"{line}\n" for line in row["lines"])
+        )
+        for row in explained.further_settings
+        if row["lines"]
+    )
+    return [Section("Tried as well", text=texts, blocks=blocks, is_front=True)] if texts else []
 
 
 def _conclusion_sections(conclusion: Conclusion) -> list[Section]:

@@ -208,7 +208,8 @@ def settings_section(
         )
     if best is None:
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
-    if tried is not None and tried.remedy.options and tried.cca != best:
+    is_other = tried is not None and tried.cca != best and not tried.is_of_operator
+    if tried is not None and is_other and tried.remedy.options:
         texts.append(
             f"The best of all that was tried is with {names.get(tried.cca, tried.cca)}: see there."
         )

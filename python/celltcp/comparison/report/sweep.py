@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,8 +38,8 @@ from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels, single_flow_mixes
 
 
-def sweep_part(sweep: Sweep) -> Part:
-    """Returns the part of a report on a sweep."""
+def sweep_part(sweep: Sweep, by: Sequence[str] = ()) -> Part:
+    """Returns the part of a report on a sweep; `by` are chosen metrics, as in `Comparison.best_by`."""
     first = next(iter(sweep.points.values()))
     about = first.results.about
     names = list(dict.fromkeys(str(point.results.about["name"]) for point in sweep.points.values()))
@@ -65,7 +66,7 @@ def sweep_part(sweep: Sweep) -> Part:
     of_shares = [] if shares is None else [Section("Shares of the flows", shares)]
     if of_mixes := mix_share_texts(sweep):
         of_shares = [replace(each, text=tuple(of_mixes), is_front=True) for each in of_shares]
-    verdicts = verdicts_table(sweep.axes, sweep.points, ranking_metrics=sweep.ranking_metrics)
+    verdicts = verdicts_table(sweep.axes, sweep.points, by, sweep.ranking_metrics)
     is_ranked = len(verdicts.columns) > len(sweep.axes)
     return Part(
         title=f"{', '.join(names)}{by_field}",
@@ -78,20 +79,23 @@ def sweep_part(sweep: Sweep) -> Part:
         ),
         sections=(
             *(of_shares if of_mixes else ()),
-            *_changes(sweep),
+            *_changes(sweep, by),
             *([settings] if settings else []),
             *(
                 Section(f"What the application of {flow} got", table)
-                for flow, table in sweep_metrics_tables(sweep).items()
+                for flow, table in sweep_metrics_tables(sweep, by).items()
             ),
-            Section("Means and 95 % intervals", sweep_table(sweep)),
+            Section("Means and 95 % intervals", sweep_table(sweep, by)),
             *(() if of_mixes else of_shares),
             *(
                 Section(": ".join(["Along the values", *outer]), figure=_figure(along))
                 for outer, along in sweep.lines.items()
             ),
             *([Section("Best at each value", verdicts)] if is_ranked else []),
-            *(Section(table.title, replace(table, title="")) for table in best_values_tables(sweep)),
+            *(
+                Section(table.title, replace(table, title=""))
+                for table in best_values_tables(sweep, by)
+            ),
             *_scenario(sweep),
             *provenance_sections(about, command),
         ),
@@ -99,9 +103,9 @@ def sweep_part(sweep: Sweep) -> Part:
     )
 
 
-def _changes(sweep: Sweep) -> tuple[Section, ...]:
+def _changes(sweep: Sweep, by: Sequence[str]) -> tuple[Section, ...]:
     """Returns the section on gains by other values and CCAs; none without gains."""
-    texts = (*sweep.field_changes, *best_values_texts(sweep))
+    texts = (*sweep.field_changes_by(by), *best_values_texts(sweep, by))
     return (Section("What to change", text=texts, is_front=True),) if texts else ()
 
 
