@@ -14,8 +14,8 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_BACKED_OFF_TIMEOUT: Duration = Duration::from_millis(200);
 /// Retransmissions that may be outstanding at the start of a recovery (RFC 6928).
 const INITIAL_WINDOW: usize = 10;
-/// Range of local RTTs below which they are noise, without a queue behind the cache.
-const NOISE: Duration = Duration::from_millis(5);
+/// The queue behind the cache counts as full if the local RTT exceeds twice its minimum by this margin.
+const CONGESTION_MARGIN: Duration = Duration::from_millis(5);
 
 /// Verdict on an ACK of the mobile host.
 #[derive(Debug, PartialEq)]
@@ -96,11 +96,9 @@ pub(super) struct SnoopFlow {
     acknowledged: u64,
     /// Losses before it are left to the sender, which has been told of one that the cache cannot repair.
     recovery_end: u64,
-    /// Minimum and maximum RTT sample.
+    /// Latest and minimum RTT sample.
+    latest_rtt: Duration,
     min_rtt: Option<Duration>,
-    max_rtt: Duration,
-    /// Whether the RTT is in a spike: packets wait in an invisible queue behind the cache, and losses are its drops.
-    is_spike: bool,
     srtt: Option<Duration>,
     rttvar: Duration,
     /// Consecutive time-outs.
@@ -250,15 +248,17 @@ impl SnoopFlow {
         }
     }
 
+    /// Returns whether losses are likely in an invisible queue behind the cache: packets wait there for longer than the
+    /// link itself takes.
+    fn is_congested(&self) -> bool {
+        let is_above = |min_rtt| self.latest_rtt > min_rtt * 2 + CONGESTION_MARGIN;
+        !self.sees_queue && self.min_rtt.is_some_and(is_above)
+    }
+
     /// Smooths RTT samples (RFC 6298 section 2).
     fn add_rtt_sample(&mut self, sample: Duration) {
-        let min_rtt = self.min_rtt.map_or(sample, |min_rtt| min_rtt.min(sample));
-        self.min_rtt = Some(min_rtt);
-        self.max_rtt = self.max_rtt.max(sample);
-        // A spike begins at half of the range, and ends at a third (Tobe et al. 2000; Cen, Cosman and Voelker 2003).
-        let range = self.max_rtt - min_rtt;
-        let share = if self.is_spike { 3 } else { 2 };
-        self.is_spike = range > NOISE && sample > min_rtt + range / share;
+        self.latest_rtt = sample;
+        self.min_rtt = Some(self.min_rtt.map_or(sample, |min_rtt| min_rtt.min(sample)));
         let Some(srtt) = self.srtt else {
             self.srtt = Some(sample);
             self.rttvar = sample / 2;
@@ -312,7 +312,7 @@ impl SnoopFlow {
 
     /// Marks lost packets as due, unless they are left to the sender: one that was sent later has been delivered.
     fn mark_losses(&mut self) {
-        let is_congested = !self.sees_queue && self.is_spike;
+        let is_congested = self.is_congested();
         let mut has_losses = false;
         for cached in self.cache.iter_mut().filter(|cached| !cached.sacked) {
             if cached.sent.0 < self.last_delivered {
@@ -390,7 +390,7 @@ impl SnoopFlow {
             return;
         }
         // Of a full queue there would be ACKs.
-        self.is_spike = false;
+        self.latest_rtt = Duration::ZERO;
         let mut cache = self.cache.iter_mut();
         if let Some(oldest) = cache.find(|cached| cached.is_missing()) {
             oldest.is_due = true;
