@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -28,6 +29,7 @@ from celltcp.comparison.socket_options import has_own_scale, is_raised
 from celltcp.results.first_window import INITIAL_BUFFER, LARGEST_BUFFER
 from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import has_larger_requests
+from celltcp.scenarios.sides import NODE_FIELDS, SIDES, side_of
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms", "s")
@@ -36,6 +38,8 @@ _SWITCHES = {"true": "1", "false": "0"}
 #: Bytes of a full packet that fq counts, with Ethernet's header (`qdisc_pkt_len` in fq_dequeue of
 #: net/sched/sch_fq.c), and of its payload, which sockets count: headers of IP and TCP have 52.
 _FQ_BYTES, _PAYLOAD_BYTES = PACKET_BYTES + 14, PACKET_BYTES - 52
+#: Start of the fields of the hosts of one side.
+_OF_SIDE = re.compile(rf"tcp\.({'|'.join(SIDES)})\.")
 #: Both ends of a connection.
 BOTH_HOSTS = "both hosts"
 #: Tables of links and hops.
@@ -45,9 +49,9 @@ _MAX_LAN_RTT_MS = 2.0
 #: Maximum value of these sysctls and options, which are numbers of 32 bits with a sign.
 _MAX_VALUE = 2**31 - 1
 #: Hosts in `systems.toml` by the field of a flow that names their node, with its default.
-_NODES = {"sender": ("from", "server"), "receiver": ("to", "phone")}
+_NODES = dict(zip(("sender", "receiver"), NODE_FIELDS.items(), strict=True))
 #: Kinds of workloads whose client sends requests, which it repeats itself if they are lost.
-_REQUEST_KINDS = ("request-response", "page", "video")
+REQUEST_KINDS = ("request-response", "page", "video")
 
 
 def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
@@ -99,7 +103,7 @@ def _line(
         return fifo_shaper_line(parts, value, scenario)
     if field == "tcp.window_scale" and has_own_scale(scenario):
         return ""
-    entry = systems()["linux"]["fields"].get(field)
+    entry = systems()["linux"]["fields"].get(field_of_all(field))
     texts = {} if entry is None else entry.get("values", {})
     text = None if entry is None else texts.get(value) or _value_text(value, entry.get("unit", ""))
     if entry is None or text is None:
@@ -192,7 +196,7 @@ def _other_place_text(field: str, value: str, scenario: Mapping[str, Any] | None
         return f"{field}={value} is set at the base station, if it can be"
     if "workload" in parts:
         return f"{field}={value} is set in the application"
-    if parts[0] == "tcp" and field not in systems()["linux"]["fields"]:
+    if parts[0] == "tcp" and field_of_all(field) not in systems()["linux"]["fields"]:
         return f"{field} is not a setting of Linux"
     return f"no line for {field}={value}" if parts[1:] else ""
 
@@ -257,12 +261,37 @@ def _flow(index: str, scenario: Mapping[str, Any]) -> Mapping[str, Any]:
     return flow
 
 
+def is_of_side(field: str) -> bool:
+    """Returns whether a field is of the hosts of one side alone, such as `tcp.server.min_rto`."""
+    return _OF_SIDE.match(field) is not None
+
+
+def field_of_all(field: str) -> str:
+    """Returns the field of all hosts for one of those of a side; other fields as they are."""
+    return _OF_SIDE.sub("tcp.", field)
+
+
 def host_of_field(field: str, scenario: Mapping[str, Any] | None) -> str:
     """Returns the host that sets a field of `tcp`, with its node in the scenario."""
+    if is_of_side(field):
+        return _host_of_side(field.split(".")[1], scenario or {})
     if field == "tcp.min_rto" and _has_requests(scenario or {}):
         return BOTH_HOSTS
     entry = systems()["linux"]["fields"].get(field)
     return BOTH_HOSTS if entry is None else host_text(entry["host"], scenario)
+
+
+def _host_of_side(side: str, scenario: Mapping[str, Any]) -> str:
+    """Returns the hosts of a side of the path that flows have, as the sender if it sends all data."""
+    flows = scenario.get("flows") or [{}]
+    ends = [
+        {node for flow in flows if side_of(node := str(flow.get(field, default)), scenario) == side}
+        for field, default in NODE_FIELDS.items()
+    ]
+    if ends[0] and not ends[1] and not has_larger_requests(scenario):
+        return with_node("sender", scenario)
+    nodes = ends[0] | ends[1]
+    return node_word(nodes.pop(), scenario) if len(nodes) == 1 else f"{side}s"
 
 
 def host_text(host: str, scenario: Mapping[str, Any] | None) -> str:
@@ -311,7 +340,7 @@ def _table(value: object) -> Mapping[str, Any]:
 def _has_requests(scenario: Mapping[str, Any]) -> bool:
     """Returns whether a flow of a scenario answers requests."""
     workloads = (flow.get("workload", {}) for flow in scenario.get("flows", ()))
-    return any(workload.get("kind") in _REQUEST_KINDS for workload in workloads)
+    return any(workload.get("kind") in REQUEST_KINDS for workload in workloads)
 
 
 def _has_aqm(hop: str, scenario: Mapping[str, Any]) -> bool:

@@ -21,7 +21,7 @@ pub use created::{CreatedPacketError, End};
 use fates::PacketFates;
 pub use headers::Headers;
 use reassembly::Reassembly;
-pub use sysctls::sysctls;
+pub use sysctls::{route_min_rto_ms, sysctls};
 
 /// Verdict on a packet, by its identity on the path.
 #[derive(PartialEq, Eq, Debug)]

@@ -2,8 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use scenario::{Scenario, WindowScale, kernel_text};
+use scenario::{Scenario, Tcp, WindowScale, kernel_text};
 use tcp::TcpConfig;
+use units::Duration;
+
+/// Returns the `rto_min` that routes of a host have for a minimum RTO, ms; `None` if that is Linux' own.
+pub fn route_min_rto_ms(min_rto: Duration) -> Option<u32> {
+    (min_rto != Tcp::default().min_rto).then(|| min_rto.as_millis() as u32)
+}
 
 /// Size of a page, bytes.
 const PAGE: u64 = 4_096;

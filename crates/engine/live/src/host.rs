@@ -38,8 +38,8 @@ pub(crate) fn in_step<E: Into<io::Error>>(step: &str) -> impl FnOnce(E) -> Strin
 pub struct HostSettings {
     /// Sysctls by name.
     pub sysctls: BTreeMap<String, String>,
-    /// Metrics of routes, such as the initial window.
-    pub metrics: Vec<RouteMetric>,
+    /// Metrics of the routes of each node of the path, such as the initial window.
+    pub metrics: Vec<Vec<RouteMetric>>,
     /// Congestion control of connections; unset: that of the machine.
     pub cca: Option<String>,
     /// Bytes of the largest packet.
@@ -178,7 +178,7 @@ fn create(
             .add_address(index, address)
             .map_err(in_step("address"))?;
     }
-    let mut metrics = settings.metrics.clone();
+    let mut metrics = settings.metrics[id.0 as usize].clone();
     metrics.extend(settings.cca.clone().map(RouteMetric::CcAlgo));
     for (peer, _) in nodes.iter().filter(|(peer, _)| peer != id) {
         for (own, to) in addresses(id.0).into_iter().zip(addresses(peer.0)) {

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-use byte_path::sysctls;
+use byte_path::{route_min_rto_ms, sysctls};
 use linux_sockets::{RouteMetric, route_metrics};
 use net::HostId;
 use network_builder::Traces;
@@ -84,7 +84,10 @@ impl LiveRun {
         let nodes: Vec<_> = nodes.collect::<Result<_, String>>()?;
         let settings = HostSettings {
             sysctls: sysctls(scenario, None)?,
-            metrics: metrics(&scenario.tcp),
+            metrics: session
+                .min_rtos()
+                .map(|rto| metrics(&scenario.tcp, rto))
+                .collect(),
             cca: options.cca.clone(),
             mtu: scenario.path.path_mtu().get() as u32,
             gateway,
@@ -256,8 +259,8 @@ pub fn machine_cca() -> String {
         .map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())
 }
 
-/// Returns the metrics of routes for TCP settings of a scenario.
-fn metrics(tcp: &Tcp) -> Vec<RouteMetric> {
-    let rto = (tcp.min_rto != Tcp::default().min_rto).then(|| tcp.min_rto.as_millis() as u32);
+/// Returns the metrics of the routes of a host with a minimum RTO, for TCP settings of a scenario.
+fn metrics(tcp: &Tcp, min_rto: Duration) -> Vec<RouteMetric> {
+    let rto = route_min_rto_ms(min_rto);
     route_metrics(tcp.initial_window, rto, !tcp.delayed_ack)
 }

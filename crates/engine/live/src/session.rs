@@ -10,7 +10,7 @@ use net::{HostId, Packet};
 use network_builder::{Plan, Traces};
 use packet::addressing;
 use scenario::Scenario;
-use units::Instant;
+use units::{Duration, Instant};
 
 use crate::changes::Wires;
 use crate::congestion_mark::set_mark;
@@ -63,6 +63,8 @@ pub struct Session {
     pub(crate) path: BytePath,
     pub(crate) wires: Wires,
     hosts: Vec<NamedHost>,
+    /// Minimum RTO of each of them.
+    min_rtos: Vec<Duration>,
     connections: Connections,
     traffic: TrafficByHost,
     /// Host behind which all other addresses are.
@@ -111,6 +113,7 @@ impl Session {
             path,
             wires: Wires::new(scenario, seed, &plan),
             hosts: hosts.collect(),
+            min_rtos: plan.min_rtos(&scenario.tcp),
             connections: Connections::new(cca.to_owned(), mss),
             traffic: TrafficByHost::new(),
             outside: None,
@@ -133,6 +136,11 @@ impl Session {
     /// Returns the names of all nodes.
     pub fn host_names(&self) -> Vec<&str> {
         self.hosts.iter().map(|host| &*host.name).collect()
+    }
+
+    /// Returns the minimum RTO of each node, in the order of [`Self::host_names`].
+    pub(crate) fn min_rtos(&self) -> impl Iterator<Item = Duration> {
+        self.min_rtos.iter().copied()
     }
 
     /// Returns the time of the last call.

@@ -3,6 +3,7 @@
 use cca::{BuiltCca, CongestionState, Settings, reno};
 use scenario::CcaChoice;
 use tcp::{Connection, NetDevice, TcpConfig};
+use units::Duration;
 use units::random::{Purpose, RngStream};
 
 /// Checks that the CCA of `choice` can be built.
@@ -27,12 +28,13 @@ pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, String> {
 
 /// Returns the two ends of connection number `connection`. The sender runs `choice` and has what is set in `config`. The
 /// receiver only acknowledges, on an immediate card; it runs the same CCA if that has to understand ECN marks, and
-/// NewReno otherwise.
+/// NewReno otherwise. `min_rtos` are those of the hosts of both.
 ///
 /// # Errors
 /// As [`check`].
 pub(crate) fn ends(
-    config: TcpConfig,
+    mut config: TcpConfig,
+    min_rtos: [Duration; 2],
     choice: &CcaChoice,
     seed: u64,
     connection: u32,
@@ -52,10 +54,11 @@ pub(crate) fn ends(
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);
         Connection::new(config, congestion, iss, offset)
     };
-    let receiver = TcpConfig {
+    let mut receiver = TcpConfig {
         net_device: NetDevice::Immediate,
         ..config.clone()
     };
+    [config.settings.min_rto, receiver.settings.min_rto] = min_rtos;
     let far_ack_kind = config.far_ack_kind;
     let mut server = end(sending, 0, config);
     if let Some(kind) = far_ack_kind {

@@ -9,7 +9,7 @@ use results::{Samples, Tables};
 use scenario::{CcaChoice, Flow, Scenario};
 use selection::{Selectors, decision_row};
 use tcp::{NetDevice, State, TcpConfig};
-use units::Instant;
+use units::{Duration, Instant};
 use workload::{Action, End, Sessions, SwitchSchedule};
 
 use crate::endpoints::{ConnectionEnds, Endpoints};
@@ -23,6 +23,8 @@ pub struct Simulation {
     sampling: scenario::Samples,
     next_sample: Instant,
     config: TcpConfig,
+    /// Minimum RTO of each host.
+    min_rtos: Vec<Duration>,
     seed: u64,
     path: ObservedPath,
     endpoints: Endpoints,
@@ -79,6 +81,7 @@ impl Simulation {
                 eln: scenario.has_eln(),
                 ..TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu())
             },
+            min_rtos: plan.min_rtos(&scenario.tcp),
             seed,
             path,
             endpoints: Endpoints::new(),
@@ -372,7 +375,8 @@ impl Simulation {
             let initial_window = &mut config.settings.initial_window;
             *initial_window = decision.initial_window_or(*initial_window);
         }
-        let ends = settings::ends(config, choice, self.seed, connection);
+        let min_rtos = [hosts.0, hosts.1].map(|host| self.min_rtos[host.0 as usize]);
+        let ends = settings::ends(config, min_rtos, choice, self.seed, connection);
         let Ok((mut server, mut client)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use middlebox::AckSemantics;
 use net::{HostId, LinkId, Topology};
+use tcp::Tcp;
 use units::{Duration, Rate};
 
 /// Reason why no path can be built from a scenario.
@@ -91,6 +92,15 @@ impl Plan {
     pub fn ends(&self, flow: &scenario::Flow) -> Result<(HostId, HostId), PlanError> {
         let node = |name| self.node(&flow.name, name);
         Ok((node(&flow.from)?, node(&flow.to)?))
+    }
+
+    /// Returns the lower bound of the variance term of the RTO at each node: UEs have that of the phones.
+    pub fn min_rtos(&self, tcp: &Tcp) -> Vec<Duration> {
+        let mut all = vec![tcp.server.min_rto.unwrap_or(tcp.min_rto); self.topology.nodes.len()];
+        for access in &self.access {
+            all[access.ue.0 as usize] = tcp.phone.min_rto.unwrap_or(tcp.min_rto);
+        }
+        all
     }
 
     /// Returns the semantics of acknowledgements that hold for all middleboxes.

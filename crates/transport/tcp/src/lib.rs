@@ -18,5 +18,5 @@ pub use reset::reset_reply;
 pub use segment::{Ecn, FarAck, Flags, SackBlocks, Segment};
 pub use sender::SendFlags;
 pub use sequence::SeqUnwrapper;
-pub use settings::{Tcp, Tso, WindowScale};
+pub use settings::{HostTcp, Tcp, Tso, WindowScale};
 pub use timer_wheel::TimerExpiry;

@@ -21,6 +21,7 @@ from celltcp.comparison.explanation.pairs import changes_for_tail, changes_toget
 from celltcp.comparison.explanation.places import OPERATOR_PLACES
 from celltcp.comparison.explanation.trial_metrics import MIN_HELP_LOG
 from celltcp.comparison.harm import failing_under
+from celltcp.comparison.linux_lines import BOTH_HOSTS
 from celltcp.comparison.queue_lines import BEHIND_MODEM
 from celltcp.scenarios.cca_mix import labels
 
@@ -342,7 +343,8 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
 def _effort(need: Need, alternative: Alternative) -> tuple[int, int, int]:
     """Returns the numbers of places, first those of the operator, and of changes, with the CCA's."""
     changes = len(alternative.changes) + (alternative.cca != need.reference)
-    return _operator_count(alternative), len(alternative.places), changes
+    places = sum(2 if each == BOTH_HOSTS else 1 for each in alternative.places)
+    return _operator_count(alternative), places, changes
 
 
 def _operator_count(alternative: Alternative) -> int:

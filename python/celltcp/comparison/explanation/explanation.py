@@ -211,7 +211,9 @@ class ExplainedComparison:
         self._without_others_text = without_others_text(trials, self._needs())
         self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs])
         if table := self.conclusion.alternatives:
-            shown = [each.changes for each in (*table.recommended, *table.shown)]
+            best = self.conclusion.best
+            shown = [] if best is None else [best.remedy.remedy.changes]
+            shown += [each.changes for each in (*table.recommended, *table.shown)]
             self.remedies = best_first(self._with_trials, shown)
         self.remedies += pairs
 

@@ -13,6 +13,7 @@ from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.changes import value_at
 from celltcp.scenarios.narrow_hop import base_rtt_ms, narrow_hop, narrow_link, path_parts, steady_rate
 from celltcp.scenarios.packets import buffer_size
+from celltcp.scenarios.sides import min_rto_s, sides_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,8 +151,13 @@ class FlowScenario:
 
     @property
     def min_rto_s(self) -> float:
-        """Minimum RTO of the hosts, s."""
-        return in_unit(str(self.scenario.get("tcp", {}).get("min_rto", "200ms")), "s") or 0.0
+        """Minimum RTO of the sender, s."""
+        return min_rto_s(self.sides[0], self.scenario)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Sides of the sender of the flow's data and of their receiver: `server` or `phone`."""
+        return sides_of(self.scenario["flows"][self.flow_index], self.scenario)
 
     @property
     def policers(self) -> dict[str, Mapping[str, Any]]:

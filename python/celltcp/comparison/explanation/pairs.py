@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.alternatives import Alternative, Need, best_by_place, recommended
 from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.linux_lines import field_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -103,7 +104,7 @@ def changes_for_tail(
         for each in tail.with_remedy(remedy)
         if each.cca == need.reference and each.gain >= tail.min_gain and each.net_gain > 0
     ]
-    others = [each for each in of_tail if {*each.fields}.isdisjoint(first.fields)]
+    others = [each for each in of_tail if _are_apart(each, first)]
     other = max(others, key=lambda each: each.net_gain, default=None)
     if other is None or other.remedy is None:
         return []
@@ -147,8 +148,12 @@ def _pairs(
     best = sorted(singles, key=lambda each: -each.net_gain)[:_MAX_TOGETHER]
     for one, other in itertools.combinations(best, 2):
         changes = {*one.changes, *other.changes}
-        fields = {each.partition("=")[0] for each in changes}
-        are_apart = len(fields) == len(one.changes) + len(other.changes)
-        if are_apart and changes not in changes_tried and one.remedy and other.remedy:
+        if _are_apart(one, other) and changes not in changes_tried and one.remedy and other.remedy:
             both = joined(one.remedy, other.remedy)._replace(ccas=(need.reference,))
             yield from need.with_remedy(both._replace(after=trials.after(both)))
+
+
+def _are_apart(one: Alternative, other: Alternative) -> bool:
+    """Returns whether two alternatives change other fields, of whichever hosts."""
+    fields, others = ({*map(field_of_all, each.fields)} for each in (one, other))
+    return fields.isdisjoint(others)

@@ -53,7 +53,7 @@ from celltcp.comparison.explanation.window_remedies import (
     rounded_size,
     send_buffer,
 )
-from celltcp.comparison.linux_lines import host_text, node_word
+from celltcp.comparison.linux_lines import REQUEST_KINDS, host_of_field, host_text, node_word
 from celltcp.comparison.settings_lines import parameter_commands
 from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.cca_mix import with_flow_cca
@@ -63,6 +63,7 @@ from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.narrow_hop import path_parts
 from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import MSS, request_and_response, response_deadline_s
+from celltcp.scenarios.sides import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -202,7 +203,7 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
     if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and _is_short_rto_useful(evidence):
-        yield _min_rto(evidence)
+        yield from _min_rtos(evidence)
     linear_s = _THIN_LINEAR_RETRIES * (evidence.min_rto_s + evidence.min_rtt_s)
     if not evidence.is_bbr and longest_s <= linear_s:
         # A stream that has never reduced its window is not thin, and BBR never does.
@@ -367,7 +368,7 @@ def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """`TCP_NODELAY`, or a lower minimum RTO."""
     yield from _nodelay(evidence)
     if not _have_doubled(evidence):
-        yield _min_rto(evidence)
+        yield from _min_rtos(evidence)
 
 
 def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
@@ -384,11 +385,11 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         if reason in (PROBE, TIME_OUT, REQUEST_LOST, PEER_TIME_OUT):
             yield from _nodelay(evidence)
             if _is_short_rto_useful(evidence):
-                yield _min_rto(evidence, cause.reasons)
+                yield from _min_rtos(evidence, cause.reasons)
         elif reason == NAGLE:
             yield from _nodelay(evidence)
         elif reason in (RECOVERY, BEHIND_LOST) and _is_rto_before_next_frame(evidence):
-            yield _min_rto(evidence)
+            yield from _min_rtos(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
             yield from waiting_frames(evidence)
             frames_mbps = made_mbps(evidence) or 0.0
@@ -508,22 +509,34 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
         yield Remedy(against, (f"flows.{evidence.flow_index}.nodelay=true",))
 
 
-def _min_rto(evidence: Evidence, reasons: Mapping[str, int] | None = None) -> Remedy:
-    """Returns a lower minimum RTO: of responses with a shorter deadline, half of that.
+def _min_rtos(evidence: Evidence, reasons: Mapping[str, int] | None = None) -> Iterator[Remedy]:
+    """Yields a lower minimum RTO: of all hosts, and of each whose timer slow units waited for alone.
 
-    `reasons` of slow units say how many of them wait for the timer of either host.
+    Of responses with a shorter deadline, it is half of that. `reasons` of slow units say how many of
+    them wait for the timer of either host.
     """
-    own, far = (
+    counts = [
         sum((reasons or {}).get(each, 0) for each in timers)
         for timers in ((PROBE, TIME_OUT), (REQUEST_LOST, PEER_TIME_OUT))
-    )
-    of_hosts = f" ({own} of the sender, which gains them alone, and {far} of the other end)"
+    ]
     rto_ms = _MIN_RTO_MS
     if (deadline_s := response_deadline_s(evidence.workload)) is not None:
         rto_ms = max(min(rto_ms, math.floor(1e3 * deadline_s / 2)), _LOWEST_MIN_RTO_MS)
     price = "data sent again in vain where ACKs take longer"
-    against = f"waits for time-outs and loss probes{of_hosts if own and far else ''}"
-    return Remedy(against, (f"tcp.min_rto={rto_ms}ms",), price=price)
+    against = "waits for time-outs and loss probes"
+    of_hosts = " ({} of the sender, which gains them alone, and {} of the other end)".format(*counts)
+    # The setting of a side wins over that of all.
+    tables = ["tcp", *(f"tcp.{side}" for side in SIDES if evidence.value_at(f"tcp.{side}.min_rto"))]
+    changes = tuple(f"{table}.min_rto={rto_ms}ms" for table in tables)
+    yield Remedy(f"{against}{of_hosts if all(counts) else ''}", changes, price=price, family=changes[0])
+    if evidence.sides[0] != evidence.sides[1] and evidence.workload.get("kind") in REQUEST_KINDS:
+        for side, count in zip(evidence.sides, counts, strict=True):
+            change = f"tcp.{side}.min_rto={rto_ms}ms"
+            host = host_of_field(f"tcp.{side}.min_rto", evidence.scenario)
+            text = f"{against} of the {host} ({count} of {sum(counts)})"
+            if count:
+                variant = 1 + SIDES.index(side)
+                yield Remedy(text, (change,), price=price, variant=variant, family=changes[0])
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:

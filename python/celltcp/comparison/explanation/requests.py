@@ -12,6 +12,7 @@ from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.quantity_texts import rate_text, size_text, time_text
 from celltcp.scenarios.requests import pause_s, request_and_response, rounds_of_request
+from celltcp.scenarios.sides import min_rto_s
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -38,7 +39,8 @@ def large_requests(evidence: Evidence) -> Cause | None:
     rounds = rounds_of_request(workload, tcp)
     if evidence.units is None or sizes is None or pause is None or rounds < 2:
         return None
-    if not tcp.get("slow_start_after_idle", True) or pause <= evidence.min_rto_s:
+    client_rto_s = min_rto_s(evidence.sides[1], evidence.scenario)
+    if not tcp.get("slow_start_after_idle", True) or pause <= client_rto_s:
         return None
     rtt_s, median_s = evidence.min_rtt_s, median_of_runs(evidence.units)
     if not -_MIN_LAST_ROUND <= median_s / rtt_s - rounds <= _MAX_MORE_ROUNDS:

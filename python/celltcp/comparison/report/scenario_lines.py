@@ -8,10 +8,11 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from celltcp._core import Scenario
-from celltcp.comparison.linux_lines import linux_lines
+from celltcp.comparison.linux_lines import is_of_side, linux_line, linux_lines
 from celltcp.comparison.settings_lines import systems
 from celltcp.present.section import Block
 from celltcp.scenarios.lower_bounds import has_sender_limit
+from celltcp.scenarios.sides import SIDES
 
 #: Start of commands that change the default route; the options of several have to be in one command.
 _ROUTE = "ip route change default via GATEWAY dev INTERFACE "
@@ -31,9 +32,11 @@ def scenario_block(scenario: Mapping[str, Any], without: Collection[str]) -> Blo
     stands for the limit of a captured sender.
     """
     left_out = {*without, *(["tcp.receive_window_max"] if has_sender_limit(scenario) else [])}
+    tcp = scenario.get("tcp", {})
+    of_sides = {f"{side}.{name}": tcp[side][name] for side in SIDES for name in tcp.get(side, ())}
     given = {
         f"tcp.{name}": value
-        for name, value in scenario.get("tcp", {}).items()
+        for name, value in {**tcp, **of_sides}.items()
         if value != _defaults().get(name) and f"tcp.{name}" not in left_out
     }
     texts = {
@@ -43,16 +46,22 @@ def scenario_block(scenario: Mapping[str, Any], without: Collection[str]) -> Blo
     fields = [field for field in systems()["linux"]["fields"] if field in given]
     by_host: dict[str, list[str]] = {}
     # Some fields are one sysctl, so that their lines depend on each other.
-    for line in linux_lines(f"{field}={texts[field]}" for field in fields):
+    lines = linux_lines(f"{field}={texts[field]}" for field in fields)
+    lines += [
+        linux_line(f"{field}={text}", scenario) for field, text in texts.items() if is_of_side(field)
+    ]
+    for line in lines:
         host, _, command = line.partition(": ")
+        # The options of a route are one command at its host.
+        host = host.partition(" (")[0]
         by_host.setdefault(host, []).append(command)
     if not by_host:
         return None
-    lines = [f"# {host}\n{_route_joined(commands)}" for host, commands in by_host.items()]
+    parts = [f"# {host}\n{_route_joined(commands)}" for host, commands in by_host.items()]
     return Block(
         "Linux, in a shell as root: what the scenario sets beside the congestion control, and the "
         "figures hold with. `ip route show default` has GATEWAY and INTERFACE.",
-        "".join(lines),
+        "".join(parts),
     )
 
 

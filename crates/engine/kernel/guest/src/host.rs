@@ -24,6 +24,8 @@ pub(crate) struct Host {
     /// Its device.
     index: u32,
     pub(crate) address: Ipv4Addr,
+    /// Its lowest retransmission time-out, ms; `None` for Linux' own.
+    min_rto_ms: Option<u32>,
 }
 
 impl Host {
@@ -40,7 +42,7 @@ impl Host {
         segments: u32,
     ) -> io::Result<()> {
         self.enter()?;
-        let metrics = route_metrics(segments, settings.min_rto_ms, settings.quick_ack);
+        let metrics = route_metrics(segments, self.min_rto_ms, settings.quick_ack);
         Netlink::open()?.set_route(self.index, self.address.into(), to.into(), metrics)
     }
 }
@@ -69,6 +71,7 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
             namespace,
             index: if_nametoindex(device.as_str())?,
             address: addressing::address(number),
+            min_rto_ms: job.min_rtos_ms[number as usize],
         };
         for (name, value) in &settings.sysctls {
             set_sysctl(name, value, &first, &host)?;
@@ -77,7 +80,7 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
         own.bring_up(host.index, settings.mtu, settings.burst)?;
         own.add_address(host.index, host.address.into())?;
         let window = settings.initial_window;
-        let metrics = route_metrics(window, settings.min_rto_ms, settings.quick_ack);
+        let metrics = route_metrics(window, host.min_rto_ms, settings.quick_ack);
         own.add_default_route(host.index, host.address.into(), metrics)?;
         if let Some(queue) = &settings.queue
             && queue.host == job.hosts[number as usize]

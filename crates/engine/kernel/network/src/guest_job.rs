@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use byte_path::route_min_rto_ms;
 use kernel_protocol::{GuestFlow, GuestJob, GuestSwitch, Job};
 use network_builder::Plan;
 use scenario::{Flow, Samples, Scenario};
@@ -24,6 +25,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Resu
         let text = job.files.get(&Path::new(&job.directory).join(name));
         files.insert(name.to_owned(), text.cloned().unwrap_or_default());
     }
+    let min_rtos = plan.min_rtos(&scenario.tcp).into_iter();
     let flows = scenario.flows.iter();
     let flows = flows.map(|flow| guest_flow(flow, plan.start_jitter, scenario.tcp.nodelay));
     Ok(GuestJob {
@@ -36,6 +38,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Resu
             Samples::Interval(interval) => Some(interval.as_nanos()),
         },
         hosts: plan.topology.nodes.clone(),
+        min_rtos_ms: min_rtos.map(route_min_rto_ms).collect(),
         settings: kernel_settings(scenario, job.memory).map_err(io::Error::other)?,
         flows: flows.collect::<io::Result<_>>()?,
         files,

@@ -12,13 +12,12 @@ use crate::linux_queue::linux_queue;
 /// Returns the settings for a scenario on a kernel with `memory` bytes; the error names a setting that the kernel does
 /// not have.
 pub(crate) fn kernel_settings(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
-    let (tcp, default) = (&scenario.tcp, Tcp::default());
+    let tcp = &scenario.tcp;
     if let Some(timeout) = tcp.delayed_ack_timeout {
         return Err(format!(
             "tcp.delayed_ack_timeout: {timeout} cannot be set on the kernel engine, whose Linux has 40ms; allowed: unset"
         ));
     }
-    let rto = (tcp.min_rto != default.min_rto).then(|| tcp.min_rto.as_millis() as u32);
     let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
     Ok(KernelSettings {
         sysctls: sysctls(scenario, Some(memory))?,
@@ -27,7 +26,6 @@ pub(crate) fn kernel_settings(scenario: &Scenario, memory: u64) -> Result<Kernel
         mtu: scenario.path.path_mtu().get() as u32,
         burst: tcp.tso.segments(),
         initial_window: tcp.initial_window,
-        min_rto_ms: rto,
         quick_ack: !tcp.delayed_ack,
         mss: cap(tcp.mss),
         window: cap(tcp.receive_window_max),

@@ -20,6 +20,8 @@ pub struct GuestJob {
     pub sampling_ns: Option<u64>,
     /// Names of the hosts, in the order of the devices.
     pub hosts: Vec<String>,
+    /// Lowest retransmission time-out of each host, ms; `None` where it is Linux' own.
+    pub min_rtos_ms: Vec<Option<u32>>,
     /// Settings of the kernel.
     pub settings: KernelSettings,
     /// The flows of the scenario, in its order.
@@ -43,8 +45,6 @@ pub struct KernelSettings {
     pub burst: Option<u32>,
     /// Initial congestion window, segments.
     pub initial_window: u32,
-    /// Lowest retransmission time-out, ms, if it is not Linux' own.
-    pub min_rto_ms: Option<u32>,
     /// Whether every segment is acknowledged at once.
     pub quick_ack: bool,
     /// Cap of the announced segment size, bytes.

@@ -194,3 +194,38 @@ fn without_sack_losses_cost_more() {
     let (with, without) = (goodput("tcp.sack=true"), goodput("tcp.sack=false"));
     assert!(without < 0.8 * with, "{without} {with}");
 }
+
+/// Median time of the responses of a segment that a loss in one direction delays, s, over a round trip of 100 ms.
+fn repaired_s(loss: &str, min_rto: &str) -> f64 {
+    let work = "kind = 'request-response', request = '100B', response = '100B', gap = '300ms'";
+    let flow = format!("flows=[{{ workload = {{ {work} }} }}]");
+    let all = ["duration=200s", "path.rtt=100ms", &flow, loss, min_rto];
+    let times = figures(&run(&scenario("steady-20-18", &all), 3), "response_s");
+    median(times.into_iter().filter(|time| *time > 0.15).collect())
+}
+
+/// RFC 8985 §7.2 and RFC 6298: the probe of a lone segment comes no later than its RTO, an RTT and the minimum after it,
+/// and the host that lost it waits: the server for responses, and the phone for requests.
+#[test]
+fn a_lost_segment_is_repeated_by_the_minimum_rto_of_its_own_sender() {
+    for (loss, own, other) in [
+        ("path.loss=0.03", "server", "phone"),
+        ("path.uplink_loss=0.03", "phone", "server"),
+    ] {
+        for (min_rto, min_s) in [
+            (format!("tcp.{own}.min_rto=20ms"), 0.02),
+            (format!("tcp.{own}.min_rto=80ms"), 0.08),
+            (format!("tcp.{other}.min_rto=20ms"), 0.2),
+            ("tcp.min_rto=20ms".to_owned(), 0.02),
+            ("tcp.tlp=true".to_owned(), 0.2),
+        ] {
+            let result = repaired_s(loss, &min_rto);
+            let expected = 2.0 * 0.1 + min_s;
+            // Ticks of 4 ms, links and the variation of the RTT add to it.
+            assert!(
+                (expected..expected + 0.04).contains(&result),
+                "{loss} {min_rto}: {result} s"
+            );
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Settings of TCP in scenarios: the section `tcp`.
 
+mod host;
 mod tso;
 mod window_scale;
 
@@ -7,6 +8,7 @@ use config::{FieldError, check_range, invalid_value, reject, table};
 use units::{Bytes, Duration};
 
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
+pub use host::HostTcp;
 pub use tso::Tso;
 pub use window_scale::WindowScale;
 
@@ -125,6 +127,12 @@ table! {
         /// Whether servers understand the notifications of the middlebox "eln", where there is one; unset: they do.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub eln: Option<bool>,
+        /// Settings of the servers alone, which are all hosts but phones; unset: those of all hosts.
+        #[serde(skip_serializing_if = "HostTcp::is_default")]
+        pub server: HostTcp,
+        /// Settings of the phones (or UEs) alone; unset: those of all hosts.
+        #[serde(skip_serializing_if = "HostTcp::is_default")]
+        pub phone: HostTcp,
     }
 }
 
@@ -141,16 +149,18 @@ impl Tcp {
             check_range("mss", mss, Bytes::new(88), largest_mss(path_mtu))?;
         }
         let milliseconds = Duration::from_millis;
-        check_range(
-            "min_rto",
-            self.min_rto,
-            milliseconds(1),
-            milliseconds(120_000),
-        )?;
-        if let Some(rto_max) = self.rto_max
-            && rto_max < self.min_rto
-        {
-            return reject("rto_max", format!("{rto_max} is below min_rto"));
+        for (field, min_rto) in [
+            ("min_rto", Some(self.min_rto)),
+            ("server.min_rto", self.server.min_rto),
+            ("phone.min_rto", self.phone.min_rto),
+        ] {
+            let Some(min_rto) = min_rto else { continue };
+            check_range(field, min_rto, milliseconds(1), milliseconds(120_000))?;
+            if let Some(rto_max) = self.rto_max
+                && rto_max < min_rto
+            {
+                return reject("rto_max", format!("{rto_max} is below {field}"));
+            }
         }
         let seconds = Duration::from_secs;
         for (field, value, min, max) in [
@@ -267,6 +277,29 @@ fn largest_mss(path_mtu: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Linux' `tcp_rto_max_ms` is of all sockets, and bounds those with a minimum of their host alone, too.
+    #[test]
+    fn the_minimum_rto_of_a_host_has_the_range_of_that_of_all_and_is_below_the_maximum() {
+        let error = |min_rto: u64, rto_max: Option<u64>| {
+            let settings = Tcp {
+                phone: HostTcp {
+                    min_rto: Some(Duration::from_millis(min_rto)),
+                },
+                rto_max: rto_max.map(Duration::from_secs),
+                ..Tcp::default()
+            };
+            settings
+                .check(Bytes::new(1_500))
+                .err()
+                .map(|error| error.field)
+        };
+        assert_eq!(error(1, None), None);
+        assert_eq!(error(0, None).as_deref(), Some("phone.min_rto"));
+        assert_eq!(error(120_001, None).as_deref(), Some("phone.min_rto"));
+        assert_eq!(error(1_500, Some(1)).as_deref(), Some("rto_max"));
+        assert_eq!(error(1_500, Some(2)), None);
+    }
 
     /// The range that the error texts name: 4 KiB to 1 GiB.
     #[test]
