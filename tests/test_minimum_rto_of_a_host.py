@@ -131,13 +131,47 @@ def test_a_host_of_one_side_has_its_line() -> None:
     assert linux_line(f"{_PHONE}=30ms", meters).startswith("phones: ")
 
 
-def test_results_have_the_lines_of_a_scenario_with_a_minimum_rto_of_one_host() -> None:
-    tcp = {"initial_window": 20, "server": {"min_rto": "20ms"}}
-    block = scenario_block({"tcp": tcp, "flows": [{}]}, ())
+@pytest.mark.parametrize(
+    ("tcp", "flows", "routes"),
+    [
+        (
+            {"initial_window": 20, "server": {"min_rto": "20ms"}},
+            [{}],
+            {"sender": "initcwnd 20 rto_min 20ms"},
+        ),
+        (
+            {"receive_window_max": "100kB", "initial_window": 20, "phone": {"min_rto": "20ms"}},
+            [{}],
+            {"sender": "initcwnd 20", "receiver": "window 100000 rto_min 20ms"},
+        ),
+        (
+            {"mss": "1000B", "phone": {"min_rto": "20ms"}},
+            [{"from": "phone", "to": "server"}],
+            {"sender": "advmss 1000 rto_min 20ms", "receiver": "advmss 1000"},
+        ),
+        (
+            {"initial_window": 20, "delayed_ack": False, "server": {"min_rto": "20ms"}},
+            [{"to": "gateway"}],
+            {"sender": "initcwnd 20 rto_min 20ms", "receiver": "quickack 1 rto_min 20ms"},
+        ),
+        # The minimum of a side is in place of that of all hosts.
+        (
+            {"min_rto": "40ms", "server": {"min_rto": "20ms"}},
+            [{}, {"from": "phone", "to": "server"}],
+            {"server": "rto_min 20ms", "phone": "rto_min 40ms"},
+        ),
+    ],
+)
+def test_results_change_the_route_of_each_host_once(
+    tcp: dict[str, object], flows: list[dict[str, str]], routes: dict[str, str]
+) -> None:
+    """A later change of the route would take the first one's options away."""
+    block = scenario_block({"tcp": tcp, "flows": flows}, ())
     assert block is not None
-    # A later change of the route would take the first one's options away.
-    route = "ip route change default via GATEWAY dev INTERFACE initcwnd 20 rto_min 20ms"
-    assert block.text.splitlines() == ["# sender", route]
+    lines = [line.removeprefix("# ") for line in block.text.splitlines()]
+    command = "ip route change default via GATEWAY dev INTERFACE "
+    pairs = zip(lines[::2], lines[1::2], strict=True)
+    assert {host: line.removeprefix(command) for host, line in pairs} == routes
 
 
 def test_a_scenario_without_one_is_as_before() -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from celltcp._core import Scenario
-from celltcp.comparison.linux_lines import is_of_side, linux_line, linux_lines
+from celltcp.comparison.linux_lines import BOTH_HOSTS, field_of_all, is_of_side, linux_line, linux_lines
 from celltcp.comparison.settings_lines import systems
 from celltcp.present.section import Block
 from celltcp.scenarios.lower_bounds import has_sender_limit
-from celltcp.scenarios.sides import SIDES
+from celltcp.scenarios.sides import NODE_FIELDS, SIDES, side_of
 
 #: Start of commands that change the default route; the options of several have to be in one command.
 _ROUTE = "ip route change default via GATEWAY dev INTERFACE "
+#: Ends of a connection in `systems.toml`, the sender of the data first.
+_ENDS = "sender", "receiver"
 
 
 @functools.cache
@@ -44,30 +46,68 @@ def scenario_block(scenario: Mapping[str, Any], without: Collection[str]) -> Blo
         for field, value in given.items()
     }
     fields = [field for field in systems()["linux"]["fields"] if field in given]
-    by_host: dict[str, list[str]] = {}
+    hosts = _hosts(scenario)
     # Some fields are one sysctl, so that their lines depend on each other.
     lines = linux_lines(f"{field}={texts[field]}" for field in fields)
-    lines += [
-        linux_line(f"{field}={text}", scenario) for field, text in texts.items() if is_of_side(field)
-    ]
+    for field in filter(is_of_side, texts):
+        command = linux_line(f"{field_of_all(field)}={texts[field]}").partition(": ")[2]
+        lines += [f"{host}: {command}" for host in hosts[field.split(".")[1]]]
+    by_host: dict[str, list[str]] = {}
+    routes: dict[str, dict[str, str]] = {}
     for line in lines:
         host, _, command = line.partition(": ")
-        # The options of a route are one command at its host.
-        host = host.partition(" (")[0]
-        by_host.setdefault(host, []).append(command)
+        commands = by_host.setdefault(host, [])
+        if command.startswith(_ROUTE):
+            option, _, value = command.removeprefix(_ROUTE).partition(" ")
+            routes.setdefault(host, {})[option] = value
+        else:
+            commands.append(command)
     if not by_host:
         return None
-    parts = [f"# {host}\n{_route_joined(commands)}" for host, commands in by_host.items()]
+    by_route = _joined(routes, hosts)
+    texts_of_hosts = [
+        f"# {host}\n" + "".join(f"{each}\n" for each in commands)
+        for host in {**by_host, **by_route}
+        if (commands := [*_route_commands(by_route.get(host, {})), *by_host.get(host, ())])
+    ]
     return Block(
         "Linux, in a shell as root: what the scenario sets beside the congestion control, and the "
         "figures hold with. `ip route show default` has GATEWAY and INTERFACE.",
-        "".join(parts),
+        "".join(texts_of_hosts),
     )
 
 
-def _route_joined(commands: list[str]) -> str:
-    """Returns commands, a line each; those that change the default route are joined."""
-    options = [command.removeprefix(_ROUTE) for command in commands if command.startswith(_ROUTE)]
-    others = [command for command in commands if not command.startswith(_ROUTE)]
-    route = [f"{_ROUTE}{' '.join(options)}"] if options else []
-    return "".join(f"{each}\n" for each in (*route, *others))
+def _hosts(scenario: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Returns the hosts that the ends of connections, and the sides of the path, are in a scenario.
+
+    They are sender and receiver if each is of one side in all flows, and else the sides themselves.
+    """
+    flows = scenario.get("flows") or [{}]
+    nodes = [{str(flow.get(field, node)) for flow in flows} for field, node in NODE_FIELDS.items()]
+    sides = {
+        end: {side_of(node, scenario) for node in each} for end, each in zip(_ENDS, nodes, strict=True)
+    }
+    if nodes[0].isdisjoint(nodes[1]) and all(len(each) == 1 for each in sides.values()):
+        of_sides = {side: tuple(end for end in _ENDS if side in sides[end]) for side in SIDES}
+        return {**{end: (end,) for end in _ENDS}, BOTH_HOSTS: _ENDS, **of_sides}
+    of_ends = {end: tuple(side for side in SIDES if side in each) for end, each in sides.items()}
+    return {**of_ends, BOTH_HOSTS: SIDES, **{side: (side,) for side in SIDES}}
+
+
+def _joined(
+    routes: Mapping[str, Mapping[str, str]], hosts: Mapping[str, Sequence[str]]
+) -> Mapping[str, Mapping[str, str]]:
+    """Returns the options of routes by host: a second change takes those of the first away."""
+    if len(routes) < 2:
+        return routes
+    joined: dict[str, dict[str, str]] = {}
+    for host, options in routes.items():
+        for each in hosts[host]:
+            joined.setdefault(each, {}).update(options)
+    return joined
+
+
+def _route_commands(options: Mapping[str, str]) -> list[str]:
+    """Returns the command that changes the default route, if it has options."""
+    texts = [f"{option} {value}" for option, value in options.items()]
+    return [_ROUTE + " ".join(texts)] if texts else []
