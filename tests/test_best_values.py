@@ -87,7 +87,7 @@ def test_lines_say_what_value_and_cca_change(queues: Sweep) -> None:
     texts = queues.field_changes
     first = next(each for each in texts if each.startswith("path.queue=fq-codel instead of droptail"))
     old = statistics.mean(_p95(queues, "droptail", "cubic"))
-    assert f" s instead of {old:.3f}" in first
+    assert f" ms instead of {1e3 * old:.0f}" in first
     assert "download goodput" in first
 
 
@@ -208,7 +208,7 @@ def test_one_run_of_what_is_random_has_the_means_of_the_values_beside_the_hint(h
     p95 = {value: 1e3 * _p95(sweep, value, "cubic")[0] for value in ("fq-codel", "droptail")}
     assert p95["fq-codel"] < p95["droptail"]
     assert text.startswith("path.queue for game (95th percentile of the response time) in one run")
-    assert re.search(r"conclusive: fq-codel \(.* s\), then droptail \(.* s\) \(try --runs 10", text)
+    assert re.search(r"conclusive: fq-codel \(.* m?s\), then droptail \(.* m?s\) \(try --runs 10", text)
 
 
 def test_one_run_of_two_fields_names_the_value_of_the_other_one(home: Path) -> None:

@@ -235,8 +235,9 @@ def test_a_distribution_is_that_of_the_flow_that_was_asked_for(compared: ct.Comp
     assert picture.get_suptitle() == "steady-20-68, far: 2 runs of each CCA"
     slots = compared.slots.merge(compared.flows[["run", "flow", "name"]], on=["run", "flow"])
     drawn = picture.axes[0].get_lines()[0].get_xdata()
-    assert np.min(drawn) == pytest.approx(_least(compared, slots, "far"))
-    assert np.min(drawn) != pytest.approx(_least(compared, slots, "near"))
+    # Of many values the picture has quantiles.
+    assert np.min(drawn) == pytest.approx(_least(compared, slots, "far"), rel=1e-3)
+    assert np.min(drawn) != pytest.approx(_least(compared, slots, "near"), rel=1e-2)
     with pytest.raises(ct.CelltcpError, match="'nobody' is not in steady-20-68; there are near, far"):
         compared.plot.ecdf("rtt:nobody")
 

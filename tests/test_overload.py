@@ -244,8 +244,8 @@ def test_frames_of_an_encoder_that_hardly_follows_the_rate_count_as_they_are(see
         named = float(re.findall(r"less than the ([\d.]+) Mbit/s of the frames", cause.text)[0])
         assert named == pytest.approx(made, rel=0.02)
     explained.try_remedies(TrialBudget())
-    first = explained.remedies[0]
-    assert first.remedy.changes[0].startswith("flows.0.workload.size=")
+    changed = [each.remedy.changes[0] for each in explained._with_trials if each.remedy.changes]
+    assert any(each.startswith("flows.0.workload.size=") for each in changed)
     # A link that always carries them is no cause, nor is an encoder that makes small frames.
     steady = {**changes, "path.down": "3Mbit/s"}
     again = ExplainedComparison(ct.compare("steady-5-18", "cubic", 1, duration="20s", set=steady))

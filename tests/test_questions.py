@@ -45,7 +45,8 @@ def _response_p95(rows: Rows, flow: int) -> str:
         for row in rows("events")
         if row["flow"] == flow and row["kind"] == "response_s"
     )
-    return f"{times[math.ceil(0.95 * len(times)) - 1]:.3f}"
+    p95 = times[math.ceil(0.95 * len(times)) - 1]
+    return f"{p95:.3f} or {1e3 * p95:.1f}"
 
 
 def _late_share(deadline_ms: float) -> Callable[[Rows, int], str]:
@@ -92,4 +93,5 @@ def test_the_first_table_has_the_figure_that_is_asked_for(
     wanted = figure(lambda table: pq.read_table(tmp_path / "o" / f"{table}.parquet").to_pylist(), flow)
     first_table = done.stdout[: done.stdout.index("\N{BOX DRAWINGS LIGHT UP AND RIGHT}")]
     cells = [cell.strip() for cell in first_table.split("\N{BOX DRAWINGS LIGHT VERTICAL}")]
-    assert wanted in cells, first_table
+    # Times below a second are in ms beside some below 100 ms.
+    assert {*wanted.split(" or ")} & {*cells}, first_table
