@@ -12,7 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.diagnosis.waits import silences_of
+from celltcp.pcap.diagnosis.silences import silences_of
 from celltcp.pcap.plots import overview, with_silences
 from made_up_evidence import evidence
 

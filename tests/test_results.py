@@ -16,7 +16,8 @@ from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import jobs_for
 from celltcp.campaign.run import run_jobs
 from celltcp.campaign.shards import Shards
-from celltcp.comparison.plots.series import draw_run_series, mode_spans
+from celltcp.comparison.modes import mode_spans
+from celltcp.comparison.plots.series import draw_run_series
 from celltcp.present.style import figure
 from store import COMPARED
 

@@ -10,7 +10,8 @@ import pytest
 import celltcp as ct
 from celltcp.selection import Explanation, explain
 from celltcp.selection.agreement import agreements
-from celltcp.selection.explanation import _spans, switch_verdicts
+from celltcp.selection.explanation import _spans
+from celltcp.selection.switch_effects import switch_verdicts
 
 
 @pytest.fixture(scope="module")

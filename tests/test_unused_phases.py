@@ -16,7 +16,7 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies import start_up
 from celltcp.comparison.explanation.startup import exit_of
 from celltcp.comparison.explanation.unused import probes_of
-from celltcp.comparison.plots.series import mode_spans
+from celltcp.comparison.modes import mode_spans
 
 _BUFFERS: dict[str, Any] = {"tcp.send_buffer_max": "300MB", "tcp.receive_buffer_max": "200MB"}
 

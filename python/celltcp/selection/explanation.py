@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,20 +16,15 @@ from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
-    COMPLETION,
-    requirement_metric,
     selector_requirements,
-    slot_measure,
 )
 from celltcp.selection.agreement import Agreement, agreements, estimates_with_truth
+from celltcp.selection.connections import Connection, connections_in, default_connection
 from celltcp.selection.outcomes.explanation import ExplanationOutcome
+from celltcp.selection.switch_effects import switch_verdicts
 
 #: Features of a decision in narrow tables.
 MAIN_FEATURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")
-#: Length of the windows before and after a switch that are compared, s, as in selectors.
-_WINDOW_S = 2.0
-#: Time between a switch and the window after it, s.
-_SETTLING_S = 1.0
 
 
 class Explanation:
@@ -277,97 +269,3 @@ def _spans(numbers: list[int]) -> str:
         else:
             spans.append([number, number])
     return ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in spans)
-
-
-@dataclass(frozen=True)
-class Connection:
-    """A connection with a selector."""
-
-    #: Its number in the run: column `flow` of the tables.
-    number: int
-    #: Name of its flow in the scenario; the connections of a sequence share it.
-    name: str
-    #: Requested congestion control, such as `"auto:policy=rules"`.
-    cca: str
-    #: Number of slots with estimates.
-    slots: int
-
-    def __str__(self) -> str:
-        return f"{self.number} ({self.name}, {self.cca})"
-
-
-def connections_in(results: Results, run: int) -> list[Connection]:
-    """Returns the connections of a run that have decisions and a slot with estimates, by number."""
-
-    def rows(table: str, *columns: str) -> list[dict[str, Any]]:
-        return results.tables[table].filter(pc.field("run") == run).select(columns).to_pylist()
-
-    decided = {row["flow"] for row in rows("decisions", "flow")}
-    recorded, estimated = (
-        {(row["flow"], row["t_s"]) for row in rows(table, "flow", "t_s")}
-        for table in ("slots", "estimates")
-    )
-    slots = Counter(flow for flow, _ in recorded & estimated)
-    result = [
-        Connection(int(flow["flow"]), str(flow["name"]), str(flow["cca"]), slots[flow["flow"]])
-        for flow in rows("flows", "flow", "name", "cca")
-        if flow["flow"] in decided and flow["flow"] in slots
-    ]
-    return sorted(result, key=lambda connection: connection.number)
-
-
-def default_connection(connections: Sequence[Connection]) -> Connection:
-    """Returns that connection of the first flow which has the most slots."""
-    flow = connections[0].name
-    return max(
-        (connection for connection in connections if connection.name == flow),
-        key=lambda connection: connection.slots,
-    )
-
-
-def switch_verdicts(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) -> list[str]:
-    """Returns a verdict for each decision; empty for decisions that are no switches.
-
-    A switch was taken back by the next decision, or stood. If it stood, the verdict has the measure of
-    the requirement before and after it.
-
-    Args:
-        decisions: `t_s` and `cause` of each decision of a connection, in order of time.
-        slots: its slots, with `t_s`, the parts `a`, `b` and `c` of PM, the metrics `goodput_mbps`,
-            `pm_balanced` and `pm_delay`, and `rtt_mean_ms`.
-        requirement: in its normal form, such as `"goodput"`, `"fct"`, `"delay@2Mbps"` or the weights
-            `"1/5/1"` of the parts of PM.
-    """
-    measure, unit = _measure(slots, requirement)
-    times, causes = decisions["t_s"].tolist(), decisions["cause"].tolist()
-    result = []
-    for index, (t_s, cause) in enumerate(zip(times, causes, strict=True)):
-        if cause not in ("change", "agent"):
-            result.append("")
-            continue
-        if causes[index + 1 : index + 2] == ["return"]:
-            result.append(f"taken back after {times[index + 1] - t_s:.1f} s")
-            continue
-        end_s = min([t_s + _SETTLING_S + _WINDOW_S, *times[index + 1 : index + 2]])
-        before = _mean(measure, slots["t_s"], t_s - _WINDOW_S, t_s)
-        after = _mean(measure, slots["t_s"], t_s + _SETTLING_S, end_s)
-        result.append(
-            "stood, with nothing to compare"
-            if before is None or after is None
-            else f"stood: {before:.3g} before, {after:.3g}{unit} after"
-        )
-    return result
-
-
-def _measure(slots: pd.DataFrame, requirement: str) -> tuple[pd.Series, str]:
-    """Returns the measure of a requirement in each slot, and its unit."""
-    # A slot has no completion time; more goodput shortens it.
-    metric = requirement_metric("goodput" if requirement == COMPLETION else requirement)
-    if metric in slots:
-        return slots[metric], " Mbit/s" if metric == "goodput_mbps" else ""
-    return slot_measure(requirement).measure(slots), ""
-
-
-def _mean(values: pd.Series, times_s: pd.Series, start_s: float, end_s: float) -> float | None:
-    selected = values[(times_s >= start_s) & (times_s < end_s)].dropna()
-    return float(selected.mean()) if len(selected) else None

@@ -21,11 +21,11 @@ from celltcp.comparison.explanation.queue_fields import (
 from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competitors, queue_owner
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_owner
+from celltcp.comparison.explanation.split_remedies import split_proxy
 from celltcp.comparison.explanation.window_remedies import SMALL_WINDOW_BDPS, WINDOW_BDPS, rounded_size
 from celltcp.comparison.linux_lines import cca_line, host_text
 from celltcp.comparison.queue_lines import SHAPER_SHARE
 from celltcp.comparison.socket_options import capping_option
-from celltcp.results.warnings.split_delay import dividing_node
 from celltcp.scenarios.cca_mix import has_several_flows, parse_flow_cca, with_flow_cca
 from celltcp.scenarios.ccas import family_of
 from celltcp.scenarios.narrow_hop import narrow_hop, steady_rate
@@ -367,20 +367,3 @@ def _steady_rates(steady: float) -> Iterator[str]:
 def _rate_text(rate_mbps: float) -> str:
     """Returns a rate as a value of a field, with two digits or in whole Mbit/s."""
     return f"{rate_mbps:.2g}Mbit/s" if rate_mbps < 100 else f"{rate_mbps:.0f}Mbit/s"
-
-
-def split_proxy(evidence: Evidence, against: str, detail: str, cca: str = "") -> Iterator[Remedy]:
-    """Yields a split proxy against an effect, with a CCA of its own if one is named.
-
-    `detail` follows its name in the text. Nothing without such a node, or if the CCA names a middlebox.
-    """
-    node = dividing_node(evidence.scenario)
-    if node is None or "@" in evidence.cca:
-        return
-    at = "" if node == "gateway" else f"at={node}"
-    parameters = ",".join(filter(None, [at, cca and f"cca={cca}"]))
-    yield Remedy(
-        against,
-        middlebox=f"split:{parameters}".removesuffix(":"),
-        network=f"a split proxy at {node}{detail}",
-    )

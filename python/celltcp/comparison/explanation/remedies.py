@@ -27,10 +27,11 @@ from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, MIN_QUEUE
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_owners import queue_owner
-from celltcp.comparison.explanation.queue_remedies import queue, split_proxy
+from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
+from celltcp.comparison.explanation.split_remedies import split_proxy
 from celltcp.comparison.explanation.tail import interval_before_time_outs
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,

@@ -19,12 +19,12 @@ from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, drawn_metric
 from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders, draw_window_grid
+from celltcp.comparison.plots.legs import draw_legs
 from celltcp.comparison.plots.series import (
     ONE_WAY,
     RTT,
     draw_comparison_series,
     draw_flows,
-    draw_legs,
     draw_run_series,
     draw_run_units,
     draw_units,

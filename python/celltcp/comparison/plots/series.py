@@ -1,8 +1,7 @@
-"""Time series of a run: rates, delays, queue, congestion window with its modes, and legs."""
+"""Time series of a run: rates, delays, queue and congestion window."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,8 +9,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
+from celltcp.comparison.modes import mode_spans
+from celltcp.comparison.plots.cca_modes import draw_modes
+from celltcp.comparison.plots.cca_switches import NAME_ROWS, draw_changes
 from celltcp.comparison.plots.distribution import unfinished_text
 from celltcp.comparison.plots.smoothing import Window, with_pauses
 from celltcp.comparison.units_of_work import UNITS
@@ -32,18 +33,7 @@ _MAX_SPIKE = 3.0
 #: Number of slots on each side of a slot whose capacities are compared with its goodput.
 _SIDE_SLOTS = 5
 #: Lower and upper ends of the ticks of unfinished units, as shares of the height.
-_TICK_STRIPS = (0.95, 1.0)
-#: Tol's light colour scheme, which colour-blind readers can distinguish.
-_MODE_SHADES = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00")
-#: Height of the strip, share of the panel.
-_STRIP = 0.05
-#: Colours of the server's leg, and of those of split hosts in turn.
-_SERVER_LEG = "#CC3311"
-_HOST_LEGS = ("#0077BB", "#009988", "#EE7733", "#33BBEE")
-#: Minimum distance of names in a row, as a share of the axis.
-_MIN_NAME_DISTANCE = 0.055
-#: Number of rows for names.
-NAME_ROWS = 3
+_TICK_HEIGHTS = (0.95, 1.0)
 
 
 class Delay(NamedTuple):
@@ -208,7 +198,7 @@ def draw_units(
         if len(unfinished_s):
             axes.vlines(
                 unfinished_s,
-                *_TICK_STRIPS,
+                *_TICK_HEIGHTS,
                 colors=shades[cca],
                 lw=1,
                 transform=axes.get_xaxis_transform(),
@@ -326,100 +316,3 @@ def label_rates(rates: Axes, largest_mbps: float, window: Window | None) -> None
 def headroom(largest: float) -> float | None:
     """Returns the upper end of an axis for values up to `largest`; None without a positive one."""
     return 1.25 * largest if largest > 0 else None
-
-
-def draw_modes(axes: Axes, spans: Sequence[ModeSpan]) -> list[Patch]:
-    """Draws the modes as a strip along the time axis, and returns their keys for a legend."""
-    shades = dict(
-        zip(dict.fromkeys(span.mode for span in spans), itertools.cycle(_MODE_SHADES), strict=False)
-    )
-    for mode, shade in shades.items():
-        ranges = [(span.start_s, span.end_s - span.start_s) for span in spans if span.mode == mode]
-        axes.broken_barh(
-            ranges, (0.0, _STRIP), transform=axes.get_xaxis_transform(), color=shade, lw=0, zorder=0
-        )
-    return [Patch(color=shade, label=mode) for mode, shade in shades.items()]
-
-
-def draw_legs(axes: Sequence[Axes], slots: pd.DataFrame, downstream: pd.DataFrame) -> None:
-    """Draws data in flight and RTT of each leg of a connection, and the buffers of split hosts.
-
-    Args:
-        axes: three panels, from top to bottom.
-        slots: of the connection, with data in flight and RTT of the server.
-        downstream: legs of split hosts towards the receiver of the connection.
-    """
-    flights, delays, buffers = axes
-    server = {"color": _SERVER_LEG, "lw": 1.0, "label": "server"}
-    draw_series(flights, slots["t_s"], slots["inflight"], **server)
-    draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **server)
-    for index, (node, group) in enumerate(downstream.groupby("node", sort=False)):
-        look = {"color": _HOST_LEGS[index % len(_HOST_LEGS)], "lw": 1.0, "label": str(node)}
-        draw_series(flights, group["t_s"], group["inflight"], **look)
-        draw_series(delays, group["t_s"], group["srtt_ms"], **look)
-        draw_series(buffers, group["t_s"], group["buffered_bytes"] * 1e-3, **look)
-    flights.set_ylabel("in flight, segments")
-    delays.set_ylabel("RTT of the leg, ms")
-    buffers.set_ylabel("buffered, kB")
-    buffers.set_xlabel("time, s")
-    columns = 1 + downstream["node"].nunique()
-    flights.legend(ncols=columns, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
-    for axis in axes:
-        axis.set_ylim(bottom=0)
-
-
-class ModeSpan(NamedTuple):
-    """Time in which a congestion control stayed in a mode."""
-
-    mode: str
-    start_s: float
-    end_s: float
-
-
-def mode_spans(samples: pd.DataFrame) -> list[ModeSpan]:
-    """Returns the modes in the samples of a connection, in the order of time; none without a mode."""
-    if "mode" not in samples or not len(samples):
-        return []
-    modes = samples["mode"].astype(str)
-    begins = modes.ne(modes.shift())
-    starts = samples.loc[begins, "t_ns"] * 1e-9
-    ends = [*starts.iloc[1:], float(samples["t_ns"].iloc[-1]) * 1e-9]
-    spans = zip(modes[begins], starts, ends, strict=True)
-    return [ModeSpan(mode, float(start), float(end)) for mode, start, end in spans if mode]
-
-
-def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
-    """Draws lines through all panels, with the names of the new CCAs above them.
-
-    Args:
-        panels: with their limits set, the uppermost first.
-        decisions: `t_s`, `to_cca` and `cause` of each choice, in order of time.
-    """
-    top = panels[0]
-    first, last = top.get_xlim()
-    # End of the last name in each row, as a share of the axis.
-    ends = [-np.inf] * NAME_ROWS
-    shades = colours(decisions["to_cca"])
-    # A choice after the handshake that repeats the one before is not drawn.
-    is_repeated = (decisions["cause"] == "establishment") & (
-        decisions["to_cca"] == decisions["to_cca"].shift()
-    )
-    for row in decisions[~is_repeated].to_dict("records"):
-        t_s = max(row["t_s"], first)
-        share = (t_s - first) / (last - first)
-        fitting = (level for level in range(NAME_ROWS) if share - ends[level] > _MIN_NAME_DISTANCE)
-        level = next(fitting, int(np.argmin(ends)))
-        ends[level] = share + 0.008 * len(row["to_cca"])
-        style = "--" if row["cause"] == "return" else "-"
-        for axes in panels:
-            axes.axvline(t_s, color="black", lw=0.8, ls=style, alpha=0.7)
-        top.annotate(
-            row["to_cca"],
-            (t_s, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(1, 2 + 9 * level),
-            textcoords="offset points",
-            fontsize=8,
-            color=shades[row["to_cca"]],
-            annotation_clip=False,
-        )

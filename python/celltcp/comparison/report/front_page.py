@@ -1,4 +1,4 @@
-"""First page of a report: question, answer, commands for the best CCA and the initial window."""
+"""First page of a report: question, answer, and the commands that set the best CCA."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import collections
 import math
 import tomllib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from celltcp.comparison.choices import (
     Choice,
@@ -24,10 +23,8 @@ from celltcp.comparison.choices import (
 )
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.best_tried import BestTried
-from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.kinds import KINDS
-from celltcp.comparison.linux_lines import host_text, linux_line
 from celltcp.comparison.metrics import GOODPUT, metric_gap, words_of
+from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.comparison.retransmitted import retransmitted_share
@@ -35,7 +32,7 @@ from celltcp.comparison.settings_lines import option_commands, settings_blocks, 
 from celltcp.comparison.verdict_tables import ahead_text
 from celltcp.comparison.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
-from celltcp.present.section import AT_LEAST, Block, Section
+from celltcp.present.section import AT_LEAST, Section
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
@@ -43,8 +40,6 @@ from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Minimum share of retransmitted segments at which the answer has it.
 _MIN_RETRANSMITTED_SHARE = 0.05
-#: Causes that a larger initial window mends, in the order in which they are tried.
-_WINDOW_CAUSES = ("idle_restart", "large_requests", "slow_start")
 
 
 def question_on(ccas: Sequence[str], subject: str) -> str:
@@ -328,44 +323,3 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     flows = {on_flow(comparison) for comparison in comparisons}
     flow = flows.pop() if len(flows) == 1 else ""
     return f"For {need}, set {names[winner]}{flow}; {text}.", section
-
-
-class InitialWindow(NamedTuple):
-    """Initial window that limits responses or pages of the flow under test."""
-
-    #: Reason, in a sentence.
-    text: str
-    #: Alternative commands that raise it.
-    lines: tuple[str, ...]
-    #: Host that they are for.
-    host: str = "host that sends"
-
-    @property
-    def block(self) -> Block:
-        """The commands with their explanation."""
-        return Block(
-            f"Linux, in a shell as root, on the {self.host}: lines against the small window, each "
-            "by itself. A large initial window makes bursts, which may overflow a short queue. "
-            "`ip route show default` has GATEWAY and INTERFACE.",
-            "".join(f"{line}\n" for line in self.lines),
-        )
-
-
-def initial_window(comparison: Comparison, cca: str) -> InitialWindow | None:
-    """Returns the initial window if it limits responses or pages under a CCA; None without evidence.
-
-    None behind middleboxes as well, which send with an initial window of their own.
-    """
-    if comparison.middlebox(cca) != "none" or not comparison.applications:
-        return None
-    evidence = Evidence(comparison, cca, comparison.tested)
-    names = _WINDOW_CAUSES if len(evidence.slots) else ()
-    cause = next((cause for name in names if (cause := KINDS[name].rule(evidence))), None)
-    rule = KINDS[cause.name].remedies if cause else None
-    if cause is None or rule is None:
-        return None
-    host = host_text("sender", evidence.scenario) if cause.name == "large_requests" else ""
-    changes = (change for remedy in rule(evidence, cause) for change in remedy.changes)
-    lines = (linux_line(change).partition(": ")[2] for change in changes)
-    initial = InitialWindow(cause.text, tuple(filter(None, lines)))
-    return initial._replace(host=host) if host else initial

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from celltcp.campaign.provenance import engine_text
-from celltcp.comparison.plots.series import draw_changes
+from celltcp.comparison.plots.cca_switches import draw_changes
 from celltcp.present.style import figure, footnote, shade_capacity, titled
 from celltcp.results.warnings import all_warnings
 from celltcp.selection.agreement import CONFIDENT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,13 +11,10 @@ import numpy as np
 from celltcp._core import describe_cca, describe_policy, sealed_text, selection_features
 from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import Engine, engine
-from celltcp.campaign.jobs import Jobs
 from celltcp.campaign.run import Workers
 from celltcp.campaign.run_settings import workers_of
 from celltcp.selection.candidates import DEFAULT
-from celltcp.selection.slot_measures import HORIZON_S
 from celltcp.selection.training.counterfactual import (
-    SHORT_FLOW_S,
     Outcomes,
     Point,
     Successor,
@@ -25,6 +22,7 @@ from celltcp.selection.training.counterfactual import (
     flight_points,
     start_points,
 )
+from celltcp.selection.training.dry_run import dry_run_jobs
 from celltcp.selection.training.families import Network, draw_networks
 from celltcp.selection.training.fit import FittedTree, constant_tree, fit_tree, relative_to_best, scores
 from celltcp.selection.training.full_runs import (
@@ -34,12 +32,9 @@ from celltcp.selection.training.full_runs import (
     selector_flow,
 )
 from celltcp.selection.training.knn_examples import examples_csv, with_bound_features
-from celltcp.selection.training.knn_weights import GAIN_ERRORS, KnnModel, fit_knn
+from celltcp.selection.training.knn_weights import KnnModel, fit_knn
 from celltcp.selection.training.moment_features import (
     OF_FULL_RUN,
-    RUN_S,
-    UNTIL_DECIDED_S,
-    fixed_flow_toml,
     full_run_outcomes,
     full_run_point,
     measure_features,
@@ -47,7 +42,7 @@ from celltcp.selection.training.moment_features import (
 from celltcp.selection.training.plan import BEST_CCAS, FROM_FULL_RUNS, LEARNABLE, START_EVERY, Plan
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.tuning import MARGINS, Model, tune
+from celltcp.selection.training.tuning import Model, tune
 
 #: Features that are not fitted. Radio features are known only to some senders. Features of the state of
 #: the connection do not describe the path. loss_queue is known sooner than buffer features.
@@ -76,8 +71,6 @@ Regrets = dict[str, dict[str, float]]
 
 #: Callback for the progress: gets the name of a step and its finished share.
 Progress = Callable[[str, float], None]
-#: Length of a run after its horizon, s.
-_AFTER_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -457,37 +450,3 @@ def _remark(regrets: Mapping[str, float]) -> str:
         f"Held-out networks: mean regret {regrets[POLICY]:.2%}; of {best}, the best fixed CCA, "
         f"{regrets[best]:.2%}."
     )
-
-
-def dry_run_jobs(plan: Plan, engine: Engine) -> Iterator[Jobs]:
-    """Yields as many runs as the training needs, with the same lengths.
-
-    They have a fixed CCA instead of policies, which do not exist yet.
-    """
-    training_networks = list(draw_networks(plan.families, plan.networks, plan.seed))
-    ccas = len(plan.ccas)
-
-    def runs(network: Network, length_s: float, count: int) -> Jobs:
-        scenario = network.scenario(fixed_flow_toml(DEFAULT), length_s)
-        return Jobs([(DEFAULT, scenario)], count, network.seed, engine)
-
-    for network in training_networks:
-        yield runs(network, RUN_S, ccas)
-    requirements = len(plan.requirements)
-    for point in flight_points(training_networks, plan.ccas, plan.samples, plan.seed):
-        if set(plan.requirements) & set(FROM_FULL_RUNS):
-            yield runs(point.network, point.at_s + UNTIL_DECIDED_S + _AFTER_S, min(ccas, BEST_CCAS))
-        if set(plan.requirements) - set(FROM_FULL_RUNS):
-            yield runs(point.network, point.at_s + HORIZON_S + _AFTER_S, ccas)
-    for network in training_networks[::START_EVERY]:
-        for horizon_s in (HORIZON_S, SHORT_FLOW_S):
-            yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
-    from_full_runs = len(set(plan.requirements) & set(FROM_FULL_RUNS))
-    from_switches = requirements - from_full_runs
-    variants = len(MARGINS) * (from_full_runs + len(GAIN_ERRORS) * from_switches)
-    # Per requirement a start tree, a start with each CCA, and twice the default; then the variants.
-    trials = (ccas + 1 + 2) * requirements + variants
-    for network in draw_networks(plan.families, plan.full_runs, plan.seed + 1):
-        yield runs(network, RUN_S, trials)
-    for network in draw_networks(plan.families, plan.full_runs, plan.seed + 2):
-        yield runs(network, RUN_S, requirements + len({DEFAULT, *plan.ccas}))
