@@ -259,7 +259,7 @@ def test_the_queue_of_an_operator_that_is_better_than_any_cca_says_who_can_set_i
 
 
 def test_a_setting_with_another_cca_stands_beside_it_with_the_cca_in_use() -> None:
-    """What a send buffer does is not what Vegas does."""
+    """The effect of a send buffer is not that of Vegas."""
     comparison = ct.compare("steady-20-68", "cubic,vegas", 2, duration="5s", set={"flows": _FLOWS})
     need = Need(comparison, choices_of(comparison)[0], None)
     buffer = Remedy("frames in the send buffer", ("tcp.send_buffer_max=140kB",))

@@ -183,7 +183,7 @@ def test_acks_over_a_radio_form_no_train_so_that_a_rise_of_the_rtt_ends_slow_sta
 def test_an_initial_window_that_the_buffer_does_not_hold_overflows_it_before_hystart_can_act(
     seed: int,
 ) -> None:
-    """What the link does not send while the window arrives is lost, but for the buffer's packets."""
+    """Segments that the link does not send while the window arrives are lost, but for the buffer's."""
     draw = random.Random(f"initial window {seed}")
     buffer, mbps = draw.randint(12, 30), draw.randint(5, 20)
     window = buffer + draw.randint(6, 14)

@@ -66,7 +66,7 @@ def test_all_late_frames_of_a_lone_stream_are_those_of_its_outages(seed: int) ->
 def test_beside_a_backup_outages_have_as_many_late_frames_as_the_link_without_them_saves(
     seed: int,
 ) -> None:
-    """Where the backup's queue makes nearly all late, outages that frames merely meet are no reason."""
+    """Outages that frames merely meet are no reason where the backup's queue makes nearly all late."""
     late_without, _ = _late_and_by_outages(_stream(seed, has_outages=False, has_backup=True))
     result = _stream(seed, has_outages=True, has_backup=True)
     late, by_outages = _late_and_by_outages(result)

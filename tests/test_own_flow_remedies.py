@@ -50,7 +50,7 @@ def _options_of_bbr(seed: int) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_pages_of_other_passengers_have_no_setting_of_who_asks(seed: int) -> None:
-    """What six others load over one connection each, nobody sets for a page of his own."""
+    """Settings of six other passengers' pages are no remedy for a page of one's own."""
     draw = random.Random(seed)
     page = {"kind": "page", "document": "30kB", "objects": draw.randint(20, 40), "object": "30kB"}
     flow = {"name": "web", "workload": {**page, "gap": "5s"}}

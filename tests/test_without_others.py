@@ -1,4 +1,4 @@
-"""What a stream or responses get without the flow that fills their queue, as a run without it has."""
+"""Metrics of streams and responses without the flow that fills their queue, as a run without it has."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class PathEstimate:
     server_links: str = ""
     #: Link of the other direction as TOML if `opposite` fills it; empty without.
     reverse_link: str = ""
-    #: Whether its losses may be those of a policer, which are too few to tell.
+    #: Whether its losses may be those of a policer: they are too few to decide.
     may_be_policed: bool = False
     #: p-value of the RTTs at losses, if these are independent of the queue; whether a queue discipline
     #: (AQM) explains them.
@@ -186,7 +186,7 @@ class PathEstimate:
 
     @property
     def description(self) -> str:
-        """Description of the scenario; simulations warn if it tells of lower bounds."""
+        """Description of the scenario; simulations warn if it has lower bounds."""
         texts = [f"{OF_CAPTURE}{self.connection} in {Path(self.file).name}."]
         if not self.is_measured.any() and self.link is None:
             texts.append(f"Its capacity {LOWER_BOUND}: {self._why_unmeasured}.")

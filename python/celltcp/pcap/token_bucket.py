@@ -132,7 +132,7 @@ def token_bucket(
 
 
 def are_too_few(row: Mapping[Hashable, Any]) -> bool:
-    """Returns whether losses are too few to tell a token bucket from others, which they leave open."""
+    """Returns whether losses are too few to distinguish a token bucket from other reasons."""
     lost = row["losses_congestion"] + row["losses_random"] + row["losses_tail"]
     min_drops = _MIN_DROPS.get(str(row["place"]), math.inf)
     return bool(lost < min_drops) and "policer" in str(row.get("diagnosis", ""))

@@ -17,7 +17,7 @@ _CAPACITY_BOUND = f"Its capacity {LOWER_BOUND}"
 CAPACITY_BY_GAPS = "Its capacity is by the gaps"
 #: Start of the sentence about a loss rate of few losses.
 FEW_LOSSES = "Its loss rate is of "
-#: Start of the sentence about losses that are too few to tell those of a policer from random ones.
+#: Start of the sentence about losses that are too few to distinguish a policer from random loss.
 MAYBE_POLICED = "Its losses may be of a policer"
 #: Text of the sentence about a buffer whose overflow a capture does not have.
 UNSEEN_OVERFLOW = "no overflow was seen"

@@ -190,7 +190,7 @@ def _is_to_set(need: Need, alternative: Alternative) -> bool:
 
 
 class _Elsewhere(NamedTuple):
-    """What is best where the best alternative cannot be set, or where others set more."""
+    """Alternative in place of the best one, where that cannot be set, or where others set more."""
 
     condition: str
     text: str

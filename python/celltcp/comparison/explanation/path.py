@@ -233,7 +233,7 @@ def _units_text(evidence: Evidence) -> str:
 
 
 def _range_text(times_s: Collection[float]) -> str:
-    """Returns the mean of times with their range, unless it is none, as text."""
+    """Returns the mean of times as text, with their range where they differ."""
     times_s = [sum(times_s) / len(times_s), min(times_s), max(times_s)]
     mean, low, high = map(time_text, times_s)
     return mean if low == high else f"{mean} (mean; {low} to {high})"

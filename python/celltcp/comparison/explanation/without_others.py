@@ -1,4 +1,4 @@
-"""What a flow gets without the flows that fill its queue: a trial of the scenario without them."""
+"""Metric of a flow without the flows that fill its queue: a trial of the scenario without them."""
 
 from __future__ import annotations
 

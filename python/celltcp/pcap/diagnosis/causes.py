@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Cause(StrEnum):
-    """What limits a connection, loses its segments or lets it wait; the value is in its sentence."""
+    """Cause of a limit, of losses or of waits of a connection; the value is in its sentence."""
 
     RECEIVE_WINDOW = "the receive window of the "
     #: A send buffer, or an application.

@@ -94,7 +94,7 @@ pub(super) struct SnoopFlow {
     cached_bytes: u64,
     /// Highest acknowledgement number of the mobile host.
     acknowledged: u64,
-    /// Losses before it are left to the sender, which has been told of one that the cache cannot repair.
+    /// Losses before it are left to the sender, to which duplicate ACKs of one that the cache cannot repair have passed.
     recovery_end: u64,
     /// Latest and minimum RTT sample.
     latest_rtt: Duration,
