@@ -353,12 +353,16 @@ class FieldRanking:
         It is by the name of the choice.
         """
         flow_name = flow_name or self._points.tested
-        (flow,) = (each for each in self._points.flows if each.name == flow_name)
+        flow = self._flow(flow_name)
         shares = {}
         for name, choice in self.choices.items():
             share = resent_share(self._points.comparisons[choice.value], flow, choice.cca)
             shares[name] = ResentShare(share.total, self._paired(choice, share.of_runs))
         return shares
+
+    def _flow(self, name: str) -> FlowUnderTest:
+        """Returns a flow by its name."""
+        return next(each for each in self._points.flows if each.name == name)
 
     def _stake(self, flow: str, metric: RankingMetric, values: Mapping[str, list[float]]) -> Stake:
         # With draws and a single run, `decides` is false.
@@ -395,7 +399,7 @@ class FieldRanking:
             return stake
         delays = {}
         if hides_delay(stake.metric):
-            (flow,) = (each for each in self._points.flows if each.name == flow_name)
+            flow = self._flow(flow_name)
             for name, choice in self.choices.items():
                 comparison = self._points.comparisons[choice.value]
                 values = comparison.values_of(flow, choice.cca, self.delay_metric)

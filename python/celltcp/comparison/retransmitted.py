@@ -40,10 +40,9 @@ def resent_share(comparison: Comparison, flow: FlowUnderTest, cca: str) -> Resen
         if run in counts and flow.includes(name):
             before = counts[run]
             counts[run] = before[0] + (retransmitted or 0), before[1] + (sent or 0)
-    return ResentShare(
-        retransmitted_share(comparison, flow, cca),
-        [retransmitted / max(sent, 1) for retransmitted, sent in counts.values()],
-    )
+    retransmitted, sent = (sum(count[index] for count in counts.values()) for index in range(2))
+    of_runs = [part / max(whole, 1) for part, whole in counts.values()]
+    return ResentShare(retransmitted / max(sent, 1), of_runs)
 
 
 def mean_share(shares: Sequence[ResentShare]) -> ResentShare:
