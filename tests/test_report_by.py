@@ -1,4 +1,10 @@
-"""Reports follow the metrics that `compare --by` asked for."""
+"""First pages of reports: the metric that `compare --by` asked for, and the lines of the best CCA."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +12,7 @@ import celltcp as ct
 from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.front_page import answer_of, settings_section
+from celltcp.present.pdf import pdf_of
 
 _PING = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}
 _SCENARIO = {
@@ -48,13 +55,25 @@ def test_a_metric_that_is_undecided_has_no_lines_of_another_metric() -> None:
     assert "it is undecided" in answer_of(result, by=["response_p99_s:ping"])
 
 
-def test_lines_of_the_best_of_all_are_not_opposed_by_those_of_another_cca(
-    compared: ct.Comparison,
+def test_lines_of_the_best_cca_are_on_the_first_page_before_a_better_queue_with_another_one(
+    compared: ct.Comparison, tmp_path: Path
 ) -> None:
     part = comparison_part(compared, "celltcp compare")
-    sections = {section.title: section for section in part.sections}
-    lines = "".join(block.text for block in sections["What to set"].blocks)
-    if (best := sections.get("Better than a CCA alone")) is not None:
-        (text,) = best.text
-        for cca, other in (("cubic", "bbr"), ("bbr", "cubic")):
-            assert f" by {cca}" not in text or f"tcp_congestion_control = {other}" not in lines
+    first, *others = [each for each in part.sections if each.is_front]
+    assert first.title == "What to set"
+    (best,) = {*ccas_to_set(compared), compared.to_json()["applications"][0]["best"]}
+    line = f"net.ipv4.tcp_congestion_control = {best}"
+    assert line in "".join(block.text for block in first.blocks)
+    (text,) = next(each.text for each in others if each.title == "Better than a CCA alone")
+    assert " by cubic (bbr alike) with path.queue=fq-codel" in text
+    assert any(
+        "without another change" in each and "with cubic, follows" in each for each in first.text
+    )
+    # Findings of many needs do not drive the lines to the second page.
+    content = pdf_of([replace(part, findings=part.findings * 8)], "T", "celltcp report")
+    if shutil.which("pdftotext"):
+        (tmp_path / "p.pdf").write_bytes(content)
+        command = ["pdftotext", "-l", "1", str(tmp_path / "p.pdf"), "-"]
+        page = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert f"set {best} on download" in " ".join(page.split())
+        assert line in page

@@ -133,13 +133,16 @@ def _write_part(pages: PdfPages, part: Part, command: str) -> None:
         text.paragraph(part.answer, _HEADING, weight="bold")
     for warning in part.warnings:
         text.paragraph(f"Warning: {warning}", _SMALL, color="#994400")
+    # The lines to set are on the page of the answer, however many findings there are.
+    front = [each for each in part.sections if each.is_front]
+    for section in front[:1]:
+        _write_section(text, section)
     for finding in part.findings:
         text.paragraph(f"{finding.question}: {finding.answer}", _TEXT, weight="bold")
         for detail in filter(None, (finding.effect_size, finding.confidence)):
             text.paragraph(detail, _SMALL)
-    for section in part.sections:
-        if section.is_front:
-            _write_section(text, section)
+    for section in front[1:]:
+        _write_section(text, section)
     text.paragraph(f"Made by celltcp {__version__}: {command}", _SMALL, color="#555555")
     if text.room < _MIN_FREE_SHARE * _HEIGHT:
         text.end()

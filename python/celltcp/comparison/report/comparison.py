@@ -76,9 +76,9 @@ def comparison_part(
         answer=answer_of(comparison, explained.window_limit_text, by),
         findings=(*([fairness] if fairness else []), *findings_of(comparison, by)),
         sections=(
+            *([settings] if settings else []),
             *_tried_sections(explained),
             *_conclusion_sections(explained.conclusion),
-            *([settings] if settings else []),
             *_tables(explained, scenario_arguments(about)),
             *picture_sections(comparison),
             *scenario_sections(about),

@@ -134,7 +134,7 @@ def settings_section(
     """Returns the lines that set the best congestion control; None if there is nothing to choose.
 
     A window of the hosts that limits a flow under each CCA leaves none to set. Metrics `by` which to
-    rank are the needs. Where the best that was `tried` has another CCA, its lines are the only ones.
+    rank are the needs. A sentence says that the best that was `tried` has another CCA.
     """
     choices = choices_of(comparison, by)
     if not choices:
@@ -203,12 +203,11 @@ def settings_section(
         )
     if best is None:
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
-    is_other = tried is not None and tried.cca != best and not tried.is_of_operator
-    if tried is not None and is_other and tried.remedy.options:
+    if tried is not None and tried.cca != best and not tried.is_of_operator and tried.remedy.options:
         texts.append(
-            f"The best of all that was tried is with {names.get(tried.cca, tried.cca)}: see there."
+            f"The lines are for {names[best]} without another change; the best of all that was tried, "
+            f"with {names.get(tried.cca, tried.cca)}, follows with its own."
         )
-        return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
     if text := yielding_text(comparison):
         texts.append(f"{text}.")
     blocks = settings_blocks(best)
