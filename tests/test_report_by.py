@@ -1,6 +1,5 @@
 """First pages of reports: the metric that `compare --by` asked for, and the lines of the best CCA."""
 
-import re
 import shutil
 import subprocess
 from dataclasses import replace
