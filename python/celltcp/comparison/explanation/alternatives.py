@@ -269,6 +269,20 @@ class Need:
         own = (self.flows[0], self.metric) if self.flows else (self.comparison.tested.name, GOODPUT)
         return [each for each in metrics if each != own]
 
+    @property
+    def next_metric(self) -> str:
+        """Metric that decides where the ranking one is as good; empty without one."""
+        return _NEXT_METRICS.get(self.metric, "")
+
+    def values_of(self, alternative: Alternative, flow: str, metric: str) -> list[float]:
+        """Returns a metric of a flow by an alternative, per run; of the network without a flow."""
+        if flow in self.flows and metric == self.metric:
+            return alternative.values
+        comparison, cca = alternative.comparison, alternative.cca
+        if not flow:
+            return list(comparison.values(cca, metric))
+        return self.metric_of(comparison, cca, flow, metric)
+
     def metric_of(self, comparison: Comparison, cca: str, flow: str, metric: str) -> list[float]:
         """Returns a metric of a flow under a congestion control, per run; empty without it."""
         if metric in METRICS:
@@ -295,7 +309,7 @@ class Need:
         losses = _losses_among(changes)
         other_gain = sum(each.gain for each in changes if each.gain >= MIN_HELP_LOG)
         failing = failing_under(comparison, cca)
-        following = _NEXT_METRICS.get(self.metric, "")
+        following = self.next_metric
         ways = ((self.comparison, self.reference), (comparison, cca))
         old, new = (self.metric_of(*way, self.flows[0], following) if following else [] for way in ways)
         next_gain = self._by(following).gain(old, new) if old and new else 0.0

@@ -275,12 +275,7 @@ class AlternativesTable:
         return max(map(abs, gains), default=0.0)
 
     def _values(self, alternative: Alternative, flow: str, metric: str) -> list[float]:
-        if flow in self._need.flows and metric == self._need.metric:
-            return alternative.values[: self.run_count]
-        comparison, cca = alternative.comparison, alternative.cca
-        if not flow:
-            return list(comparison.values(cca, metric))[: self.run_count]
-        return self._need.metric_of(comparison, cca, flow, metric)[: self.run_count]
+        return self._need.values_of(alternative, flow, metric)[: self.run_count]
 
     def _mean(self, alternative: Alternative, flow: str, metric: str) -> float:
         return estimate(self._values(alternative, flow, metric)).mean

@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.alternatives_table import (
 from celltcp.comparison.explanation.pairs import changes_for_tail, changes_together
 from celltcp.comparison.explanation.places import OPERATOR_PLACES
 from celltcp.comparison.explanation.trial_metrics import MIN_HELP_LOG
+from celltcp.comparison.explanation.unbeaten import unbeaten
 from celltcp.comparison.harm import failing_under
 from celltcp.comparison.linux_lines import BOTH_HOSTS
 from celltcp.comparison.queue_lines import BEHIND_MODEM
@@ -128,9 +129,9 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     # Alternatives of a place stand together.
     places = [each.places for each in shown]
     shown = [shown[0], *sorted(shown[1:], key=lambda each: places.index(each.places))]
-    table = None
+    table, of_places = None, recommended(need, shown)
     if any(each.remedy is not None for each in shown):
-        table = AlternativesTable(need, shown, recommended(need, shown))
+        table = AlternativesTable(need, shown, unbeaten(need, shown, of_places))
     best = _best_of(need, shown)
     if best is None and table is not None:
         return Conclusion(_of_operator(need, table), table)
@@ -143,7 +144,7 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
         best, remedy, worse = worse, worse.remedy or remedy, None
     text = _text(need, best, worse, alternatives, table.run_count)
     lines = table.lines_of(best)
-    if (other := _elsewhere(need, best, table)) is not None:
+    if (other := _elsewhere(need, best, table, of_places)) is not None:
         text += f" {other.condition}: {other.text}."
         lines += other.lines
     return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
@@ -198,10 +199,15 @@ class _Elsewhere(NamedTuple):
     lines: list[str]
 
 
-def _elsewhere(need: Need, best: Alternative, table: AlternativesTable) -> _Elsewhere | None:
-    """Returns the shaper before a queue that may be a modem's, or the better setting of an operator."""
+def _elsewhere(
+    need: Need, best: Alternative, table: AlternativesTable, of_places: Iterable[Alternative]
+) -> _Elsewhere | None:
+    """Returns the shaper before a queue that may be a modem's, or the better setting of an operator.
+
+    `of_places` has the best alternative of each place.
+    """
     is_queue = any(each.endswith("queue") for each in best.places)
-    for each in table.recommended:
+    for each in of_places:
         of_operator = _operator_count(each) > _operator_count(best)
         is_better = of_operator and each.net_gain - best.net_gain >= need.min_gain
         if not is_better and not (is_queue and is_shaper(each)):

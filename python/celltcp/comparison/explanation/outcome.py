@@ -96,7 +96,9 @@ class AlternativeRow(TypedDict):
     cca: Cca
     options: Annotated[str, "Options of celltcp compare with it, after the scenario or results."]
     runs: Annotated[int, "Number of runs of the metrics: the first ones."]
-    recommended: Annotated[bool, "Whether it has the largest gain less losses at its place."]
+    recommended: Annotated[
+        bool, "Whether it has the largest gain less losses at its place, and no row beats it."
+    ]
     metrics: Annotated[
         dict[str, Number], "Mean by metric and flow, such as response_p95_s:game: of the need first."
     ]

@@ -10,7 +10,7 @@ from celltcp.comparison.queue_lines import RATES, filled_directions
 from celltcp.scenarios.narrow_hop import steady_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from celltcp.comparison.explanation.remedy import Remedy
 
@@ -31,6 +31,12 @@ def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: b
     if "sender" in places:
         places = [each for each in places if not each.startswith("sender (")]
     return sorted(dict.fromkeys(places))
+
+
+def remoteness(places: Iterable[str]) -> int:
+    """Returns 2 for what the operator alone sets, 1 for queues of links and proxies, else 0."""
+    links = ("queue", "queues of the link", " proxy")
+    return max((2 if each in OPERATOR_PLACES else each.endswith(links) for each in places), default=0)
 
 
 def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]:

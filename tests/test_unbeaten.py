@@ -1,0 +1,57 @@
+"""Stars of alternatives: rows that runs show to help, and that no row as near beats in all figures."""
+
+from __future__ import annotations
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.choices import choices_of
+from celltcp.comparison.explanation.alternatives import Alternative, Need
+from celltcp.comparison.explanation.proposals import ProposedRemedy
+from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.unbeaten import unbeaten
+
+_TICKS = {"kind": "frames", "size": "200B", "interval": "100ms", "deadline": "50ms"}
+_RUNS = 4
+
+
+@pytest.fixture(scope="module")
+def need() -> Need:
+    """The need of frames by their late share, of runs that only give it names and 20 frames each."""
+    flows = [{"name": "ticks", "workload": _TICKS}]
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], _RUNS, duration="2s", set={"flows": flows})
+    choice = choices_of(result)[0]._replace(metric="late_share")
+    return Need(result, choice, None)
+
+
+def _row(need: Need, values: list[float], *places: str) -> Alternative:
+    """Returns an alternative with shares of late frames; the reference without a place."""
+    remedy = ProposedRemedy("queue", Remedy("a queue", ("path.queue=fq-codel",)), ("cubic",), {})
+    return Alternative("cubic", remedy if places else None, need.comparison, places, values, 0.5, ())
+
+
+def test_a_row_that_another_one_of_no_more_effort_beats_has_no_star(need: Need) -> None:
+    """What needs two hosts is worse than one of these changes alone; and a base station is far away."""
+    reference = _row(need, [0.8] * _RUNS)
+    alone = _row(need, [0.2] * _RUNS, "sender (server)")
+    both = _row(need, [0.4] * _RUNS, "router", "sender (server)")
+    far = _row(need, [0.1] * _RUNS, "base station")
+    shown = [reference, alone, both, far]
+    assert unbeaten(need, shown, [alone, both, far]) == [alone, far]
+
+
+def test_rows_that_the_runs_do_not_set_apart_do_not_beat_each_other(need: Need) -> None:
+    """A mean of half as many late frames is nothing where the runs disagree."""
+    reference = _row(need, [0.8] * _RUNS)
+    steady, varying = (
+        _row(need, [0.4] * _RUNS, "router"), _row(need, [0.0, 0.8, 0.0, 0.0], "sender (server)")
+    )  # fmt: skip
+    assert unbeaten(need, [reference, steady, varying], [steady]) == [steady]
+
+
+@pytest.mark.parametrize(("late", "has_star"), [(1, False), (2, True)])
+def test_a_star_rests_on_six_late_frames_at_least(need: Need, late: int, has_star: bool) -> None:
+    """Four runs with one late frame less are four events; six of six are no chance (sign test)."""
+    reference = _row(need, [0.5] * _RUNS)
+    one = _row(need, [0.5 - late / 20] * _RUNS, "sender (server)")
+    assert unbeaten(need, [reference, one], [one]) == ([one] if has_star else [])
