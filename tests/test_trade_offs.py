@@ -161,13 +161,17 @@ def test_a_sweep_of_a_shaper_has_the_best_rate_beside_each_cca(seed: int) -> Non
     }
     rates = [f"{share * slow:.1f}Mbit/s" for share in (0.5, 0.9, 1.7)]
     vary = {"path.wired.0.rate": [*rates, "1Gbit/s"]}
-    texts = ct.sweep("steady-20-18", vary, "cubic,bbr", 2, duration="32s", set=changes).field_changes
+    sweep = ct.sweep("steady-20-18", vary, "cubic,bbr", 2, duration="32s", set=changes)
+    texts = sweep.field_changes
     trade_offs = [text for text in texts if "trade-off of path.wired.0.rate" in text]
     assert [text.partition(":")[0] for text in trade_offs] == ["cubic", "bbr"]
     assert not any(" with bbr" in text or " with cubic" in text for text in texts)
     knee = re.search(r"rate: ([\d.]+)Mbit/s is the knee", trade_offs[0])
     assert knee, texts
     assert any(f"cake bandwidth {1e3 * float(knee[1]):.0f}kbit" in text for text in texts)
+    # Explanations start from the same rate, or from the one of a chosen metric.
+    assert best_points(sweep)[0] == (f"{knee[1]}Mbit/s",)
+    assert best_points(sweep, ["goodput_mbps:bulk"]) == [("1Gbit/s",)]
     # The CCA is compared without a shaper.
     assert sum("bbr instead of cubic (path.wired.0.rate=1Gbit/s): " in text for text in texts) == 1
 

@@ -37,12 +37,15 @@ def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
         if ranking.decides:
             if len(ranking.ccas) == 1 < len(sweep.ccas):
                 where += f"{labels(sweep.ccas)[ranking.ccas[0]]}: "
-            texts += [f"{where}{text}" for text in _texts(ranking, by, sweep.present)]
+            both = sentences_of(ranking, by, sweep.present)
+            texts += [f"{where}{text}" for text in _texts(*both)]
     return texts
 
 
-def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str]) -> list[str]:
-    """Returns the sentences on a ranking, for each CCA apart where the network has a trade-off.
+def sentences_of(
+    ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str]
+) -> tuple[Sentences, dict[str, Sentences]]:
+    """Returns the sentences on a ranking, and by CCA those apart where the network has a trade-off.
 
     The owner of a shaper or a buffer seldom sets the CCA of the senders.
     """
@@ -51,21 +54,40 @@ def _texts(ranking: FieldRanking, by: Sequence[str], present: Mapping[str, str])
     starts = start_values(ranking, ranking.deciding_stakes(by), present)
     is_own = starts.items() <= present.items()
 
-    def sentences_of(part: FieldRanking) -> Sentences:
+    def of_part(part: FieldRanking) -> Sentences:
         stakes = part.deciding_stakes(by)
         return Sentences(part, stakes, starts, scenario, is_own=is_own, count_by=len(by))
 
-    sentences = sentences_of(ranking)
+    sentences = of_part(ranking)
     are_of_network = all(map(is_network, ranking.fields))
     if len(ranking.ccas) < 2 or not are_of_network or not sentences.has_front:
-        return sentences.all()
-    names = labels(ranking.ccas)
-    each = {names[of.ccas[0]]: sentences_of(of) for of in ranking.by_cca()}
+        return sentences, {}
+    each = {of.ccas[0]: of_part(of) for of in ranking.by_cca()}
     if not any(of.has_front for of in each.values()):
+        return sentences, {}
+    usual = each[ranking.usual_cca]
+    if not starts and usual.trade_off and usual.trade_off.knee.name:
+        # CCAs are compared where nobody has a value at that which is advised.
+        starts = dict(zip(ranking.fields, usual.advised[0], strict=True))
+        sentences = of_part(ranking)
+    names = labels(ranking.ccas)
+    return sentences, {names[cca]: of for cca, of in each.items()}
+
+
+def with_advice(each: Mapping[str, Sentences]) -> Mapping[str, Sentences]:
+    """Returns the sentences of those CCAs under which the network has a best value; all without any.
+
+    An end of a trade-off without a knee is no advice.
+    """
+    with_knee = {cca: of for cca, of in each.items() if of.trade_off is None or of.trade_off.knee.name}
+    return with_knee or each
+
+
+def _texts(sentences: Sentences, each: Mapping[str, Sentences]) -> list[str]:
+    """Returns the texts of sentences on a ranking; `each` has those of each CCA apart, if any."""
+    if not each:
         return sentences.all()
-    # An end of a trade-off without a knee is no advice.
-    with_knee = [cca for cca, of in each.items() if of.trade_off is None or of.trade_off.knee.name]
-    lines = {cca: each[cca].linux_texts() for cca in with_knee or each}
+    lines = {cca: of.linux_texts() for cca, of in with_advice(each).items()}
     linux_texts = [f"{cca}: {line}" for cca, of_cca in lines.items() for line in of_cca]
     if len(lines) == len(each) and len(set(map(tuple, lines.values()))) == 1:
         linux_texts = next(iter(lines.values()))

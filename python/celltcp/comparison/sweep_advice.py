@@ -8,51 +8,34 @@ from celltcp.comparison.best_values import advice_rankings, is_condition
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.trial_metrics import MIN_HELP_LOG
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT
+from celltcp.comparison.field_changes import sentences_of, with_advice
+from celltcp.comparison.metrics import GOODPUT
 from celltcp.comparison.parameter_sweep import SCENARIO
-from celltcp.comparison.sweep_trade_offs import trade_off_of
 from celltcp.scenarios.cca_mix import has_several_flows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from celltcp.comparison.best_values import FieldRanking
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.proposals import ProposedRemedy
     from celltcp.comparison.parameter_sweep import Sweep
 
 
-def best_points(sweep: Sweep) -> list[tuple[str, ...]]:
-    """Returns the points that are best, or may be, for an application; without any for the network.
+def best_points(sweep: Sweep, by: Sequence[str] = ()) -> list[tuple[str, ...]]:
+    """Returns the points that `field_texts` advises, those of the usual CCA first.
 
-    Of a trade-off of goodput and delay that is its knee, or all of its front without one. Each of the
-    conditions has its own. There are none where no value can be set, or none is best.
+    Each of the conditions has its own. There are none where no value can be set, or none is best. `by`
+    are chosen metrics, as in `Comparison.best_by`.
     """
     points = []
     for ranking in advice_rankings(sweep):
         if all(map(is_condition, ranking.fields)):
             return []
-        for name in _best_choices(ranking):
-            values = ranking.coordinates(ranking.choices[name])
+        joint, by_cca = sentences_of(ranking, by, sweep.present)
+        for values in (each for of in with_advice(by_cca).values() or [joint] for each in of.advised):
             by_axis = {**ranking.fixed, **dict(zip(ranking.fields, values, strict=True))}
             points.append(tuple(by_axis[axis] for axis in sweep.axes))
     return list(dict.fromkeys(points))
-
-
-def _best_choices(ranking: FieldRanking) -> Iterator[str]:
-    deciding = [each for each in ranking.stakes if each.metric in APP_METRICS]
-    trade_off = None
-    if ranking.decides and not deciding:
-        resent = ranking.resent_shares()
-        trade_off = trade_off_of(ranking, ranking.stakes, lambda name, _: name, resent=resent)
-    if trade_off is not None:
-        name, possible, _ = trade_off.knee
-        yield from possible or ([name] if name else trade_off.front)
-        return
-    for stake in deciding or ranking.stakes:
-        # A single run of what is random decides on no value.
-        rivals = () if ranking.decides else stake.verdict.undecided
-        yield from filter(None, (stake.verdict.leader, *rivals))
 
 
 def is_beaten(sweep: Sweep, point: Sequence[str], remedy: ProposedRemedy) -> bool:

@@ -24,12 +24,14 @@ _TIMES = ("_s", "_ms")
 class Knee(NamedTuple):
     """Knee of a front of choices, or the choices that more runs may show to be the knee."""
 
-    #: The knee by the means of the runs; None without one.
+    #: The knee by the means of the runs, or the choice that is most likely it; None without one.
     name: str | None
     #: Choices that may be the knee, in the order of the front; empty if that is decided.
     possible: Sequence[str] = ()
     #: Number of runs that would likely decide; None if it is too large, unknown or not needed.
     runs_needed: int | None = None
+    #: Whether more runs may also show that there is none.
+    may_be_none: bool = False
 
 
 class Choices(Protocol):
@@ -92,7 +94,7 @@ def knee_of(ranking: Choices, front: Sequence[str], other: Stake, goodput: Stake
         default=math.inf,
     )
     possible = [name for name in front if name in rivals or name == best]
-    return Knee(best if high else None, possible, int(needed) if math.isfinite(needed) else None)
+    return Knee(best, possible, int(needed) if math.isfinite(needed) else None, may_be_none=not high)
 
 
 def _heights(front: Sequence[str], other: Stake, goodput: Stake) -> dict[str, list[float]]:

@@ -27,10 +27,11 @@ def needs_by_choice(stakes: Sequence[Stake], trade_off: TradeOff) -> dict[str, l
         is_own = stake.metric in APP_METRICS or (stake.metric == GOODPUT and stake is not goodput)
         if verdict.leader is not None and has_worse and is_own:
             best = max((verdict.leader, *verdict.tied), key=goodput.signed_mean)
+            if stake is other and knee.name is not None and (len(front) > 1 or best not in front):
+                # The knee serves it: what is best for it alone is often the lowest value given.
+                continue
             if stake is other and best not in front:
                 # It costs more goodput than it gains.
-                if knee.name is not None:
-                    continue
                 best = front[0]
             needs.setdefault(best, []).append(f"{stake.flow}{_undecided_text(stake, goodput, best)}")
     if knee.name is None and not knee.possible:

@@ -147,6 +147,26 @@ class Sentences:
         """Whether more of one metric costs the other one."""
         return self.trade_off is not None and len(self.trade_off.front) > 1
 
+    @property
+    def advised(self) -> list[tuple[str, ...]]:
+        """Values to set: of the knee and of further needs, or those that are best for applications.
+
+        Without applications they are the front of a trade-off, or the best ones. A single run of what
+        is random decides on no value: all that are undecided are among them.
+        """
+        ranking, names = self._ranking, []
+        of_applications = [each for each in self._deciding if each.metric in APP_METRICS]
+        both = self.trade_off if ranking.decides else None
+        if both is not None and both.knee.name is not None:
+            names = [both.knee.name, *self._needs]
+        elif both is not None and not of_applications:
+            names = both.front
+        else:
+            for stake in of_applications or self._deciding:
+                rivals = () if ranking.decides else stake.verdict.undecided
+                names += filter(None, (stake.verdict.leader, *rivals))
+        return list(dict.fromkeys(ranking.coordinates(ranking.choices[name]) for name in names))
+
     def value_texts(self) -> list[str]:
         """Returns the trade-off of the values, or else the better ones, or that there are none."""
         if not self._stakes:

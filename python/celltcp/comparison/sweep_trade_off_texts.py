@@ -10,6 +10,7 @@ from celltcp.comparison.metrics import APP_METRICS, words_of
 from celltcp.comparison.reversals import best_reversal_text
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.scenarios.cca_mix import join_names, labels
+from celltcp.scenarios.quantities import between, quantities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,8 @@ MAX_LISTED_VALUES = 4
 _MAX_FRONT = 5
 #: Maximum number of combinations of values that a sentence lists.
 _MAX_LISTED_COMBINATIONS = 2
+#: Maximum rate between others that is worth a trial, as a multiple of the most goodput.
+_MAX_RATE = 1.25
 #: Beginnings of the names of fields that each host sets for itself.
 _OF_HOSTS = ("tcp.", "flows.")
 #: Goodput under another CCA with a value of the network, as a share of its best one, that is no loss.
@@ -84,6 +87,7 @@ class TradeOffTexts:
             best_reversal_text(self._ranking, other) if other.verdict.leader == first else "",
             *self._loss_texts(first, trade_off),
             *self._price_texts(first, trade_off),
+            self._finer_text(trade_off),
         ]
         return ["; ".join(filter(None, parts))]
 
@@ -105,7 +109,7 @@ class TradeOffTexts:
         if knee.possible:
             runs = f"--runs {knee.runs_needed}" if knee.runs_needed else "more runs"
             values = range_text(knee.possible, [*self._ranking.choices])
-            none = " or none" if knee.name is None else ""
+            none = " or none" if knee.name is None or knee.may_be_none else ""
             return f", knee undecided ({values}{none}: run with {runs})"
         return ", no knee" if knee.name is None and len(front) > 2 else ""
 
@@ -155,6 +159,36 @@ class TradeOffTexts:
             if is_beside and low < _MIN_BESIDE_SHARE * high and goodput.is_gain(best, rival):
                 loss = percent_text(1 - low / high)
                 yield f"but {goodput.mean_text(rival)} with {rival}, {loss} less than with {best}"
+
+    def _finer_text(self, trade_off: TradeOff) -> str:
+        """Returns values to try between a knee and the next one with more goodput; empty if close."""
+        other, goodput, front, knee, *_ = trade_off
+        ranking, name = self._ranking, knee.name
+        values = list(dict.fromkeys(each.value for each in ranking.choices.values()))
+        amounts = quantities(values) if len(ranking.fields) == 1 else None
+        if len(front) < 3 or name is None or amounts is None:
+            return ""
+        amount_of = dict(zip(values, amounts, strict=True))
+        most = max(front, key=goodput.signed_mean)
+        start, end = (amount_of[ranking.choices[each].value] for each in (name, most))
+        cca = ranking.choices[name].cca
+        towards = [
+            each
+            for each, (value, of) in ranking.choices.items()
+            if of == cca and (amount_of[value] - start) * (end - start) > 0
+        ]
+        if not towards:
+            return ""
+        rival = min(towards, key=lambda each: abs(amount_of[ranking.choices[each].value] - start))
+        low, high = sorted(
+            (ranking.choices[each].value for each in (name, rival)), key=amount_of.__getitem__
+        )
+        # A rate above that of the link is none of a bottleneck.
+        bound = f"{_MAX_RATE * goodput.means(most)[0]:.3g}Mbit/s"
+        rates = quantities([low, bound, high])
+        highest = bound if rates is not None and rates == sorted(rates) else high
+        finer = between(low, highest) if other.is_gain(name, rival) else []
+        return f"between {low} and {high}: --vary {ranking.field}={','.join(finer)}" if finer else ""
 
     def _metric_name(self, stake: Stake) -> str:
         return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")

@@ -12,6 +12,9 @@ _TIMES = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "min": 60e3}
 _SIZES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 _FREQUENCIES = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 
+#: Ratio of quantities from which on some are between them.
+_MIN_STEP = 1.1
+
 #: Units of the same dimension, with their factors.
 _DIMENSIONS = (_RATES, _TIMES, _SIZES, _FREQUENCIES)
 
@@ -41,3 +44,20 @@ def common_unit(values: Sequence[str]) -> str:
     matches = [_QUANTITY.fullmatch(value) for value in values]
     units = {match[2] if match else "" for match in matches}
     return units.pop() if len(units) == 1 else ""
+
+
+def between(low: str, high: str) -> list[str]:
+    """Returns two quantities between others, in equal ratios and in the unit of the lower one.
+
+    None are between neighbouring whole numbers or quantities within a tenth of each other, or for texts
+    that `quantities` does not know.
+    """
+    amounts = quantities([low, high])
+    match = _QUANTITY.fullmatch(low)
+    if amounts is None or match is None or not 0 < _MIN_STEP * amounts[0] <= amounts[1]:
+        return []
+    is_whole = match[2] not in {unit for dimension in _DIMENSIONS for unit in dimension}
+    steps = [float(match[1]) * (amounts[1] / amounts[0]) ** (step / 3) for step in (1, 2)]
+    numbers = [f"{step:.0f}" if is_whole else f"{float(f'{step:.3g}'):g}" for step in steps]
+    texts = [f"{number}{match[2]}" for number in dict.fromkeys(numbers)]
+    return [text for text in texts if quantities([low, text, high])]

@@ -98,7 +98,7 @@ class Explanations:
     @property
     def _advised(self) -> list[str]:
         """Comparisons with advice: at a worse value of a sweep, its best one is the remedy."""
-        return [name for name in self.comparisons if name in self.best] or list(self.comparisons)
+        return [name for name in self.best if name in self.comparisons] or list(self.comparisons)
 
     def remedy_commands(self, folder: str | Path) -> list[str]:
         """Returns commands that try the remedies, each with a comment on its purpose.
@@ -288,7 +288,7 @@ def explain(
                 *share_reasons(explained.comparisons),
                 *result.field_changes_by(by),
             ]
-            explained.best = [", ".join(point) for point in best_points(result)]
+            explained.best = [", ".join(point) for point in best_points(result, by)]
         if isinstance(result, ScenarioSet):
             explained.over_all = [*verdict_lines(result), *setting_lines(result)]
     else:

@@ -85,11 +85,11 @@ def knee_of_values(
     trade_off = trade_off_of(choices, stakes, lambda name, _: name)
     if trade_off is None:
         return None
-    name, possible, _ = trade_off.knee
+    name, possible, _, may_be_none = trade_off.knee
     names = [each for each in dict.fromkeys([name, *possible]) if each in choices.choices]
     names = [each for each in names if each != _REFERENCE]
     if not names:
         return None
     undecided = f"{best.fields[0]}: {range_text(names, [*choices.choices])}" if possible else ""
-    undecided += " or none" if possible and name is None else ""
+    undecided += " or none" if may_be_none else ""
     return ValueKnee(choices.choices[names[0]], undecided)
