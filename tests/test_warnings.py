@@ -516,3 +516,27 @@ def test_a_send_buffer_that_bounds_the_queue_of_the_only_bulk_flow_has_a_warning
         larger = {**deep, "tcp.receive_buffer_max": "32MiB", **other}
         lifted = ct.compare("steady-20-68", "cubic,bbr", 1, duration="20s", set=larger)
         assert not any("bounds the rate or the queue" in each for each in lifted.warnings)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_generated_capacity_that_the_seeds_draw_otherwise_has_both_means(seed: int) -> None:
+    """The mean over T of a process with correlation exp(-t/τ) varies by c √(2 τ / T)."""
+    link = {"mean": "20Mbit/s", "variability": 0.4, "correlation": "5s"}
+    changes: dict[str, Any] = {"path.down": {"generate": link}, "path.buffer": "9000packets"}
+    result = ct.compare("steady-20-18", "cubic", 2, seed=seed, duration="20s", set=changes)
+    # A buffer that never empties keeps the link busy: goodput is what it carries.
+    rates = [rate * 1500 / 1448 for rate in result.values("cubic", "goodput_mbps")]
+    mean = sum(rates) / len(rates)
+    warnings = [each for each in result.warnings if "mean capacity" in each]
+    assert len(warnings) == (abs(mean / 20 - 1) > 0.06)
+    if warnings:
+        drawn = float(re.findall(r"mean capacity of ([\d.]+) Mbit/s", warnings[0])[0])
+        assert drawn == pytest.approx(mean, rel=0.03)
+        # (1.96 · 0.4 · √(2 · 5 / 20) / 0.05)² = 123
+        assert warnings[0].startswith(f"seeds {seed} to {seed + 1} have a mean capacity of ")
+        assert warnings[0].endswith(
+            "path.down.generate has 20Mbit/s; 123 runs have it within 5 % (95 %)"
+        )
+    slower = {**changes, "path.wired": [{"name": "shaper", "rate": "12Mbit/s"}]}
+    hidden = ct.compare("steady-20-18", "cubic", 2, seed=seed, duration="20s", set=slower)
+    assert not any("mean capacity" in each for each in hidden.warnings)

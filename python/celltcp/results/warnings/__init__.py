@@ -86,6 +86,10 @@ def all_warnings(results: Results) -> list[str]:
 
         warnings += few_places(results)
     warnings += [*limited_flows(results), *windows_that_share(results)]
+    if "generate" in about["scenario"]:
+        from celltcp.results.warnings.drawn_capacity import drawn_capacity
+
+        warnings += drawn_capacity(results, scenario)
     if scenario.get("kernel", {}).get("queue"):
         from celltcp.results.warnings.hidden_queue import hidden_queue, hides_queue
 
