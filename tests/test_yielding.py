@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp.comparison import yielding
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.front_page import settings_section
-from celltcp.comparison.yielding import yielding_text
+from celltcp.comparison.yielding import room_condition, yielding_text
 from drawn_causes import Changes
 
 
@@ -64,3 +64,15 @@ def test_several_best_ccas_have_a_note_in_the_plural(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(yielding, "labels", lambda _: {"vegas": "vegas", "lp": "lp"})
     monkeypatch.setattr(yielding, "family_of", lambda _: "delay")
     assert yielding_text(result).startswith("vegas and lp reduce their windows when packets wait, ")
+
+
+def test_rows_of_a_cca_that_makes_room_have_its_condition_but_behind_a_fair_queue() -> None:
+    droptail, fair = ({"path": {"queue": queue}} for queue in ("droptail", "fq-codel"))
+    condition = "while no flow of a loss-based CCA shares the queue"
+    assert [room_condition(droptail, [cca], []) for cca in ("vegas", "copa", "bbr", "cubic")] == [
+        condition, condition, "", "",
+    ]  # fmt: skip
+    assert not room_condition(fair, ["vegas"], [])
+    assert not room_condition(droptail, ["vegas"], ["path.wired.0.queue=fq-codel"])
+    # A split or parameters leave a congestion control as it is.
+    assert room_condition(droptail, ["vegas:alpha=4"], ["tcp.pacing=true"]) == condition

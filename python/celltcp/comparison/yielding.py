@@ -13,11 +13,15 @@ from celltcp.scenarios.cca_mix import labels, parse_flow_cca
 from celltcp.scenarios.ccas import family_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from celltcp.comparison.comparison import Comparison
 
+#: Condition of a CCA that makes room for others.
+_ROOM = "while no flow of a loss-based CCA shares the queue"
+#: Queue discipline with a queue of its own for each flow.
+_FAIR_QUEUE = "fq-codel"
 #: Fields of a flow that a command for two flows repeats.
 _ENDS = ("from", "to")
 
@@ -51,7 +55,21 @@ def room_text(comparison: Comparison, cca: str) -> str:
     is_alone = not comparison.is_competing or _lone_bulk_flow(comparison) is None
     if is_alone or not comparison.applications or not _yields(cca):
         return ""
-    return ", while no flow of a loss-based CCA shares the queue"
+    return f", {_ROOM}"
+
+
+def room_condition(scenario: Mapping[str, Any], ccas: Iterable[str], changes: Iterable[str]) -> str:
+    """Returns the condition of a setting with a CCA that makes room for others; or empty.
+
+    There is none behind a queue discipline that keeps flows apart.
+
+    Args:
+        scenario: scenario, parsed from its file.
+        ccas: congestion controls that are set.
+        changes: changes of its fields that are set with them, as `field=value`.
+    """
+    queues = [*changes, str(scenario.get("path", {}))]
+    return "" if any(_FAIR_QUEUE in each for each in queues) or not any(map(_yields, ccas)) else _ROOM
 
 
 def _yields(cca: str) -> bool:

@@ -26,6 +26,7 @@ from celltcp.comparison.metrics import (
 from celltcp.comparison.pooled_percentiles import few_above
 from celltcp.comparison.queue_lines import BEHIND_MODEM
 from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.yielding import room_condition
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
@@ -101,7 +102,7 @@ class AlternativesTable:
                 "*" if any(each is best for best in self.recommended) else "",
                 "as it is" if not index else ", ".join(each.places),
                 self._names[each.cca],
-                ", ".join(each.changes) or "-",
+                self._change_text(each),
                 *(column[index] for column in cells),
             )
             for index, each in enumerate(self.shown)
@@ -187,6 +188,15 @@ class AlternativesTable:
     def name_of(self, alternative: Alternative) -> str:
         """Returns the label of the congestion control of an alternative."""
         return self._names[alternative.cca]
+
+    def _change_text(self, alternative: Alternative) -> str:
+        """Returns the changes of an alternative, with the condition under which its CCA is as good."""
+        text = ", ".join(alternative.changes) or "-"
+        own, usual = (each.partition("@")[0] for each in (alternative.cca, self._need.reference))
+        ccas = [each.partition("=")[2] for each in alternative.changes if ".cca=" in each]
+        ccas += [own] if own != usual and not has_several_flows(own) else []
+        condition = room_condition(self._scenario, ccas, alternative.changes)
+        return f"{text} ({condition})" if condition else text
 
     def _knee_text(self, alternative: Alternative) -> str:
         """Returns the values of a field of which the runs do not say which is the knee, or empty."""
