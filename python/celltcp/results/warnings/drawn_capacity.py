@@ -60,7 +60,7 @@ def drawn_capacity(results: Results, scenario: Mapping[str, Any]) -> list[str]:
 
 
 def _mean_capacity(results: Results) -> float:
-    """Returns the mean rate of packets at the bottleneck, Mbit/s; NaN if slots do not cover the runs."""
+    """Returns the mean rate of packets at the bottleneck, Mbit/s; NaN if slots leave out much."""
     flows = rows_of(results.tables["flows"], "bytes", "segments", "retransmissions")
     payloads = [of / (sent - again) for of, sent, again in flows if sent > again]
     columns = ("run", "t_s", "capacity_mbps", "rate_mbps")
