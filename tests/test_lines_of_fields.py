@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -148,12 +149,21 @@ def test_a_field_without_a_line_says_where_it_is_set(change: str, text: str) -> 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_rate_of_a_hop_without_an_aqm_is_that_of_a_shaper_with_its_buffer(seed: int) -> None:
     draw = random.Random(seed)
-    rate, packets = draw.randint(20, 900), draw.randint(10, 5000)
+    rate = draw.randint(20, 900)
+    packets = draw.randint(10, 5 * rate)
     varying = {"rate": {"trace": "a.csv"}, "buffer": "1bdp"}
     hops = [{"name": "nic", "rate": "1Gbit/s", "buffer": f"{packets}packets"}, varying]
     scenario = _scenario(wired=hops)
     (line,) = linux_lines([f"path.wired.0.rate={rate}Mbit/s"], scenario)
     assert f"tbf rate {rate}000kbit burst {500 * rate} limit {1500 * packets}" in line
+    # 100 ms, or a round trip, is long enough for one connection.
+    rtt_s = draw.choice([0.02, 0.3])
+    scenario["path"]["rtt"] = f"{rtt_s}s"
+    hops[0]["buffer"] = f"{2 * max(rtt_s, 0.1) * rate / 8:.3f}MB"
+    (line,) = linux_lines([f"path.wired.0.rate={rate}Mbit/s"], scenario)
+    limit = float(re.findall(r"limit (\d+),", line)[0])
+    assert limit == pytest.approx(rtt_s * rate * 1e6 / 8, rel=1e-3)
+    assert f"--set path.wired.0.buffer={limit:.0f}B as well" in line
     # Nothing says how many bytes a buffer of a BDP of a varying rate has.
     assert linux_lines([f"path.wired.1.rate={rate}Mbit/s"], scenario) == []
 

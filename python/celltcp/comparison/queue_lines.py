@@ -14,11 +14,14 @@ from celltcp.comparison.hop_lines import hop_at, interface_name
 from celltcp.results.tested import THIN_WORKLOADS
 from celltcp.scenarios.narrow_hop import base_rtt_ms, steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES, buffer_size
+from celltcp.scenarios.quantity_texts import time_text
 
 #: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
 SHAPER_SHARE = 0.9
 #: Least burst of tbf: a tick of kernels with 250 Hz, s, and two packets of an Ethernet, bytes.
 _TICK_S, _MIN_BURST = 0.004, 3028
+#: Longest wait in the queue of a shaper, beside a round trip, that is no loss, s.
+_MAX_WAIT_S = 0.1
 #: Interface of a router that a shaper belongs on, by the direction of the data.
 _INTERFACES = {"down": "INTERFACE to the LAN, or an ifb", "up": "INTERFACE to the WAN"}
 #: Queue disciplines by their kind, and their parameters with the names that tc has for them.
@@ -243,10 +246,19 @@ def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -
     size = _buffer_bytes(buffer, str(hop_at(parts[:-1], scenario).get("buffer", "")), scenario)
     if bits_per_s is None or size is None:
         return ""
-    burst = max(bits_per_s / 8 * _TICK_S, _MIN_BURST)
+    rate_bytes = bits_per_s / 8
+    burst = max(rate_bytes * _TICK_S, _MIN_BURST)
+    bdp = max(rate_bytes * base_rtt_ms(scenario) / 1e3, 2 * burst)
+    untried = ""
+    if size > max(rate_bytes * _MAX_WAIT_S, bdp):
+        untried = (
+            f"; untried is its limit of 1 BDP, with which one connection fills it: {size:.0f} bytes wait "
+            f"{time_text(size / rate_bytes)}; --set {'.'.join(buffer)}={bdp:.0f}B as well"
+        )
+        size = bdp
     return (
         f"host before this hop, INTERFACE towards it: {_REPLACE} tbf rate {bits_per_s / 1e3:.0f}kbit "
-        f"burst {burst:.0f} limit {size:.0f}, or the speed of its link"
+        f"burst {burst:.0f} limit {size:.0f}, or the speed of its link{untried}"
     )
 
 

@@ -123,7 +123,8 @@ class Explanations:
             for axis, value in zip(reversed(layout.axes), reversed(point), strict=False)
         }
         groups: dict[tuple[object, ...], dict[str, ProposedRemedy]] = {}
-        for name in filter(folders.__contains__, self._advised):
+        advised = set(self._advised) & folders.keys()
+        for name in filter(advised.__contains__, self.comparisons):
             remedies = self._unbeaten(name)
             best = max(remedies, key=lambda each: each.gain, default=None)
             for candidate in remedies:

@@ -76,4 +76,4 @@ def _mean_capacity(results: Results) -> float:
     if not payloads or len(values) < (1 - _MIN_DIFFERENCE) * count:
         return math.nan
     payload = max(payloads)
-    return math.fsum(values) / len(values) * (payload + _HEADER_BYTES) / payload
+    return float(math.fsum(values) / len(values) * (payload + _HEADER_BYTES) / payload)
