@@ -252,7 +252,7 @@ def fifo_shaper_line(parts: list[str], rate: str, scenario: Mapping[str, Any]) -
     untried = ""
     if size > max(rate_bytes * _MAX_WAIT_S, bdp):
         untried = (
-            f"; untried is its limit of 1 BDP, with which one connection fills it: {size:.0f} bytes wait "
+            f"; untried is its limit of 1 BDP, which one connection fills: {size:.0f} bytes wait "
             f"{time_text(size / rate_bytes)}; --set {'.'.join(buffer)}={bdp:.0f}B as well"
         )
         size = bdp
