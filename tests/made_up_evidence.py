@@ -100,4 +100,4 @@ def evidence(
 
 def limit(own: Evidence) -> str:
     """Returns the sentence of the first rule about limits that holds."""
-    return next(filter(None, (rule(own) for rule in LIMITS)), "")
+    return str(next(filter(None, (rule(own) for rule in LIMITS)), ""))

@@ -70,4 +70,4 @@ def test_acks_for_which_a_lossy_window_waits_are_not_held_back_by_nagle() -> Non
     """A window of one segment after losses waits for delayed ACKs, too."""
     short = {"bytes_down": 3_000_000, "delayed_acks": 37, "delayed_ack_s": 1.5}
     rows = [waits(evidence(loss(5, 50, 0.1, lost), **short)) for lost in (0, 33)]
-    assert ["Nagle" in "".join(wait.text for wait in row) for row in rows] == [True, False]
+    assert ["Nagle" in "".join(str(wait.text) for wait in row) for row in rows] == [True, False]

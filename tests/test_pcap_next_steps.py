@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import shlex
@@ -16,7 +17,7 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
-from celltcp.pcap.diagnosis.causes import Cause, is_headline, names, number_after
+from celltcp.pcap.diagnosis.causes import Cause, is_headline, joined, named, names
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.next_steps import _which_limit_step, next_steps, paced_times_ms
 from celltcp.pcap.scenario_files import write_scenario
@@ -282,13 +283,12 @@ def test_lossy_calls_of_few_segments_have_a_lower_time_out_that_makes_the_slowes
 
 
 def test_a_policer_beside_a_receive_window_is_named_and_no_headline() -> None:
-    """The sentence and its readers have one word for each cause; a number of it is behind that word."""
-    row = {
-        "diagnosis": f"{Cause.RECEIVE_WINDOW}client limits the rate; beside that, most likely "
-        f"{Cause.POLICER} limits the rate to 2.9 Mbit/s of payload"
-    }
+    """Readers ask the causes of a sentence, whatever its words are; its policer has a rate."""
+    window = named(Cause.RECEIVE_WINDOW, "the window is full")
+    policer = "most likely " + named(Cause.POLICER, "a bucket drops", mbps=2.9)
+    row = joined("; beside that, ", (window, "", policer)).columns()
     assert is_headline(row, Cause.FULL_QUEUE, Cause.RECEIVE_WINDOW)
     assert names(row, Cause.POLICER)
     assert not is_headline(row, Cause.POLICER)
-    assert number_after(row, f"{Cause.POLICER} limits the rate to") == 2.9
-    assert number_after(row, Cause.ACKS_BEHIND) is None
+    assert row["policed_mbps"] == 2.9
+    assert math.isnan(float(row["acks_behind"]))

@@ -17,9 +17,10 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
+from celltcp.pcap.diagnosis.causes import Cause, named
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.requests import cycle_text
-from celltcp.pcap.diagnosis.waits import waits
+from celltcp.pcap.diagnosis.waits import in_queue_of, waits
 from celltcp.pcap.next_steps import _acks_behind
 from made_up_evidence import evidence
 
@@ -49,7 +50,7 @@ def test_a_wait_is_in_the_queue_of_another_connection_only_if_that_is_as_long(
 ) -> None:
     filler = {"connection": 7, "far_rtt_p95_ms": 1000.0, "near_rtt_p95_ms": math.nan}
     own = replace(evidence((), spurious=spurious, stalled_s=waited_s), queue_filler=filler)
-    assert any("that connection 7 fills" in wait.text for wait in waits(own)) == is_told
+    assert any("that connection 7 fills" in str(wait.text) for wait in waits(own)) == is_told
 
 
 @pytest.mark.parametrize(("longest_ms", "is_behind"), [(900.0, False), (1500.0, True)])
@@ -63,7 +64,7 @@ def test_gaps_of_the_data_are_waits_of_acks_behind_an_upload_whose_queue_is_as_l
     data = {"up": 0, "t_s": times, "bytes": 1e5, "retransmitted_bytes": 0, "held_s": 0, "paused_s": 0}
     for opposite in (None, upload):
         given = replace(own, intervals=pd.DataFrame(data), opposite=opposite)
-        (text,) = (wait.text for wait in waits(given))
+        (text,) = (str(wait.text) for wait in waits(given))
         is_told = is_behind and opposite is not None
         assert ("its ACKs waited in the queue that connection 1 fills" in text) == is_told
         assert ("its application paused" in text) != is_told
@@ -82,18 +83,22 @@ def test_data_after_a_gap_are_those_of_it_only_beside_an_even_rate(is_even: bool
     # A page has a beginning as well.
     intervals.loc[280, "bytes"] = 1e3
     given = replace(own, intervals=intervals[intervals["bytes"] > 0])
-    text = "; ".join(wait.text for wait in waits(given))
+    text = "; ".join(str(wait.text) for wait in waits(given))
     assert ("its application did not pause" in text) == is_even, text
 
 
 def test_acks_that_wait_behind_an_upload_have_a_step_against_its_queue() -> None:
-    texts = {
-        "10 losses; its ACKs may wait in the other direction, in which connection 3 sends": 3,
-        "waited 2 s: its ACKs waited in the queue that connection 12 fills (RTTs)": 12,
-        "waited 2 s in the queue that connection 12 fills": None,
-    }
-    for text, connection in texts.items():
-        assert _acks_behind({"diagnosis": text}) == connection
+    """Data in the queue of a transfer are no ACKs."""
+    filler = {"connection": 12, "far_rtt_p95_ms": 300.0, "near_rtt_p95_ms": math.nan}
+    sentences = [
+        named(Cause.OVERFLOW, "10 losses") + named(Cause.ACKS_BEHIND, "; ACKs", connection=3),
+        in_queue_of(filler, Cause.ACKS_IN_QUEUE, "its ACKs waited in "),
+        in_queue_of(filler, Cause.FILLED_QUEUE, "waited 2 s in "),
+    ]
+    assert [_acks_behind(sentence.columns()) for sentence in sentences] == [3, 12, None]
+    assert (
+        str(sentences[2]) == "waited 2 s in the queue that connection 12 fills (RTTs of up to 300 ms)"
+    )
 
 
 @pytest.mark.parametrize("rtt", ["17ms", "26ms", "62ms"])

@@ -15,6 +15,7 @@ import pyarrow as pa
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.client_pauses import with_client_pauses
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
+from celltcp.pcap.diagnosis.causes import CAUSE_COLUMNS
 from celltcp.pcap.host_rtts import with_host_rtts
 from celltcp.pcap.leftovers import (
     reclassify_in_blackouts,
@@ -323,8 +324,14 @@ def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
         field = connections.schema.field(index)
         column = pa.array([getattr(each, name) for each in results], field.type)
         connections = connections.set_column(index, field, column)
+    causes = [each.sentence.columns() for each in results]
+    for name, meaning in CAUSE_COLUMNS.items():
+        kind = pa.string() if name in ("main_cause", "causes") else pa.float64()
+        added: pa.Field[Any] = pa.field(name, kind, metadata={"meaning": meaning})
+        connections = connections.append_column(added, pa.array([each[name] for each in causes], kind))
     field = pa.field("diagnosis", pa.string(), metadata={"meaning": DIAGNOSIS})
-    return connections.append_column(field, pa.array([each.text for each in results], pa.string()))
+    sentences = pa.array([str(each.sentence) for each in results], pa.string())
+    return connections.append_column(field, sentences)
 
 
 def _packets_without_times(summary: Mapping[str, Any]) -> int:

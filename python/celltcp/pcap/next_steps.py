@@ -12,7 +12,7 @@ import numpy as np
 from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
 from celltcp.comparison.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN, connection_rows
-from celltcp.pcap.diagnosis.causes import Cause, is_headline, names, number_after
+from celltcp.pcap.diagnosis.causes import Cause, is_headline, names
 from celltcp.pcap.diagnosis.evidence import MAX_ANSWER_SEGMENTS
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import Requests, one_request
@@ -65,7 +65,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     if (
         row["connection"] in numbers
         and is_uneven(smallest, beside)
-        and " shares " in smallest["diagnosis"]
+        and names(smallest, Cause.SHARED_PATH)
     ):
         row = smallest
     units = connection_rows(analyses.units, row, int(row["direction"] == "up"))
@@ -143,8 +143,8 @@ def _payload(row: Mapping[Hashable, Any]) -> int:
 
 def _acks_behind(row: Mapping[Hashable, Any]) -> int | None:
     """Returns the number of the transfer in whose queue ACKs may wait; None without one."""
-    queues = (f"ACKs waited in {Cause.FILLED_QUEUE}", Cause.ACKS_BEHIND)
-    return next((int(each) for queue in queues if (each := number_after(row, queue)) is not None), None)
+    number = float(row.get("acks_behind", math.nan))
+    return None if math.isnan(number) else int(number)
 
 
 def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
@@ -163,7 +163,7 @@ def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
             f"against {row['losses_random']} random losses{reductions_text}; BBR does not take them "
             f"for congestion; Linux, {cca_line('bbr')}"
         )
-    if is_headline(row, Cause.FULL_QUEUE, Cause.STANDING_QUEUE):
+    if is_headline(row, Cause.FULL_QUEUE, Cause.STANDING_QUEUE, Cause.ACKS_IN_QUEUE):
         return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
     if names(row, Cause.POLICER):
         return f"whether another CCA loses less{_pacing_text(row, frames)}"
@@ -179,10 +179,10 @@ def _pacing_text(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
     A policer passes its burst at once, and a paced sender does not: only losses can cost more time.
     """
     pacing = "; one paced below its rate (SO_MAX_PACING_RATE) loses none"
-    policed_mbps = number_after(row, f"{Cause.POLICER} limits the rate to")
+    policed_mbps = float(row.get("policed_mbps", math.nan))
+    if math.isnan(policed_mbps):
+        return ""
     if messages_of(row) is None:
-        if policed_mbps is None:
-            return ""
         # Beside the receiver, few drops fit a rate that is too high; less passed in a second.
         mbps, now_mbps = policed_mbps, float(row["throughput_mbps"])
         if row["place"] == "receiver":
@@ -190,7 +190,7 @@ def _pacing_text(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
         rates = [three_digits(each) for each in (_BULK_SHARE * mbps, now_mbps)]
         return f"{pacing}, with at most {' Mbit/s, rather than '.join(rates)}"
     times_ms = 1e3 * frames["duration_s"].dropna().to_numpy(float)
-    if policed_mbps is None or not len(times_ms):
+    if not len(times_ms):
         return ""
     paced_ms = paced_times_ms(frames, _PACED_SHARE * policed_mbps, float(row["rtt_min_ms"]))
     now, paced = np.percentile(times_ms, _LATE), np.percentile(paced_ms, _LATE)

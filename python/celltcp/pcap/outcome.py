@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
 from celltcp._core import capture_tables
+from celltcp.pcap.diagnosis.causes import CAUSE_COLUMNS
 from celltcp.results.json_fields import CLOSED, Cell, Columns, Number, sentence, table_columns
 
 _Pair = tuple[float, float]
@@ -63,6 +64,10 @@ def _connection_columns() -> Mapping[str, object]:
             str,
             "What it waited for, or what limits it, in one sentence; empty if there is nothing to say.",
         ],
+        **{
+            name: Annotated[str if name.endswith(("cause", "causes")) else Number, sentence(text)]
+            for name, text in CAUSE_COLUMNS.items()
+        },
         "missed_bytes": Annotated[Number, "Payload acknowledged but not captured, bytes."],
         **{name: Annotated[Number, sentence(text)] for name, text in POLICER_COLUMNS.items()},
     }

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from celltcp.pcap.diagnosis.causes import POLICERS, names
 from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.outcome import POLICER_COLUMNS
 from celltcp.pcap.segments import MAX_PACKETS, of_sender, payload_segments
@@ -135,7 +136,7 @@ def are_too_few(row: Mapping[Hashable, Any]) -> bool:
     """Returns whether losses are too few to distinguish a token bucket from other reasons."""
     lost = row["losses_congestion"] + row["losses_random"] + row["losses_tail"]
     min_drops = _MIN_DROPS.get(str(row["place"]), math.inf)
-    return bool(lost < min_drops) and "policer" in str(row.get("diagnosis", ""))
+    return bool(lost < min_drops) and names(row, *POLICERS)
 
 
 def _offered(row: Mapping[Hashable, Any], passed: pd.DataFrame, losses: pd.DataFrame) -> _Offered:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, names
 from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.frames import frames_of_stream
@@ -107,15 +107,18 @@ def slow_text(units: pd.DataFrame) -> str:
 
 def _with_slow_calls(connections: pa.Table, units: pd.DataFrame) -> pa.Table:
     """Returns connections whose diagnosis has what made calls slow before the pauses of the client."""
-    texts = connections["diagnosis"].to_pylist()
+    rows = connections.select(["file", "connection", "diagnosis", "main_cause", "causes"]).to_pylist()
     calls = units[units["unit"] == RESPONSE].groupby(["file", "connection"], observed=True)
-    rows = connections.select(["file", "connection"]).to_pandas().itertuples(index=False)
-    for number, key in enumerate(rows):
-        if Cause.LATE_CLIENT in str(texts[number]) and tuple(key) in calls.groups:
-            text = slow_text(calls.get_group(tuple(key)))
-            texts[number] = f"calls: {text}; {texts[number]}" if text else texts[number]
-    index = connections.schema.get_field_index("diagnosis")
-    return connections.set_column(index, connections.schema.field(index), pa.array(texts, pa.string()))
+    for row in rows:
+        key = (row["file"], row["connection"])
+        is_late = names(row, Cause.LATE_CLIENT) and key in calls.groups
+        if is_late and (text := slow_text(calls.get_group(key))):
+            row |= {"diagnosis": f"calls: {text}; {row['diagnosis']}", "main_cause": ""}
+    for name in ("diagnosis", "main_cause"):
+        index = connections.schema.get_field_index(name)
+        column = pa.array([row[name] for row in rows], pa.string())
+        connections = connections.set_column(index, connections.schema.field(index), column)
+    return connections
 
 
 def _column(values: pd.Series, kind: pa.DataType) -> pa.Array[Any]:

@@ -6,14 +6,13 @@ limits of the rate. A rule uses the tables only, and claims nothing that they do
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Clause, Sentence, joined, named, said
 from celltcp.pcap.diagnosis.evidence import Evidence, plural, records, segments_were
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import IN_THE_REST, LIMITS, receive_window
@@ -21,13 +20,13 @@ from celltcp.pcap.diagnosis.losses import lost_in_outages, path_losses
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
-from celltcp.pcap.diagnosis.waits import Wait, filled_text, waits
+from celltcp.pcap.diagnosis.waits import Wait, for_application, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import fill_link, queue_filler, share_text, sharing_transfers
-from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
+from celltcp.scenarios.quantity_texts import size_text, three_digits
 
-__all__ = ["ACKS_BEHIND", "DIAGNOSIS", "INTERVAL_COLUMNS", "MIN_CCA_CONFIDENCE", "diagnoses"]
+__all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "MIN_CCA_CONFIDENCE", "diagnoses"]
 
 #: Meaning of the column with the sentences.
 DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where nothing is to be said"
@@ -50,6 +49,9 @@ MIN_CCA_CONFIDENCE = 0.5
 _GROWTH_CONFIDENCE = 0.6
 #: Maximum confidence in BBR without probes of the RTT, which its flight after losses has kept.
 _KEPT_CONFIDENCE = 0.6
+#: Causes that are an overflow for sure, and queues that another transfer fills.
+_OVERFLOWS = (Cause.FULL_QUEUE, Cause.SHALLOW_BUFFER)
+_FILLED = (Cause.FILLED_QUEUE, Cause.ACKS_IN_QUEUE)
 #: Maximum share of the time in waits at which losses matter in the rest of it.
 _MAX_WAITS_SHARE = 0.5
 
@@ -57,7 +59,7 @@ _MAX_WAITS_SHARE = 0.5
 class Diagnosis(NamedTuple):
     """Sentence about a connection, empty without a finding, and its CCA with the confidence in it."""
 
-    text: str
+    sentence: Sentence
     cca: str
     cca_confidence: float
 
@@ -76,6 +78,7 @@ def diagnoses(
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
     results, rows = [], []
+    main_causes: dict[tuple[Hashable, Hashable], Cause | None] = {}
     for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
         key = (row["file"], row["connection"])
         evidence = Evidence(
@@ -96,13 +99,13 @@ def diagnoses(
         has_kept = cca == "bbr" and confidence <= _KEPT_CONFIDENCE
         if (has_kept or confidence < MIN_CCA_CONFIDENCE) and messages_of(row) is not None:
             cca, confidence = "unknown", 0.0
-        text = _diagnosis(evidence)
-        rows.append(row | {"diagnosis": text})
-        texts = (text, _sharing_text(connections, row, text), _ack_queue_text(evidence, text))
-        results.append(Diagnosis("; ".join(filter(None, texts)), cca, confidence))
-    by_number = {(row["file"], row["connection"]): row["diagnosis"] for row in rows}
+        own = _diagnosis(evidence)
+        rows.append(row)
+        main_causes[key] = own.main_cause
+        sentences = (own, _sharing_text(connections, row, own), _ack_queue_text(evidence, own))
+        results.append(Diagnosis(joined("; ", sentences), cca, confidence))
     return [
-        result._replace(text=_of_one_queue(connections, row, result.text, by_number))
+        result._replace(sentence=_of_one_queue(connections, row, result.sentence, main_causes))
         for row, result in zip(rows, results, strict=True)
     ]
 
@@ -110,51 +113,52 @@ def diagnoses(
 def _of_one_queue(
     connections: pd.DataFrame,
     row: Mapping[Hashable, Any],
-    text: str,
-    by_number: Mapping[tuple[Hashable, Hashable], str],
-) -> str:
+    sentence: Sentence,
+    main_causes: Mapping[tuple[Hashable, Hashable], Cause | None],
+) -> Sentence:
     """Returns the sentence with the buffer that a transfer beside it overflows as its only cause."""
-    if Cause.OVERFLOW not in text:
-        return text
+    if not sentence.names(Cause.OVERFLOW):
+        return sentence
     for other in sharing_transfers(connections, row):
-        if by_number[other["file"], other["connection"]].startswith(
-            (Cause.FULL_QUEUE, Cause.SHALLOW_BUFFER)
-        ):
-            cause = f", most likely in {Cause.SHARED_BUFFER} {other['connection']} overflows, too"
-            return re.sub(f": either {Cause.OVERFLOW}[^;]*", cause, text)
-    return text
+        if main_causes[other["file"], other["connection"]] in _OVERFLOWS:
+            number = other["connection"]
+            text = f", most likely in the buffer that connection {number} overflows, too"
+            shared = Clause(text, Cause.SHARED_BUFFER, connection=number)
+            clauses = sentence.clauses
+            return Sentence(tuple(shared if each.cause is Cause.OVERFLOW else each for each in clauses))
+    return sentence
 
 
-def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], text: str) -> str:
+def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], own: Sentence) -> Sentence:
     """Returns the connections that share a queue with another one, as text; empty without any."""
-    is_limit = text.startswith((Cause.FULL_QUEUE, Cause.SHALLOW_BUFFER))
-    is_possible = any(
-        words in text for words in (Cause.OVERFLOW, Cause.SHALLOW_OR_POLICER, Cause.IN_FULL_QUEUE)
-    )
+    is_limit = own.main_cause in _OVERFLOWS
+    is_possible = own.names(Cause.OVERFLOW, Cause.SHALLOW_OR_POLICER, Cause.IN_FULL_QUEUE)
     others = sharing_transfers(connections, row)
     if not others or not (is_limit or is_possible or fill_link([row, *others])):
-        return ""
+        return Sentence()
     total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *others))
-    return (
+    return named(
+        Cause.SHARED_PATH,
         f"it shares {'that' if is_limit else 'the path'} with "
         f"{plural(len(others), 'connection')} between the same hosts: "
-        f"{three_digits(total_mbps)} Mbit/s together{share_text(row, others)}"
+        f"{three_digits(total_mbps)} Mbit/s together{share_text(row, others)}",
     )
 
 
-def _ack_queue_text(evidence: Evidence, text: str) -> str:
+def _ack_queue_text(evidence: Evidence, own: Sentence) -> Sentence:
     """Returns the transfer in whose queue the ACKs of a connection may wait, as text; empty without."""
     other = evidence.opposite
-    if other is None or filled_text(other) in text:
-        return ""
+    queues = [each.connection for each in own.clauses if each.cause in _FILLED]
+    if other is None or other["connection"] in queues:
+        return Sentence()
     text = (
-        f"{Cause.ACKS_BEHIND} {other['connection']} sends "
+        f"its ACKs may wait in the other direction, in which connection {other['connection']} sends "
         f"{size_text(other['bytes_' + str(other['direction'])])} meanwhile"
     )
-    if evidence.beside_opposite is None:
-        return text
-    without, during = evidence.beside_opposite
-    return f"{text}: then {during}, and without it {without}"
+    if evidence.beside_opposite is not None:
+        without, during = evidence.beside_opposite
+        text = f"{text}: then {during}, and without it {without}"
+    return named(Cause.ACKS_BEHIND, text, connection=other["connection"])
 
 
 def _long_waits(evidence: Evidence, all_waits: list[Wait]) -> list[Wait]:
@@ -168,16 +172,14 @@ def _long_waits(evidence: Evidence, all_waits: list[Wait]) -> list[Wait]:
         return long_waits[:1]
     paused_s = evidence.pauses_s(evidence.sender)
     if evidence.is_at_sender and paused_s >= min_s and not is_thin(evidence):
-        text = (
-            f"waited {time_text(paused_s)} for the application of the {evidence.sender}, which paused"
-        )
-        long_waits = sorted([*long_waits, Wait(paused_s, text)], key=lambda wait: -wait.time_s)
+        wait = Wait(paused_s, for_application(paused_s, evidence.sender, ", which paused"))
+        long_waits = sorted([*long_waits, wait], key=lambda wait: -wait.time_s)
     return long_waits
 
 
-def _waits_text(evidence: Evidence, long_waits: list[Wait]) -> str:
+def _waits_text(evidence: Evidence, long_waits: list[Wait]) -> Sentence:
     """Returns long waits as text; where an outage is not all of it, with the losses beside it."""
-    texts = [wait.text for wait in long_waits]
+    waited = joined("; ", [wait.text for wait in long_waits])
     waited_s = sum(wait.time_s for wait in long_waits)
     if (
         long_waits
@@ -186,36 +188,35 @@ def _waits_text(evidence: Evidence, long_waits: list[Wait]) -> str:
     ):
         rest = (receive_window(evidence), thin_stream(evidence) or path_losses(evidence))
         # A full queue is the usual limit.
-        if rest_text := "; ".join(
-            text for text in rest if text and not text.startswith(Cause.FULL_QUEUE)
-        ):
-            return f"{'; '.join(texts)}{IN_THE_REST}{rest_text}"
+        others = [each for each in map(said, rest) if each.main_cause is not Cause.FULL_QUEUE]
+        if rest_text := joined("; ", others):
+            return waited + IN_THE_REST + rest_text
         if standing_queue(evidence):
             rate_mbps = evidence.row["throughput_mbps"] / (1 - waited_s / evidence.row["duration_s"])
             count = int(evidence.row["losses"] - evidence.row["losses_outage"])
-            return (
-                f"{'; '.join(texts)}{IN_THE_REST}a full link limits the rate, with a queue: it carried "
+            return waited + (
+                f"{IN_THE_REST}a full link limits the rate, with a queue: it carried "
                 f"{three_digits(rate_mbps)} Mbit/s, and {segments_were(count)} lost"
             )
-    return "; ".join(texts)
+    return waited
 
 
-def _diagnosis(evidence: Evidence) -> str:
+def _diagnosis(evidence: Evidence) -> Sentence:
     if fault := next(filter(None, (rule(evidence) for rule in FAULTS)), ""):
-        return fault
+        return said(fault)
     limits = (rule(evidence) for rule in LIMITS)
     all_waits = sorted(waits(evidence), key=lambda wait: -wait.time_s)
     long_waits = _long_waits(evidence, all_waits)
     sentences = (_waits_text(evidence, long_waits), *limits, *(wait.text for wait in all_waits))
-    sentence = next(filter(None, sentences), "")
+    sentence = next((said(each) for each in sentences if each), Sentence())
     # Even a short outage is one that users notice.
     outages = [
         wait.text
         for wait in all_waits
-        if wait.is_outage and wait.time_s >= _MIN_OUTAGE_S and wait.text not in sentence
+        if wait.is_outage and wait.time_s >= _MIN_OUTAGE_S and str(wait.text) not in str(sentence)
     ]
-    if outages:
-        sentence = sentence.removesuffix(lost_in_outages(evidence)).removesuffix(IN_THE_REST)
+    if outages and sentence.clauses[-1:] == lost_in_outages(evidence).clauses:
+        rest = sentence.clauses[:-1]
+        sentence = Sentence(rest[:-1] if rest[-1:] == said(IN_THE_REST).clauses else rest)
     # Packets that the capture dropped, and a reset, are named beside other findings.
-    texts = (dropped_by_the_capture(evidence), sentence, *outages, reset(evidence))
-    return "; ".join(filter(None, texts))
+    return joined("; ", (dropped_by_the_capture(evidence), sentence, *outages, reset(evidence)))

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, joined, named, said
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.loss_windows import with_window
 from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
@@ -18,6 +18,10 @@ from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
+#: Rule for a limit: the sentence about it, empty where the evidence shows none.
+_Rule = Callable[[Evidence], Sentence | str]
+#: Limits of a sender of which the capture does not show which one holds, as text.
+_SOME_LIMIT = "either the send buffer, the application"
 #: Words between a limit and the losses in the rest of the time.
 IN_THE_REST = "; in the rest, "
 #: Minimum payload for which a limit is named, bytes: less fits into the first windows.
@@ -82,46 +86,44 @@ _CLOCK_ERROR = 1e-4
 _MIN_CLOCK_RATIO = 4
 
 
-def _late_client(evidence: Evidence) -> str:
+def _late_client(evidence: Evidence) -> Sentence:
     """The application of the client: 30 % of the time pass before it goes on after the server.
 
     Between calls its user knows of that: what the path does to them comes first.
     """
     late_text = late_application(evidence, "client")
-    losses_text = loss_limit(evidence) if late_text else ""
+    losses_text = loss_limit(evidence) if late_text else Sentence()
     if losses_text and cycle_of(evidence) is not None:
-        return f"{losses_text}; between its calls, it {late_text}"
-    return _with_losses(late_text, losses_text)
+        return losses_text + "; between its calls, it " + late_text
+    return joined(IN_THE_REST, (late_text, losses_text))
 
 
-def _with_losses(text: str, losses_text: str) -> str:
-    """Returns a sentence with that about the losses in the rest of the time."""
-    return f"{text}{IN_THE_REST}{losses_text}" if losses_text else text
-
-
-def _messages(evidence: Evidence) -> str:
+def _messages(evidence: Evidence) -> Sentence | str:
     """The application: messages at regular times, with pauses between them."""
     messages = messages_of(evidence.row)
     if messages is None or evidence.row["losses_outage"]:
         return ""
     text = f"the application of the {evidence.sender} limits the rate: {messages}"
     losses_text = loss_limit(evidence)
-    if losses_text.startswith(Cause.FULL_QUEUE):
-        losses_text = f"{segments_were(evidence.row['losses'])} lost in a queue that its bursts filled"
-    return f"{text}; beside that, {losses_text}" if losses_text else text
+    if losses_text.main_cause is Cause.FULL_QUEUE:
+        lost_text = segments_were(evidence.row["losses"])
+        losses_text = said(f"{lost_text} lost in a queue that its bursts filled")
+    return joined("; beside that, ", (text, losses_text))
 
 
-def _window_and_losses(evidence: Evidence) -> str:
+def _window_and_losses(evidence: Evidence) -> Sentence:
     """The receive window, as below, and the losses beside it: first what costs more of the time."""
     window_text = receive_window(evidence)
-    losses_text = loss_limit(evidence) if window_text and evidence.row["losses"] else ""
+    losses_text = Sentence()
+    if window_text and evidence.row["losses"]:
+        losses_text = loss_limit(evidence)
     texts = [window_text, losses_text]
     if losses_text and evidence.is_at_sender and evidence.row["window_limited"] < _MIN_LIMITED_SHARE:
         texts = [with_window(evidence, losses_text), window_text]
-    return "; beside that, ".join(filter(None, texts))
+    return joined("; beside that, ", texts)
 
 
-def receive_window(evidence: Evidence) -> str:
+def receive_window(evidence: Evidence) -> Sentence:
     """The receive window, with or without a scale, that is full or reached again and again.
 
     It is full in half of the time with data in flight, or reached to a segment in 80 % of the intervals
@@ -130,14 +132,14 @@ def receive_window(evidence: Evidence) -> str:
     row = evidence.row
     window = row["window_max"]
     if math.isnan(window) or _waits_for_application(evidence):
-        return ""
+        return Sentence()
     # A sender that had more in flight does not keep to the window that the capture shows.
     margin = max((_MAX_PEAK_RATIO - 1) * window, _MARGIN_SEGMENTS * evidence.segment_bytes)
     if evidence.is_at_sender and row["in_flight_max"] > window + margin:
-        return ""
+        return Sentence()
     is_full = row["window_limited"] >= _MIN_LIMITED_SHARE
     if not is_full and not _fills_window(evidence):
-        return ""
+        return Sentence()
     scale = row[f"scale_{evidence.receiver}"]
     scale_text = ""
     if row["handshake"] == "whole" and not scale > 0 and window <= MAX_UNSCALED_WINDOW:
@@ -149,11 +151,14 @@ def receive_window(evidence: Evidence) -> str:
     size = size_text(window)
     if first := _first_window(evidence):
         size = f"{size_text(first)} at first, growing to {size},"
-    subject = f"{Cause.RECEIVE_WINDOW}{evidence.receiver}{scale_text}"
-    text = f"{subject} limits the rate: {size} per RTT{rtt_text}"
+    text = (
+        f"the receive window of the {evidence.receiver}{scale_text} limits the rate: {size} per RTT"
+        f"{rtt_text}"
+    )
+    share_text = f"full in {100 * row['window_limited']:.0f} % of the time with data in flight"
     if not is_full and not evidence.is_at_sender:
-        return f"{text}, which is about what passed"
-    return f"{text}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
+        share_text = "which is about what passed"
+    return named(Cause.RECEIVE_WINDOW, f"{text}, {share_text}")
 
 
 def _first_window(evidence: Evidence) -> float:
@@ -217,7 +222,7 @@ def _application(evidence: Evidence) -> str:
     return _idle_text(evidence, evidence.row["limit_idle"])
 
 
-def _idle_application(evidence: Evidence) -> str:
+def _idle_application(evidence: Evidence) -> Sentence | str:
     """The application: idle in the largest share of the time, or in 30 % beside 10 % of other waits."""
     row = evidence.row
     idle_share = row["limit_idle"]
@@ -225,7 +230,7 @@ def _idle_application(evidence: Evidence) -> str:
     is_largest = idle_share > max(wait_share, row["limit_network"])
     if not (is_largest or (idle_share >= _MIN_IDLE_SHARE and wait_share < _MAX_OTHER_SHARE)):
         return ""
-    return _with_losses(_idle_text(evidence, idle_share), loss_limit(evidence))
+    return joined(IN_THE_REST, (_idle_text(evidence, idle_share), loss_limit(evidence)))
 
 
 def _idle_text(evidence: Evidence, share: float) -> str:
@@ -240,7 +245,7 @@ def _idle_text(evidence: Evidence, share: float) -> str:
     )
 
 
-def _send_buffer(evidence: Evidence) -> str:
+def _send_buffer(evidence: Evidence) -> Sentence | str:
     """The send buffer, or a window or rate of the application: a bound of the flight, without loss.
 
     The flight comes up to one and the same bound in each block of two RTTs, to two segments, for half
@@ -260,7 +265,7 @@ def _send_buffer(evidence: Evidence) -> str:
     return text or _even_rate(evidence)
 
 
-def _constant_flight(evidence: Evidence) -> str:
+def _constant_flight(evidence: Evidence) -> Sentence | str:
     """A bound that the flight comes up to at the sender."""
     row, steady, block = evidence.row, evidence.steady, evidence.block
     window = row["window_max"]
@@ -287,23 +292,26 @@ def _constant_flight(evidence: Evidence) -> str:
         if is_near.mean() < _MIN_FILLED_SHARE or not is_empty:
             return ""
         window_text = ", a receive window of unknown scale" if math.isnan(window) else ""
-        return (
-            f"{Cause.SOME_LIMIT}{window_text} or a CCA that keeps its window limits "
-            f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss"
+        return named(
+            Cause.SOME_LIMIT,
+            f"{_SOME_LIMIT}{window_text} or a CCA that keeps its window limits "
+            f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss",
         )
     if math.isnan(window):
-        return (
-            f"{Cause.SOME_LIMIT} or a receive window of unknown scale limits the "
-            f"rate of the {evidence.sender}: it keeps to {size_text(bound)} in flight, nothing is lost"
+        return named(
+            Cause.SOME_LIMIT,
+            f"{_SOME_LIMIT} or a receive window of unknown scale limits the "
+            f"rate of the {evidence.sender}: it keeps to {size_text(bound)} in flight, nothing is lost",
         )
-    return (
-        f"{Cause.SENDER}{evidence.sender} limits the rate, or its application (a window, a "
+    return named(
+        Cause.SENDER,
+        f"the send buffer of the {evidence.sender} limits the rate, or its application (a window, a "
         f"constant rate), not the network: it keeps to {size_text(bound)} in flight, nothing is lost, "
-        f"and the receive window is {size_text(window)}"
+        f"and the receive window is {size_text(window)}",
     )
 
 
-def _even_rate(evidence: Evidence) -> str:
+def _even_rate(evidence: Evidence) -> Sentence | str:
     """The same data in each RTT, which is near its lowest: no queue, and no window that grows."""
     row, rounds = evidence.row, evidence.rounds
     window = row["window_max"]
@@ -328,10 +336,11 @@ def _even_rate(evidence: Evidence) -> str:
     window_text = "" if unknown_text else f", and the receive window is {size_text(window)}"
     # The lowest RTT of a capture that begins later may be that of a queue.
     queue_text = ", a path whose queue keeps its length" if row["handshake"] == "none" else ""
-    return (
-        f"{Cause.SOME_LIMIT}{unknown_text}{queue_text} or a CCA that keeps its window limits "
+    return named(
+        Cause.SOME_LIMIT,
+        f"{_SOME_LIMIT}{unknown_text}{queue_text} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
-        f"{ms_text(evidence.rtt_ms)}, nothing is lost{window_text}"
+        f"{ms_text(evidence.rtt_ms)}, nothing is lost{window_text}",
     )
 
 
@@ -389,7 +398,7 @@ def _marks(evidence: Evidence) -> str:
     )
 
 
-def _queue_of_acks(evidence: Evidence) -> str:
+def _queue_of_acks(evidence: Evidence) -> Sentence | str:
     """A queue of the ACKs, which timestamps tell from one of the data.
 
     Packets of both sides are late by queues before the capture. What the RTT beyond the capture has
@@ -419,18 +428,16 @@ def _queue_of_acks(evidence: Evidence) -> str:
     )
     if row["place"] == "unknown" or not acks_ms >= min_acks_ms:
         return ""
-    text = "a queue stands on the path of the ACKs"
+    text = named(Cause.ACKS_IN_QUEUE, "a queue stands on the path of the ACKs")
     limit = receive_window(evidence) or loss_limit(evidence)
     if evidence.beside_opposite is not None:
         # Medians over packets are those of the time in which most pass: before the ACKs wait.
         without, during = evidence.beside_opposite
         is_slower = during.mbps < _MAX_SLOWER * without.mbps
-        return text if is_slower or not limit else f"{text}; {limit}"
-    return (
-        f"{text}: in the median they wait {ms_text(acks_ms)}, and the "
-        "data "
-        f"{ms_text(data_ms + max(far_ms - late_ms, 0.0))}" + (f"; {limit}" if limit else "")
-    )
+        return text if is_slower else joined("; ", (text, limit))
+    queue_ms = data_ms + max(far_ms - late_ms, 0.0)
+    text += f": in the median they wait {ms_text(acks_ms)}, and the data {ms_text(queue_ms)}"
+    return joined("; ", (text, limit))
 
 
 def _median_near_rtt_ms(evidence: Evidence) -> float:
@@ -444,7 +451,7 @@ def _median_near_rtt_ms(evidence: Evidence) -> float:
     return float(median.iloc[0]) if len(median) else float(evidence.row["near_rtt_p50_ms"])
 
 
-def _losses_and_offload(evidence: Evidence) -> str:
+def _losses_and_offload(evidence: Evidence) -> Sentence:
     """The kind of most losses, or reordering.
 
     A policer drops bursts at low RTTs, between which the same rate passes. A queue discipline drops
@@ -452,26 +459,26 @@ def _losses_and_offload(evidence: Evidence) -> str:
     RTT is at most 25 % above the lowest.
     """
     losses = with_window(evidence, loss_limit(evidence))
-    return "; ".join(filter(None, (losses, losses and _offload(evidence))))
+    return joined("; ", (losses, losses and _offload(evidence)))
 
 
-def _unclear_losses(evidence: Evidence) -> str:
+def _unclear_losses(evidence: Evidence) -> Sentence:
     """Losses that show nothing of the path, and what limits the rate beside them."""
     return with_window(evidence, unclear_losses(evidence))
 
 
-def _for_transfers(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
+def _for_transfers(rule: _Rule) -> _Rule:
     """Returns a rule that holds for connections with enough payload only."""
 
     @functools.wraps(rule)
-    def limited_rule(evidence: Evidence) -> str:
+    def limited_rule(evidence: Evidence) -> Sentence | str:
         return rule(evidence) if evidence.payload_bytes >= _MIN_BYTES else ""
 
     return limited_rule
 
 
 #: Rules in the order in which they are tried.
-LIMITS: tuple[Callable[[Evidence], str], ...] = (
+LIMITS: tuple[_Rule, ...] = (
     _late_client,
     thin_stream,
     _for_transfers(one_a_round_trip),

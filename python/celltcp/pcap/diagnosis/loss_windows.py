@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, joined, named
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.results.steady_state import SteadyState, steady_state_of
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
-#: Words of sentences that have a limit of the rate already.
+#: Causes that are a limit of the rate already.
 _LIMITED = (
-    Cause.FULL_QUEUE,
-    Cause.WINDOW_GROWTH,
-    "limits the rate",
-    "(AQM) on the path drops",
-    "overtaken",
-    "stood still",
+    *(Cause.FULL_QUEUE, Cause.SHALLOW_BUFFER, Cause.POLICER, Cause.AQM),
+    *(Cause.WINDOW_GROWTH, Cause.REORDERING, Cause.OUTAGE),
 )
 #: Minimum number of intervals, and minimum share of the time in which the network is the limit.
 _MIN_INTERVALS, _MIN_NETWORK_SHARE = 10, 0.5
@@ -42,14 +38,14 @@ _MIN_LAW_RATIO = 0.2
 _MIN_CONFIDENCE = 0.3
 
 
-def with_window(evidence: Evidence, losses: str) -> str:
+def with_window(evidence: Evidence, losses: Sentence) -> Sentence:
     """Returns a sentence about losses with what limits the rate; as it is where the capture shows none.
 
     The capture is at the sender, and most of the time no queue stands: the data in flight then bound
     the rate. Where they keep to a bound, it is one of the sender. Otherwise losses reduce the window.
     """
     row, steady = evidence.row, evidence.steady
-    if not losses or any(words in losses for words in _LIMITED) or not evidence.is_at_sender:
+    if not losses or losses.names(*_LIMITED) or not evidence.is_at_sender:
         return losses
     if len(steady) < _MIN_INTERVALS or not row["limit_network"] >= _MIN_NETWORK_SHARE:
         return losses
@@ -57,7 +53,7 @@ def with_window(evidence: Evidence, losses: str) -> str:
     max_ms = (1 + _MAX_JITTER_SHARE) * row["far_rtt_min_ms"] + _MAX_JITTER_MS
     if (lowest_ms <= max_ms).mean() < _MIN_EMPTY_SHARE:
         return losses
-    return "; ".join(filter(None, (losses, _bound_text(evidence) or _window_text(evidence))))
+    return joined("; ", (losses, _bound_text(evidence) or _window_text(evidence)))
 
 
 def _flight_bound(evidence: Evidence) -> float:
@@ -76,17 +72,18 @@ def _flight_bound(evidence: Evidence) -> float:
     return bound if is_bound and is_largest and is_below_window else 0.0
 
 
-def _bound_text(evidence: Evidence) -> str:
+def _bound_text(evidence: Evidence) -> Sentence:
     """Returns the bound of the data in flight, as text; empty without one."""
     row = evidence.row
     # BBR keeps its flight, too: on a path that it fills, its probes of the rate queue a quarter of it.
     is_queued = row["far_rtt_p95_ms"] > _MAX_PROBED_RATIO * row["far_rtt_min_ms"]
     may_be_bbr = steady_state_of(str(row["cca"])) is None
     if not (bound := _flight_bound(evidence)) or (may_be_bbr and is_queued):
-        return ""
-    return (
+        return Sentence()
+    return named(
+        Cause.SENDER,
         f"the send buffer of the {evidence.sender}, or its application, limits the rate: "
-        f"most of the time it keeps to {size_text(bound)} in flight"
+        f"most of the time it keeps to {size_text(bound)} in flight",
     )
 
 

@@ -9,7 +9,7 @@ import math
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, joined, named, said
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, segments_were
 from celltcp.pcap.diagnosis.full_buffers import (
@@ -101,9 +101,11 @@ _MIN_LOW_EPISODES = 0.25
 _MAX_RATE_RANGE = 0.4
 #: Minimum number of intervals that show such a rate.
 _MIN_INTERVALS = 10
+#: Causes of losses at the lowest RTTs, as text.
+_WITHOUT_QUEUE = " at random, by a policer, or in a very short buffer"
 
 
-def overshoot(evidence: Evidence) -> str:
+def overshoot(evidence: Evidence) -> Sentence | str:
     """Slow start that lost ten segments at once, after which the goodput is below 80 % of its peak."""
     row = evidence.row
     if not row["download_s"] > 0 or not evidence.is_at_sender:
@@ -124,7 +126,7 @@ def overshoot(evidence: Evidence) -> str:
         f"average after {size_text(row['in_flight_max'])}"
     )
     later_text = growth_text(evidence, end_s)
-    return f"{text}; later, {later_text}" if later_text else text
+    return joined("; later, ", (text, later_text))
 
 
 def one_a_round_trip(evidence: Evidence) -> str:
@@ -144,7 +146,7 @@ def one_a_round_trip(evidence: Evidence) -> str:
     )
 
 
-def loss_limit(evidence: Evidence) -> str:
+def loss_limit(evidence: Evidence) -> Sentence:
     """Returns the sentence about the path from most losses; empty if they show nothing."""
     row = evidence.row
     outage_count = int(row["losses_outage"])
@@ -156,14 +158,17 @@ def loss_limit(evidence: Evidence) -> str:
         return lost_in_outages(evidence)
     tails = [episode for episode in episodes if episode.is_tail]
     if len(tails) >= _MIN_EPISODES and len(tails) > len(episodes) - len(tails):
-        return f"{_lost_text(tails)} at the end of a flight, where a probe or a time-out repairs them"
+        return said(
+            f"{_lost_text(tails)} at the end of a flight, where a probe or a time-out repairs them"
+        )
     text = path_losses(evidence)
-    return f"{text}{_first_text(evidence)}{rate_change_text(evidence)}" if text else ""
+    return text + _first_text(evidence) + rate_change_text(evidence) if text else text
 
 
-def lost_in_outages(evidence: Evidence) -> str:
+def lost_in_outages(evidence: Evidence) -> Sentence:
     """Returns the sentence about losses by outages alone."""
-    return f"{segments_were(int(evidence.row['losses_outage']))} lost while the path stood still"
+    lost_text = segments_were(int(evidence.row["losses_outage"]))
+    return named(Cause.OUTAGE, f"{lost_text} lost while the path stood still")
 
 
 def _first_text(evidence: Evidence) -> str:
@@ -173,7 +178,7 @@ def _first_text(evidence: Evidence) -> str:
     return f"; the first one at {time_text(first_s)}" if is_late else ""
 
 
-def path_losses(evidence: Evidence) -> str:
+def path_losses(evidence: Evidence) -> Sentence:
     """Returns the sentence about the path from losses beside outages; empty if they show nothing."""
     return policer(evidence) or _queue_or_path(evidence, _without_tails(evidence.episodes))
 
@@ -199,29 +204,30 @@ def _median_delay_ms(episodes: list[Episode]) -> float:
     return float(pd.Series([episode.delay_ms for episode in episodes], dtype=float).median())
 
 
-def unclear_losses(evidence: Evidence) -> str:
+def unclear_losses(evidence: Evidence) -> Sentence:
     """Losses that are too few, or without an RTT near them, so that they show nothing of the path."""
     episodes = _without_tails(evidence.episodes)
     if not episodes:
-        return ""
+        return Sentence()
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
     if not known:
-        return f"{_lost_text(episodes)}; no RTT beside them shows why"
+        return said(f"{_lost_text(episodes)}; no RTT beside them shows why")
     # Many losses at once are no accident but of one event, whichever it was.
     is_one_event = sum(episode.count for episode in episodes) >= _MIN_OVERSHOOT
     if is_one_event or is_full_queue(evidence, known):
         return _unclear_text(evidence, episodes)
-    return (
-        f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few {Cause.UNKNOWN}: "
-        f"{_rtt_text(known)}"
+    return named(
+        Cause.FEW_LOSSES,
+        f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few to tell why: "
+        f"{_rtt_text(known)}",
     )
 
 
-def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> str:
+def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     """Returns the sentence about losses in a full queue, a short one, or neither for sure."""
     known = [episode for episode in episodes if episode.queue != "unknown"]
     if not known and not any(episode.is_tail for episode in episodes):
-        return ""
+        return Sentence()
     full = [episode for episode in known if episode.queue == "full"]
     short = [episode for episode in known if episode.queue == "short"]
     has_overshoot = any(_is_overshoot(evidence, episode) for episode in full)
@@ -229,7 +235,7 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> str:
         # The handshake shows the RTT of an empty path.
         are_single = all(episode.count == 1 and episode.queue == "short" for episode in episodes)
         is_empty = evidence.row["handshake"] == "whole" and not any(map(_is_above_lowest, episodes))
-        return _random_text(evidence, episodes) if are_single and is_empty else ""
+        return _random_text(evidence, episodes) if are_single and is_empty else Sentence()
     is_mostly_full = full and len(full) >= _MIN_FULL_RATIO * len(short)
     if is_mostly_full and (has_overshoot or _are_high(evidence, known)):
         return _full_queue_text(evidence, full)
@@ -239,12 +245,12 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> str:
         overshoots = [episode for episode in full if _is_overshoot(evidence, episode)]
         if overshoots and evidence.is_at_sender:
             start_text = time_text(overshoots[0].start_s)
-            return f"{text}; {_lost_text(overshoots)} in a full queue at {start_text}"
+            return text + f"; {_lost_text(overshoots)} in a full queue at {start_text}"
         # One event may have lost more than all others together.
         if full_count <= sum(episode.count for episode in short):
             return text
         if evidence.is_at_sender:
-            return f"{text}; {full_count} others while the queue was longer"
+            return text + f"; {full_count} others while the queue was longer"
     return _unclear_text(evidence, episodes)
 
 
@@ -268,7 +274,7 @@ def _is_peak(evidence: Evidence, episode: Episode) -> bool:
     return bool(not episode.is_upstream and is_longest and is_usually_short)
 
 
-def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
+def _full_queue_text(evidence: Evidence, full: list[Episode]) -> Sentence:
     """Returns the sentence about losses in a full queue."""
     row = evidence.row
     lost_text = _lost_text(full)
@@ -282,27 +288,34 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> str:
         if has_overshoot and len(full) < _MIN_FULL_EPISODES:
             # Bursts above the rate of a policer make a short queue in the link behind it.
             later_text = growth_text(evidence, max(each.start_s + each.span_s for each in full))
-            return (
-                f"{lost_text} at once in slow start: {Cause.SHALLOW_OR_POLICER}; "
-                f"{_rtt_text(full)}{f'; later, {later_text}' if later_text else ''}"
+            text = named(
+                Cause.SHALLOW_OR_POLICER,
+                f"{lost_text} at once in slow start: either in a shallow buffer or by a policer; "
+                f"{_rtt_text(full)}",
             )
+            return joined("; later, ", (text, later_text))
         is_queue = has_queue(evidence, pd.Series([episode.delay_ms for episode in full]))
         are_enough = has_overshoot or len(full) >= _MIN_EPISODES
         if not (is_queue and are_enough and _are_high(evidence, full)):
             return _unclear_text(evidence, full)
-        return (
-            f"{Cause.SHALLOW_BUFFER} limits the rate: {lost_text} in a queue that was full "
-            f"at an RTT of {ms_text(rtts_ms.median())}, {ms_text(row['far_rtt_min_ms'])} at least"
+        return named(
+            Cause.SHALLOW_BUFFER,
+            f"a shallow buffer on the path limits the rate: {lost_text} in a queue that was full "
+            f"at an RTT of {ms_text(rtts_ms.median())}, {ms_text(row['far_rtt_min_ms'])} at least",
         )
     if _may_be_aqm(evidence, full):
         return _unclear_text(evidence, full)
     end_s = max(episode.start_s + episode.span_s for episode in full)
     if _is_empty_after(evidence, end_s):
-        later_text = growth_text(evidence, end_s) or "no queue stands"
-        return f"{lost_text} in a full queue by {time_text(end_s)}; later, {later_text}"
+        later_text = growth_text(evidence, end_s) or said("no queue stands")
+        return f"{lost_text} in a full queue by {time_text(end_s)}; later, " + later_text
     if not _stands(evidence, full):
-        return f"{lost_text} in a full queue, which does not stand all the time"
-    return f"{Cause.FULL_QUEUE} limits the rate: {lost_text} in it{full_buffer_text(evidence, full)}"
+        return said(f"{lost_text} in a full queue, which does not stand all the time")
+    return named(
+        Cause.FULL_QUEUE,
+        f"a full queue on the path limits the rate: {lost_text} in it"
+        f"{full_buffer_text(evidence, full)}",
+    )
 
 
 def _may_be_aqm(evidence: Evidence, full: list[Episode]) -> bool:
@@ -354,7 +367,7 @@ def _is_empty_after(evidence: Evidence, end_s: float) -> bool:
     return bool((later["rtt_min_ms"] <= max_rtt_ms).mean() > _MIN_EMPTY_SHARE)
 
 
-def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Episode]) -> str:
+def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Episode]) -> Sentence:
     """Returns the sentence about losses at queues that were not full.
 
     The delay of a queue shows its length only where its rate is constant. Losses at high RTTs are then
@@ -374,9 +387,10 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     is_high = p_value_of_high_rtts(evidence, short) <= _MAX_AQM_P_VALUE
     # Away from the sender, a policer that drops behind bursts in a short queue is possible as well.
     if evidence.is_at_sender and is_high and _median_delay_ms(short) >= _MIN_AQM_MS:
-        return (
+        return named(
+            Cause.AQM,
             f"a queue discipline (AQM) on the path drops: {_lost_text(short)} before its "
-            f"queue was full: {_rtt_text(short)}"
+            f"queue was full: {_rtt_text(short)}",
         )
     longest_ms = max(episode.delay_ms for episode in known)
     low_count = sum(episode.delay_ms <= _MAX_LOW_QUEUE * longest_ms for episode in short)
@@ -385,53 +399,58 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     if _are_bursts(short):
         return _burst_text(evidence, short)
     if are_below_rate(evidence, short):
-        return f"{_lost_text(short)} beside a queue that was not full: {_rtt_text(short)}"
-    return (
-        f"{_lost_text(short)} beside a queue that was not full: {Cause.QUEUE_DISCIPLINE} (AQM), a "
-        f"policer, or errors of the path; {_rtt_text(short)}"
+        return said(f"{_lost_text(short)} beside a queue that was not full: {_rtt_text(short)}")
+    return named(
+        Cause.QUEUE_DISCIPLINE,
+        f"{_lost_text(short)} beside a queue that was not full: either a queue discipline (AQM), a "
+        f"policer, or errors of the path; {_rtt_text(short)}",
     )
 
 
-def _random_text(evidence: Evidence, episodes: list[Episode]) -> str:
+def _random_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     """Returns the sentence about losses at a short queue.
 
     They may be those of a policer or of a short buffer, unless more passed at other times.
     """
     if are_below_rate(evidence, episodes):
-        return f"{_lost_text(episodes)} at random, while the queue was short"
-    return f"{_lost_text(episodes)}{Cause.WITHOUT_QUEUE}"
+        return said(f"{_lost_text(episodes)} at random, while the queue was short")
+    return named(Cause.WITHOUT_QUEUE, f"{_lost_text(episodes)}{_WITHOUT_QUEUE}")
 
 
-def _burst_text(evidence: Evidence, episodes: list[Episode]) -> str:
+def _burst_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     """Returns the sentence about bursts at a short queue: a longer one passed without loss."""
     min_excess_ms = max(_MIN_CLEAR_MS, _MAX_SHALLOW_SHARE * evidence.row["far_rtt_min_ms"])
     median_ms = pd.Series([episode.rtt_ms for episode in episodes]).median()
     if not evidence.is_at_sender or median_ms + min_excess_ms > evidence.row["far_rtt_p95_ms"]:
         return _unclear_text(evidence, episodes)
-    return (
-        f"{_lost_text(episodes)} in bursts, beside a queue that was not full: either "
-        f"{_aqm_text(episodes)}a policer, or errors of the path"
+    return named(Cause.BURSTS, f"{_lost_text(episodes)} in bursts") + named(
+        Cause.BURSTS_OR_POLICER,
+        f", beside a queue that was not full: either {_aqm_text(episodes)}a policer, or errors of the "
+        "path",
     )
 
 
-def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> str:
+def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     """Returns the sentence about losses that may look alike, unless the RTT decides their cause."""
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
-    burst_text = " in bursts" if _are_bursts(episodes) else ""
+    lost = said(_lost_text(episodes))
+    if _are_bursts(episodes):
+        lost = named(Cause.BURSTS, f"{lost} in bursts")
+    rtt_text = _rtt_text(known)
     if is_full_queue(evidence, known):
-        lost_text = f"{_lost_text(episodes)}{burst_text}{Cause.IN_FULL_QUEUE}"
-        return f"{lost_text}: {_rtt_text(known)}, near its highest"
+        return lost + named(
+            Cause.IN_FULL_QUEUE, f", most likely in a full queue: {rtt_text}, near its highest"
+        )
     # Of many losses within an RTT, those by errors of the path would be at any RTT.
     has_overshoot = max((each.count for each in known), default=0) >= _MIN_OVERSHOOT
     if has_overshoot and any(map(_is_above_lowest, known)) and _are_at_top(evidence, known):
-        causes = f"either {Cause.OVERFLOW}, a queue discipline (AQM), or a policer"
-        return f"{_lost_text(episodes)}{burst_text}: {causes}; {_rtt_text(known)}"
-    if known and not any(map(_is_above_lowest, known)):
-        return f"{_lost_text(episodes)}{burst_text}{Cause.WITHOUT_QUEUE}; {_rtt_text(known)}"
-    return (
-        f"{_lost_text(episodes)}{burst_text}: either {Cause.OVERFLOW}, {_aqm_text(known)}a "
-        f"policer, or errors of the path; {_rtt_text(known)}"
-    )
+        causes = "a queue discipline (AQM), or a policer"
+    elif known and not any(map(_is_above_lowest, known)):
+        return lost + named(Cause.WITHOUT_QUEUE, _WITHOUT_QUEUE) + f"; {rtt_text}"
+    else:
+        causes = f"{_aqm_text(known)}a policer, or errors of the path"
+    overflow = named(Cause.OVERFLOW, f": either a buffer that overflowed, {causes}")
+    return lost + overflow + f"; {rtt_text}"
 
 
 def is_full_queue(evidence: Evidence, episodes: list[Episode]) -> bool:
@@ -511,13 +530,14 @@ def _has_constant_rate(evidence: Evidence) -> bool:
     return bool(high - low <= _MAX_RATE_RANGE * rate)
 
 
-def _reordering(evidence: Evidence) -> str:
+def _reordering(evidence: Evidence) -> Sentence:
     """Returns the sentence about segments that were overtaken; empty without any."""
     row = evidence.row
     if not row["reordered"]:
-        return ""
+        return Sentence()
     spurious_text = f", {row['spurious']} sent again without need" if row["spurious"] else ""
-    return (
+    return named(
+        Cause.REORDERING,
         f"{segments_were(row['reordered'])} overtaken on the path (reordering){spurious_text}, "
-        f"{row['losses'] or 'none was'} lost"
+        f"{row['losses'] or 'none was'} lost",
     )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, named
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 from celltcp.scenarios.quantity_texts import size_text, three_digits
@@ -82,20 +82,21 @@ class Policing(NamedTuple):
     low: int
 
 
-def policer(evidence: Evidence) -> str:
+def policer(evidence: Evidence) -> Sentence:
     """Returns the sentence about a policer; empty if the losses show none."""
     found = policing(evidence)
     if found is None:
-        return ""
-    mbps = three_digits(8e-6 * found.rate)
+        return Sentence()
+    mbps = 8e-6 * found.rate
     # Beside the receiver, a queue before the policer may hide from the echoes of timestamps.
     beginning = "" if evidence.is_at_sender else "most likely "
     burst = evidence.row.get("policer_burst_bytes", 0)
     why = f"its bucket of {size_text(burst)} explains which" if burst > 0 else _BETWEEN
-    return (
-        f"{beginning}{Cause.POLICER} limits the rate to {mbps} Mbit/s of payload: {found.lost} "
-        f"segments were lost, at least {found.low} of them without a queue, and {why}"
+    text = (
+        f"a policer on the path limits the rate to {three_digits(mbps)} Mbit/s of payload: "
+        f"{found.lost} segments were lost, at least {found.low} of them without a queue, and {why}"
     )
+    return beginning + named(Cause.POLICER, text, mbps=mbps)
 
 
 def policing(evidence: Evidence) -> Policing | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celltcp.pcap.diagnosis.causes import Cause, is_headline
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, is_headline, named
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
@@ -114,11 +114,11 @@ def _requests(row: Mapping[Hashable, Any], count: int, cycle_ms: float) -> Reque
     return Requests(count, row[f"bytes_{other}"] / count, answer, cycle_ms, think_ms, gap_ms, rtt_ms)
 
 
-def single_requests(evidence: Evidence) -> str:
+def single_requests(evidence: Evidence) -> Sentence:
     """Requests of which one is under way at a time, at the sender: nothing else limits them."""
     requests = waiting_requests(evidence)
     if requests is None or requests.answer_bytes < (1 - _MAX_RANGE) * evidence.row["in_flight_max"]:
-        return ""
+        return Sentence()
     return requests_text(evidence, requests)
 
 
@@ -140,18 +140,21 @@ def one_request(row: Mapping[Hashable, Any]) -> Requests | None:
     return requests_of(row) if is_headline(row, Cause.ONE_REQUEST, Cause.MAYBE_ONE_REQUEST) else None
 
 
-def requests_text(evidence: Evidence, requests: Requests) -> str:
+def requests_text(evidence: Evidence, requests: Requests) -> Sentence:
     """Returns the sentence about such requests, with the rate that they allow."""
     size, answer = size_text(requests.request_bytes), size_text(requests.answer_bytes)
     # A capture does not show which application has short waits.
     waited_ms = requests.think_ms + requests.gap_ms
     waited_text = f", applications {ms_text(waited_ms)}" if waited_ms else ""
-    beginning = Cause.ONE_REQUEST if evidence.is_at_sender else Cause.MAYBE_ONE_REQUEST
-    return (
-        f"{beginning}: each {answer} follow a message of the {evidence.receiver} ({requests.number} of "
-        f"{size}), and are all that is in flight; each takes {ms_text(requests.cycle_ms)} "
-        f"(RTT {ms_text(requests.rtt_ms)}{waited_text}), and the RTT allows "
-        f"{three_digits(requests.largest_mbps)} Mbit/s at most"
+    cause, limits = Cause.MAYBE_ONE_REQUEST, "seems to be the limit"
+    if evidence.is_at_sender:
+        cause, limits = Cause.ONE_REQUEST, "limits the rate"
+    return named(
+        cause,
+        f"one request at a time {limits}: each {answer} follow a message of the {evidence.receiver} "
+        f"({requests.number} of {size}), and are all that is in flight; each takes "
+        f"{ms_text(requests.cycle_ms)} (RTT {ms_text(requests.rtt_ms)}{waited_text}), and the RTT "
+        f"allows {three_digits(requests.largest_mbps)} Mbit/s at most",
     )
 
 

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, named
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
 from celltcp.scenarios.quantity_texts import ms_text, size_text
 
@@ -43,7 +43,7 @@ _MAX_WINDOW_LIMITED = 0.05
 _MAX_WINDOW_SHARE = 0.8
 
 
-def standing_queue(evidence: Evidence) -> str:
+def standing_queue(evidence: Evidence) -> Sentence:
     """A standing queue: all RTTs of half of the intervals are above twice the lowest.
 
     Where the RTT changes steadily from interval to interval, a fifth above the lowest is enough. Close
@@ -55,12 +55,13 @@ def standing_queue(evidence: Evidence) -> str:
     elif _stands_after(evidence):
         place, side = "on the path", "far"
     else:
-        return ""
+        return Sentence()
     lost_text = f"{segments_were(row['losses'])} lost" if row["losses"] else "without loss"
     median_text = ms_text(row[f"{side}_rtt_p50_ms"])
-    return (
-        f"{Cause.STANDING_QUEUE} {place}: the RTT is {median_text} in the median and "
-        f"{ms_text(row[f'{side}_rtt_min_ms'])} at least, {lost_text}{_bound_text(evidence)}"
+    return named(
+        Cause.STANDING_QUEUE,
+        f"a queue stands {place}: the RTT is {median_text} in the median and "
+        f"{ms_text(row[f'{side}_rtt_min_ms'])} at least, {lost_text}{_bound_text(evidence)}",
     )
 
 

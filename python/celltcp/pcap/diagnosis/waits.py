@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp.pcap.blackouts import outages_of
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, named, said
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
     Evidence,
@@ -26,8 +26,6 @@ from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.quantity_texts import ms_text, time_text
 
-#: Words about an application that is late, and about that of the client.
-_FOR_APPLICATION = "for the application of the "
 #: Minimum number of delayed ACKs, or of turns, at which they are a pattern.
 _MIN_COUNT = 3
 #: Minimum number of delayed ACKs for each loss at which losses do not explain them.
@@ -79,7 +77,7 @@ class Wait:
 
     time_s: float
     #: Sentence about the wait.
-    text: str
+    text: Sentence
     #: Whether the path carried nothing meanwhile.
     is_outage: bool = False
 
@@ -90,7 +88,7 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
     if handshake_s := row["handshake_wait_s"]:
         yield Wait(
             handshake_s,
-            f"waited {time_text(handshake_s)} for the handshake: {row['syns']} SYNs were sent",
+            said(f"waited {time_text(handshake_s)} for the handshake: {row['syns']} SYNs were sent"),
         )
     if closed := row["zero_window_s"]:
         up, down = row["zero_windows_up"], row["zero_windows_down"]
@@ -99,7 +97,7 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
             f"waited {time_text(closed)} for the closed receive window of the {side} "
             f"({plural(up + down, 'time')}): its application did not read"
         )
-        yield Wait(closed, text)
+        yield Wait(closed, said(text))
     # Nagle's algorithm holds back short segments only; full ones wait where the window is one segment.
     side = "client" if 2 * row["delayed_acks_up"] > row["delayed_acks"] else "server"
     # A window that losses keep at one segment waits for its ACK as well.
@@ -115,17 +113,17 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         saved_text = f", which saves up to {ms_text(cycle.held_ms)} of each request" if cycle else ""
         text = (
             f"waited {time_text(row['delayed_ack_s'])} for {acks_text} ({count_text}): the {side} "
-            f"sends on {Cause.NAGLE}; set TCP_NODELAY, or write each message at once{saved_text}"
-            f"{cycle_text(evidence)}"
+            "sends on only when its last segment is acknowledged (Nagle); set TCP_NODELAY, or write "
+            f"each message at once{saved_text}{cycle_text(evidence)}"
         )
-        yield Wait(row["delayed_ack_s"], text)
-    if text := late_application(evidence, "server"):
-        yield Wait(evidence.turns_s("server"), text)
+        yield Wait(row["delayed_ack_s"], named(Cause.NAGLE, text))
+    if late := late_application(evidence, "server"):
+        yield Wait(evidence.turns_s("server"), late)
     yield from _gaps(evidence)
     yield from _silences(evidence)
 
 
-def late_application(evidence: Evidence, side: str) -> str:
+def late_application(evidence: Evidence, side: str) -> Sentence:
     """Returns the sentence about an application that was late for 30 % of the time; empty without.
 
     Few waits may be those for segments which were lost before the capture, or too short to matter.
@@ -134,12 +132,20 @@ def late_application(evidence: Evidence, side: str) -> str:
     turns_s, count = evidence.turns_s(side), row["turns_up" if side == "client" else "turns_down"]
     is_doubtful = turns_s < _MIN_FEW_TURNS_S or row["losses"] or row["handshake_wait_s"]
     if turns_s < _MIN_TURNS_SHARE * row["duration_s"] or (count < _MIN_COUNT and is_doubtful):
-        return ""
+        return Sentence()
     action = "asked for more" if side == "client" else "answered"
-    return (
-        f"waited {time_text(turns_s)} {_FOR_APPLICATION}{side} ({plural(count, 'time')}): it "
-        f"let more than a round trip pass before it {action}{cycle_text(evidence)}"
+    return for_application(
+        turns_s,
+        side,
+        f" ({plural(count, 'time')}): it let more than a round trip pass before it {action}"
+        f"{cycle_text(evidence)}",
     )
+
+
+def for_application(waited_s: float, side: str, text: str) -> Sentence:
+    """Returns the sentence about a wait for the application of a side, which ends with a text."""
+    text = f"waited {time_text(waited_s)} for the application of the {side}{text}"
+    return named(Cause.LATE_CLIENT, text) if side == "client" else said(text)
 
 
 def _gaps(evidence: Evidence) -> Iterator[Wait]:
@@ -199,12 +205,10 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     for cause in (_PAUSED, ""):
         if cause in by_cause:
             total_s = float(by_cause[cause].sum())
-            reason = cause or _unknown_cause(evidence, by_cause[cause])
             text = (
                 f"waited {time_text(total_s)} for data of the {evidence.sender}, of which none came: "
-                f"{reason}"
             )
-            yield Wait(total_s, text)
+            yield Wait(total_s, text + said(cause or _unknown_cause(evidence, by_cause[cause])))
 
 
 def _outage_before(gaps: pd.Series, ends: pd.Series, reason: str) -> Wait:
@@ -214,7 +218,7 @@ def _outage_before(gaps: pd.Series, ends: pd.Series, reason: str) -> Wait:
     text = (
         f"waited {time_text(total_s)} for an outage of the path before the capture{starts_text}{reason}"
     )
-    return Wait(total_s, text, is_outage=True)
+    return Wait(total_s, said(text), is_outage=True)
 
 
 def _cause(evidence: Evidence, end_s: float, gap_s: float, interval: Mapping[Hashable, Any]) -> str:
@@ -226,11 +230,11 @@ def _cause(evidence: Evidence, end_s: float, gap_s: float, interval: Mapping[Has
     return _PAUSED if interval["paused_s"] >= _MIN_COMMON_SHARE * gap_s else ""
 
 
-def _unknown_cause(evidence: Evidence, gaps: pd.Series) -> str:
+def _unknown_cause(evidence: Evidence, gaps: pd.Series) -> Sentence | str:
     """Returns the possible causes of gaps whose timestamps show none, as text."""
     other = evidence.opposite
     if other is not None and gaps.max() <= _MAX_FILLER_RTTS * longest_rtt_ms(other) / 1e3:
-        return f"its ACKs waited in {filled_text(other)}"
+        return in_queue_of(other, Cause.ACKS_IN_QUEUE, "its ACKs waited in ")
     # Without RTTs to the sender, nothing shows a queue of ACKs.
     queue_text = "" if evidence.has_near_rtts else "its ACKs waited in a queue, "
     return f"its application paused, {queue_text}or the path between it and the capture stood still"
@@ -265,14 +269,11 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     unanswered_s = row["unanswered_s"]
     if unanswered_s:
         count_text = plural(row["unanswered_retransmissions"], "retransmission")
-        reason = "an outage, or the host is gone"
+        reason = said("an outage, or the host is gone")
         if filler is not None and unanswered_s <= _MAX_FILLER_RTTS * longest_rtt_ms(filler) / 1e3:
-            reason = f"it may wait in {filled_text(filler)}"
-        text = (
-            f"waited {time_text(unanswered_s)} until the end without any answer ({count_text}): "
-            f"{reason}"
-        )
-        yield Wait(unanswered_s, text)
+            reason = in_queue_of(filler, Cause.FILLED_QUEUE, "it may wait in ")
+        waited = f"waited {time_text(unanswered_s)} until the end without any answer ({count_text})"
+        yield Wait(unanswered_s, f"{waited}: " + reason)
     answered_s = row["stalled_s"] - unanswered_s
     # A receiver is silent between bursts of data, and while ACKs wait in a long queue.
     is_bursty = evidence.pauses_s(evidence.sender) > _MIN_PAUSE_RATIO * answered_s
@@ -287,12 +288,11 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     others, is_outage = evidence.timeouts[evidence.timeouts["kind"] != "outage"], False
     if filler is not None and _explains(filler, row, answered_s):
         lost_text = f"at most {segments_were(row['losses'])}" if row["losses"] else "nothing was"
-        text = (
-            f"waited {time_text(answered_s)} in {filled_text(filler)}; {lost_text} lost "
-            f"({plural(row['spurious'], 'spurious retransmission')})"
-        )
+        text = in_queue_of(filler, Cause.FILLED_QUEUE, f"waited {time_text(answered_s)} in ")
+        count_text = plural(row["spurious"], "spurious retransmission")
+        text += f"; {lost_text} lost ({count_text})"
     elif row["spurious"] and not row["losses"]:
-        text = (
+        text = said(
             f"waited {time_text(answered_s)} for a path that stood still"
             f"{silences_text(silences_of(evidence, answered_s), answered_s)}; nothing was lost "
             f"({plural(row['spurious'], 'spurious retransmission')})"
@@ -303,7 +303,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         # A longer wait has retransmissions that were lost before the capture.
         timeout_s = _MAX_TIMEOUT_S + _MAX_TIMEOUT_RTTS * evidence.rtt_or_zero_ms / 1e3
         is_longer = answered_s > timeout_s * len(others)
-        text = (
+        text = said(
             f"waited {time_text(answered_s)} for retransmission time-outs after "
             f"{plural(len(others), 'loss', 'losses')}{tail_text}"
             f"{', or for an outage of the path' if is_longer else ''}"
@@ -323,7 +323,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         else:
             outage_s = answered_s
         starts_s = [float(outage["t_s"].iloc[0]) for outage in outages_of(evidence.losses)]
-        text = (
+        text = said(
             f"waited {time_text(outage_s)} for an outage of the path"
             f"{silences_text(silences, outage_s) or times_text(starts_s)}, "
             f"{lost_in_silences(evidence, silences)}{_doubled_text(evidence)}{timeout_text}"
@@ -342,10 +342,12 @@ def _explains(filler: Mapping[Hashable, Any], row: Mapping[Hashable, Any], waite
     return bool(is_long and row["losses"] <= _MAX_LOSSES_SHARE * row["spurious"])
 
 
-def filled_text(filler: Mapping[Hashable, Any]) -> str:
-    """Returns the queue that a transfer between the same hosts fills, as text."""
+def in_queue_of(filler: Mapping[Hashable, Any], cause: Cause, text: str) -> Sentence:
+    """Returns a text with the queue that a transfer between the same hosts fills behind it."""
     rtts_text = f"RTTs of up to {ms_text(longest_rtt_ms(filler))}"
-    return f"{Cause.FILLED_QUEUE} {filler['connection']} fills ({rtts_text})"
+    connection = filler["connection"]
+    text = f"{text}the queue that connection {connection} fills ({rtts_text})"
+    return named(cause, text, connection=connection)
 
 
 def _doubled_text(evidence: Evidence) -> str:

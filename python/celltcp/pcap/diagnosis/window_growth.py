@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from celltcp.pcap.diagnosis.causes import Cause
+from celltcp.pcap.diagnosis.causes import Cause, Sentence, named
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.scenarios.quantity_texts import size_text, three_digits, time_text
@@ -80,22 +80,23 @@ def grows_as_reno(evidence: Evidence) -> bool:
     return growth is not None and growth.is_reno
 
 
-def growth_text(evidence: Evidence, after_s: float) -> str:
+def growth_text(evidence: Evidence, after_s: float) -> Sentence:
     """Returns a clause on the window that limits a sender after its losses; empty where none shows.
 
     The arguments are those of `window_growth`.
     """
     growth = window_growth(evidence, after_s)
     if growth is None:
-        return ""
+        return Sentence()
     start, end, rtt_s = growth.start, growth.end, growth.rtt_s
     rates = [three_digits(8e-6 * flight / rtt_s) for flight in (start, end)]
     rates_text = rates[0] if rates[0] == rates[1] else f"{rates[0]} to {rates[1]}"
-    text = (
-        f"{Cause.WINDOW_GROWTH}: the data in flight grow from {size_text(start)} to "
+    text = named(
+        Cause.WINDOW_GROWTH,
+        f"the congestion window is the limit: the data in flight grow from {size_text(start)} to "
         f"{size_text(end)}, by {three_digits(growth.segments)} segments a round trip"
         f"{', as those of Reno' if growth.is_reno else ''}. That gives {rates_text} Mbit/s at "
-        f"a mean RTT of {three_digits(1e3 * rtt_s)} ms"
+        f"a mean RTT of {three_digits(1e3 * rtt_s)} ms",
     )
     own = evidence.sender_intervals
     before = float(own.loc[own["t_s"] <= after_s, "in_flight_max"].max())
@@ -109,18 +110,20 @@ def growth_text(evidence: Evidence, after_s: float) -> str:
     if rate is None or not full > end:
         return text
     first = evidence.true_losses.sort_values(["t_s", "seq"]).iloc[0]
-    bursts_text = ""
+    bursts = Sentence()
     # A sender that spreads its data over the round trip has no queue then.
     if 0 < first["ahead_bytes"] < _MAX_BURST * full:
         ahead = size_text(float(first["ahead_bytes"]))
-        bursts_text = (
-            f". The first loss had {ahead} before it, less than those: {Cause.BURSTS_OVERFLOWED}"
+        bursts = named(
+            Cause.BURSTS_OVERFLOWED,
+            f". The first loss had {ahead} before it, less than those: bursts overflowed the buffer",
         )
-    return (
-        f"{text}. The narrowest link has {rate} Mbit/s by the gaps of bursts, and a round trip "
+    link_text = (
+        f". The narrowest link has {rate} Mbit/s by the gaps of bursts, and a round trip "
         f"{size_text(full)}: some {time_text((full - end) / growth.rate)} more until the window has "
-        f"those{bursts_text}"
+        "those"
     )
+    return text + link_text + bursts
 
 
 def _repaired_s(evidence: Evidence, after_s: float) -> float:
