@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Expected losses of a run in steady state. Start-up raises the mean of Reno and CUBIC by up to 10 % of
 #: the later one at 30 losses, and by up to 40 % at 10 (RTTs of 40 to 200 ms, losses of 0.01 and 0.1 %).
 _STEADY_LOSSES = 30
+#: Half width of the 95 % interval of a mean that is wanted, as a share of it.
+_WANTED_WIDTH = 0.1
 #: Rate by the law, in capacities, above which losses are not the limit.
 _MAX_CAPACITIES = 1.5
 #: Maximum loss rate at which the laws hold: above it time-outs and recoveries take more than they have
@@ -30,22 +32,27 @@ _MIN_HOURS_S = 1e4
 
 
 def few_losses(results: Results) -> list[str]:
-    """Returns a warning for each bulk flow whose steady state random losses limit, if a run has few.
+    """Returns a warning for each bulk flow whose steady state random losses limit, if runs have few.
 
     The flow has a CCA with a law of its average window, whose rate the path carries.
     """
-    names = labels(results.about["cca"])
+    names, runs = labels(results.about["cca"]), int(results.about["runs"])
+    of_runs = f"the mean of {runs} runs" if runs > 1 else "the mean of one run"
     warnings = []
     for rate in law_rates(results):
-        expected = rate.loss * rate.segments
-        if expected >= _STEADY_LOSSES or not rate.is_below_capacity or not rate.holds:
-            continue
         law, loss, rtt_s = rate.law, rate.loss, rate.rtt_s
-        seconds = _STEADY_LOSSES / (loss * law.window(loss, rtt_s)) * rtt_s
+        expected = loss * rate.segments
+        needed = max(law.losses_for(_WANTED_WIDTH, runs, loss, rtt_s), _STEADY_LOSSES)
+        if expected >= needed or not rate.is_below_capacity or not rate.holds:
+            continue
+        seconds = needed / (loss * law.window(loss, rtt_s)) * rtt_s
+        width = law.half_width(expected, runs, loss, rtt_s)
+        start_up = ", and depends on the start-up" if expected < _STEADY_LOSSES else ""
         warnings.append(
             f"{names.get(rate.cca, rate.cca)}, {rate.flow}: a run has about {expected:.2g} random "
-            f"losses (loss rate {loss:.3g}), so that its means depend on the start-up; the "
-            f"steady state needs about {_time_text(seconds)} ({_STEADY_LOSSES} losses), and by "
+            f"losses (loss rate {loss:.3g}), so that {of_runs} varies by {_share_text(width)} "
+            f"(95 %){start_up}; for {100 * _WANTED_WIDTH:g} % the steady state needs about "
+            f"{_time_text(seconds)} ({needed} losses), and by "
             f"{law.name}'s law, {law.formula(loss, rtt_s)}, has about {rate_text(rate.mbps)}"
             f"{law.independent_text(loss, rtt_s)}"
         )
@@ -109,6 +116,11 @@ def law_rates(results: Results) -> Iterator[LawRate]:
             yield LawRate(
                 *(flow.name, str(cca), law, loss, rtt_s, segments, mbps, parallel, capacity_mbps)
             )
+
+
+def _share_text(share: float) -> str:
+    """Returns a share with two digits; of a mean that may be anything only that it is."""
+    return f"{float(f'{100 * share:.2g}'):g} %" if share < 1 else "its whole value"
 
 
 def _time_text(seconds: float) -> str:
