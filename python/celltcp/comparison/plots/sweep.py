@@ -43,8 +43,11 @@ _NARROW_PANEL_WIDTH, _MANY_PANELS = 3.6, 4
 #: Minimum number of amounts, and maximum distance of two neighbours as a share of the whole axis, with
 #: which an axis is to scale.
 _MIN_SPREAD_VALUES, _MAX_GAP_SHARE = 4, 0.5
-#: Maximum number of values of another axis with a curve each in one panel.
-_MAX_CURVES = 6
+#: Maximum number of combinations of other values with a curve each in one panel.
+_MAX_CURVES = 8
+#: Height of a row of panels and of what is around them, maximum height of all, on a page, and minimum
+#: height of a row, inches.
+_ROW_HEIGHT, _AROUND_HEIGHT, _PAGE_HEIGHT, _MIN_ROW_HEIGHT = 3.0, 0.6, 9.6, 1.4
 #: Maximum number of flows whose shares have a panel.
 _MAX_SHARES = 2
 #: Distance of congestion controls at a value that is no amount, and maximum shift to each side.
@@ -77,11 +80,11 @@ class PanelMetric(NamedTuple):
 
 
 def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
-    """Returns the metrics of a plot: goodput, and the chosen metrics `by`, as in `Comparison.best_by`.
+    """Returns the metrics of a plot: the chosen metrics `by`, as in `Comparison.best_by`, and goodput.
 
-    Unless metrics are chosen, it has the ranking metric of each flow with an application. If there is
-    none, it has the 95th percentile of the RTT. If flows compete, the shares of the first ones and
-    Jain's index are in place of goodput.
+    Unless metrics are chosen, it begins with the ranking metric of each flow with an application. If
+    there is none, it has the 95th percentile of the RTT after goodput. If flows compete, the shares of
+    the first ones and Jain's index are in place of goodput.
     """
     first = next((point for point in sweep.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name
@@ -94,7 +97,7 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     ranking = [ChosenMetric(stake.metric, stake.flow) for stake in stakes]
     by_application = [each for each in ranking if each.metric in APP_METRICS]
     goodput = [each for each in ranking if each.metric == GOODPUT]
-    shown = [*(goodput or [ChosenMetric(GOODPUT, tested)]), *requested, *by_application]
+    shown = [*requested, *by_application, *(goodput or [ChosenMetric(GOODPUT, tested)])]
     if not requested and not by_application:
         rivals = [] if first is None else first.competing_flows
         if rivals:
@@ -119,13 +122,14 @@ def named_metrics(chosen: Sequence[ChosenMetric]) -> list[PanelMetric]:
 def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     """Draws mean and 95 % interval of the metrics of each congestion control against the values.
 
-    Each combination of values of the other axes has a row of panels, or a curve if there is a single
-    congestion control; panels of a metric have the same scale. `by` are chosen metrics.
+    Each combination of values of the other axes has a row of panels, or a curve where there is a single
+    congestion control or rows would be longer than a page; panels of a metric have the same scale. `by`
+    are chosen metrics.
     """
-    axis, others = sweep.line_axis, [each for each in sweep.axes if each != sweep.line_axis]
-    metrics, rows = panel_metrics(sweep, by), _curves(sweep)
+    axis, metrics, rows = sweep.line_axis, panel_metrics(sweep, by), _curves(sweep)
     width = _PANEL_WIDTH if len(metrics) < _MANY_PANELS else _NARROW_PANEL_WIDTH
-    picture = figure(width * len(metrics), 0.6 + 3.0 * len(rows))
+    row_height = min(_ROW_HEIGHT, max((_PAGE_HEIGHT - _AROUND_HEIGHT) / len(rows), _MIN_ROW_HEIGHT))
+    picture = figure(width * len(metrics), _AROUND_HEIGHT + row_height * len(rows))
     panels = picture.subplots(len(rows), len(metrics), squeeze=False)
     # An option for the size may have made the panels narrower.
     width = picture.get_size_inches()[0] / len(metrics)
@@ -145,17 +149,15 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     for axes in panels[-1]:
         axes.set_xlabel(", ".join(filter(None, (field_words(axis), unit.replace("bdp", "BDP"), scale))))
     if first[0].value:
-        of_curves = [curve.value for curve in first]
-        legend_beside(
-            picture, of_curves, {each: f"{field_words(others[0])} {each}" for each in of_curves}
-        )
+        texts = [curve.value for curve in first]
+        legend_beside(picture, texts, dict(zip(texts, texts, strict=True)))
     else:
         legend_beside(picture, sweep.ccas)
     return picture
 
 
 class _Curve(NamedTuple):
-    """Congestion control along one axis, or with one value of another axis."""
+    """Congestion control along one axis, or with the values of other axes."""
 
     along: Sweep
     cca: str
@@ -163,7 +165,7 @@ class _Curve(NamedTuple):
     colour: str
     style: Any
     marker: str
-    #: Value of the other axis; empty where each value has a panel of its own.
+    #: Values of other axes; empty where they have panels of their own.
     value: str = ""
 
 
@@ -172,22 +174,55 @@ def _curves(sweep: Sweep) -> dict[str, list[_Curve]]:
     parts, ccas = sweep.lines, sweep.ccas
     others = [each for each in sweep.axes if each != sweep.line_axis]
     are_amounts = has_amounts([*next(iter(parts.values())).comparisons])
-    if len(others) == len(ccas) == 1 < len(parts) <= _MAX_CURVES and are_amounts:
-        values = [value for (value,) in parts]
-        shades, marks = colours(values), markers(values)
-        return {
-            "": [
-                _Curve(along, ccas[0], value, shades[value], "-", marks[value], value)
-                for value, along in zip(values, parts.values(), strict=True)
-            ]
-        }
+    height = _AROUND_HEIGHT + _ROW_HEIGHT * len(parts)
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
+    if len(parts) > 1 and (height > _PAGE_HEIGHT or (len(ccas) == 1 and are_amounts)):
+        inner = _axes_of_curves(sweep, others)
+        if inner:
+            return _curves_of_values(parts, ccas, others, inner)
     return {
-        ", ".join(f"{field_words(name)} {value}" for name, value in zip(others, outer, strict=True)): [
+        _values_text(others, outer): [
             _Curve(along, cca, names[cca], shades[cca], styles[cca], marks[cca]) for cca in ccas
         ]
         for outer, along in parts.items()
     }
+
+
+def _axes_of_curves(sweep: Sweep, others: Sequence[str]) -> list[str]:
+    """Returns the axes whose values are curves of a panel: the last ones, as many as have room."""
+    chosen: list[str] = []
+    count = 1
+    for axis in reversed(others):
+        count *= len({point[sweep.axes.index(axis)] for point in sweep.points})
+        if count > _MAX_CURVES:
+            break
+        chosen.insert(0, axis)
+    return chosen
+
+
+def _curves_of_values(
+    parts: Mapping[tuple[str, ...], Sweep],
+    ccas: Sequence[str],
+    others: Sequence[str],
+    inner: Sequence[str],
+) -> dict[str, list[_Curve]]:
+    """Returns a curve for each combination of values of some axes; CCAs and other axes have rows."""
+    names, first = labels(ccas), len(others) - len(inner)
+    texts = {outer[first:]: _values_text(inner, outer[first:]) for outer in parts}
+    shades, marks = colours([*texts.values()]), markers([*texts.values()])
+    rows: dict[str, list[_Curve]] = {}
+    for cca, (outer, along) in itertools.product(ccas, parts.items()):
+        text = texts[outer[first:]]
+        of_cca = names[cca] if len(ccas) > 1 else ""
+        title = ", ".join(filter(None, (of_cca, _values_text(others[:first], outer[:first]))))
+        curve = _Curve(along, cca, text, shades[text], "-", marks[text], text)
+        rows.setdefault(title, []).append(curve)
+    return rows
+
+
+def _values_text(axes: Sequence[str], values: Sequence[str]) -> str:
+    """Returns the values of axes with the words of these."""
+    return ", ".join(f"{field_words(axis)} {value}" for axis, value in zip(axes, values, strict=True))
 
 
 class _Extent(NamedTuple):
