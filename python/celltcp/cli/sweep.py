@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from celltcp.campaign.run_settings import RunSettings
     from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.present.section import Table
 
 #: Maximum of rows in printed tables of best values; larger ones are summarised in sentences.
 _MAX_ROWS = 12
@@ -87,24 +88,23 @@ def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
     from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.application_tables import sweep_metrics_tables
     from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
-    from celltcp.comparison.mix_shares import mix_share_texts
+    from celltcp.comparison.mix_shares import have_pauses, mix_share_texts
     from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
     from celltcp.comparison.verdict_tables import unranked_text, verdicts_table
 
     about = next(iter(sweep.points.values())).results.about
     console = Terminal()
     shares, of_mixes = sweep_shares_table(sweep), mix_share_texts(sweep)
-    # Who gets how much is what mixes are compared for.
-    if of_mixes and shares is not None:
-        console.print_table(shares)
-    for text in of_mixes:
-        console.print(text)
+    # Who gets how much is what mixes are compared for, but for flows that ask for times.
+    are_first = bool(of_mixes) and not have_pauses(sweep)
+    if are_first:
+        _print_shares(console, shares, of_mixes)
     for table in (*sweep_metrics_tables(sweep, by).values(), sweep_table(sweep, by)):
         console.print_table(table)
     for warning in sweep.warnings:
         console.print(f"warning: {warning}", style="yellow")
-    if shares is not None and not of_mixes:
-        console.print_table(shares)
+    if not are_first:
+        _print_shares(console, shares, of_mixes)
     # One run of what is random has a warning in place of verdicts.
     if len(sweep.ccas) > 1 and any(point.decides for point in sweep.points.values()):
         verdicts = verdicts_table(sweep.axes, sweep.points, by, sweep.ranking_metrics)
@@ -125,3 +125,10 @@ def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
     for text in (*best_values_texts(sweep, by), *sweep.field_changes_by(by)):
         console.print(text)
     console.print(engine_text(about), style="dim")
+
+
+def _print_shares(console: Terminal, shares: Table | None, of_mixes: Sequence[str]) -> None:
+    if shares is not None:
+        console.print_table(shares)
+    for text in of_mixes:
+        console.print(text)

@@ -14,6 +14,7 @@ import numpy as np
 from celltcp.comparison.applications import Application, RankingMetric, has_too_few
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.costs import with_cost
+from celltcp.comparison.equal_shares import EqualShare, equal_shares
 from celltcp.comparison.metrics import (
     APP_METRICS,
     BALANCED,
@@ -210,25 +211,10 @@ class FieldRanking:
         """Returns the results at the fixed coordinates and a value."""
         return self._points.comparisons[value].results
 
-    def equal_shares(self, name: str) -> dict[str, float]:
-        """Returns the goodput of each competing flow with a choice, as a multiple of an equal share.
-
-        A share is that of the connections of a flow; empty without flows that compete.
-        """
-        choice, points = self.choices[name], self._points
-        competing = {points.tested, *points.rivals}
-        rows = [
-            each
-            for each in points.comparisons[choice.value].mean_shares()
-            if each.mix == choice.cca and each.flow in competing
-        ]
-        total = sum(each.goodput.mean for each in rows)
-        connections = sum(each.connections for each in rows)
-        if len(rows) < 2 or not total > 0:
-            return {}
-        return {
-            each.flow: each.goodput.mean / each.connections / (total / connections) for each in rows
-        }
+    def equal_shares(self, name: str) -> list[EqualShare]:
+        """Returns the shares of the flows that compete with a choice, as multiples of an equal one."""
+        choice = self.choices[name]
+        return equal_shares(self._points.comparisons[choice.value], choice.cca)
 
     def by_cca(self) -> list[FieldRanking]:
         """Returns the ranking under each congestion control alone, by the same metrics."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.sweep_failures import MIN_EQUAL_SHARE
+from celltcp.comparison.equal_shares import equal_shares
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 if TYPE_CHECKING:
@@ -22,31 +22,38 @@ def mix_share_texts(sweep: Sweep) -> list[str]:
 
 
 def shares_of(comparison: Comparison, mix: str) -> dict[MeanShare, float]:
-    """Returns the shares of the flows of a mix that compete; empty for fewer than two."""
-    rows = [each for each in comparison.competing_shares() if each.mix == mix]
+    """Returns the shares of the flows of a mix that ask for theirs all of the time; empty for one."""
+    rows = [each.share for each in equal_shares(comparison, mix) if each.is_lasting]
     total = sum(each.goodput.mean for each in rows)
     return {each: each.goodput.mean / total for each in rows} if len(rows) > 1 and total > 0 else {}
 
 
+def have_pauses(sweep: Sweep) -> bool:
+    """Returns whether a flow pauses or sends now and then: its times come before shares."""
+    return any(each.pausing_flows or each.intermittent_flows for each in sweep.points.values())
+
+
 def _texts(sweep: Sweep, mix: str) -> list[str]:
-    by_value = {
-        ", ".join(point): shares
+    points = {
+        ", ".join(point): comparison
         for point, comparison in sweep.points.items()
-        if mix in comparison.ccas and (shares := shares_of(comparison, mix))
+        if mix in comparison.ccas
     }
-    counts = {len(shares) for shares in by_value.values()}
-    if not counts or max(counts) > _MAX_FLOWS or len(counts) > 1:
-        return []
-    parts, starved = [], []
-    for value, shares in by_value.items():
-        connections = sum(each.connections for each in shares)
-        percent = " : ".join(f"{100 * share:.0f}" for share in shares.values())
-        parts.append(f"{percent} with {value}")
-        starved += [
-            f"{each.flow} is starved with {value}, at {100 * equal:.0f} % of an equal share"
-            for each, share in shares.items()
-            if (equal := share * connections / each.connections) < MIN_EQUAL_SHARE
-        ]
-    flows = " : ".join(f"{each.flow} ({each.cca})" for each in next(iter(by_value.values())))
-    name = labels(sweep.ccas)[mix]
-    return ["; ".join([f"{name}: shares of {flows} in %: {', '.join(parts)}", *starved])]
+    by_value = {value: shares for value, each in points.items() if (shares := shares_of(each, mix))}
+    parts = []
+    if len({len(shares) for shares in by_value.values()}) == 1:
+        shares = next(iter(by_value.values()))
+        if len(shares) <= _MAX_FLOWS:
+            flows = " : ".join(f"{each.flow} ({each.cca})" for each in shares)
+            percents = (
+                f"{' : '.join(f'{100 * share:.0f}' for share in shares.values())} with {value}"
+                for value, shares in by_value.items()
+            )
+            parts = [f"shares of {flows} in %: {', '.join(percents)}"]
+    parts += [
+        f"{each.share.flow} is starved with {value}, at {each.starved_text}"
+        for value, comparison in points.items()
+        for each in equal_shares(comparison, mix)
+        if each.is_starved
+    ]
+    return [f"{labels(sweep.ccas)[mix]}: {'; '.join(parts)}"] if parts else []

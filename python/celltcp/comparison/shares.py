@@ -44,6 +44,8 @@ class Share(NamedTuple):
     goodput_mbps: float
     #: Goodputs of its connections, Mbit/s; empty unless several ran all of the time.
     of_connections: tuple[float, ...]
+    #: Whether it sends to the server, and the index in `links` of its bottleneck; None for the path's.
+    capacity: tuple[bool, int | None]
 
 
 class MeanShare(NamedTuple):
@@ -60,6 +62,8 @@ class MeanShare(NamedTuple):
     #: Lowest and highest goodput of a connection in any run, Mbit/s; NaN unless several ran all of it.
     lowest_mbps: float
     highest_mbps: float
+    #: Whether it sends to the server, and the index in `links` of its bottleneck; None for the path's.
+    capacity: tuple[bool, int | None]
 
 
 class Competitor(NamedTuple):
@@ -157,7 +161,11 @@ def path_shares(results: Results) -> PathShares:
             parallel.setdefault(flow, []).append(goodput)
     return PathShares(
         [
-            Share(flow.run, flow.name, flow.cca, counts[flow], total, tuple(parallel.get(flow, ())))
+            Share(
+                *(flow.run, flow.name, flow.cca, counts[flow], total),
+                tuple(parallel.get(flow, ())),
+                (flow.is_upload, links[flow.name]),
+            )
             for flow, total in totals.items()
         ],
         competitors,
@@ -223,6 +231,7 @@ def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanS
             estimate([share.goodput_mbps for share in group]),
             min(of_connections, default=math.nan),
             max(of_connections, default=math.nan),
+            group[0].capacity,
         )
         for (mix, flow, cca), group in groups.items()
         for of_connections in [[goodput for share in group for goodput in share.of_connections]]
@@ -239,7 +248,7 @@ def shares_frame(shares: Iterable[MeanShare]) -> pd.DataFrame:
     import pandas as pd
 
     columns = "cca flow flow_cca connections goodput_mbps goodput_mbps_ci95 lowest_mbps highest_mbps"
-    rows = [(*each[:4], each.goodput.mean, each.goodput.half_width, *each[5:]) for each in shares]
+    rows = [(*each[:4], each.goodput.mean, each.goodput.half_width, *each[5:7]) for each in shares]
     return pd.DataFrame(rows, columns=columns.split())
 
 

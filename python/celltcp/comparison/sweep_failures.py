@@ -12,11 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celltcp.comparison.best_values import FieldRanking
+    from celltcp.comparison.equal_shares import EqualShare
     from celltcp.comparison.stakes import Stake
-
-
-#: Share of an equal goodput below which a flow is starved by those that compete with it.
-MIN_EQUAL_SHARE = 1 / 3
 
 
 class Failure(NamedTuple):
@@ -51,15 +48,15 @@ def failures_of(ranking: FieldRanking, stakes: Sequence[Stake]) -> list[Failure]
 
 
 def _starved(ranking: FieldRanking) -> list[Failure]:
-    """Returns the flows that have less than `MIN_EQUAL_SHARE` of an equal share with some choices."""
-    shares = {name: ranking.equal_shares(name) for name in ranking.choices}
-    starved: dict[str, dict[str, float]] = {}
-    for name, of_flows in shares.items():
-        for flow, share in of_flows.items():
-            if share < MIN_EQUAL_SHARE:
-                starved.setdefault(flow, {})[name] = share
+    """Returns the flows that others starve with some choices, and not with all."""
+    starved: dict[str, dict[str, EqualShare]] = {}
+    for name in ranking.choices:
+        for each in ranking.equal_shares(name):
+            if each.is_starved:
+                starved.setdefault(each.share.flow, {})[name] = each
     return [
-        Failure(flow, [*names], f"it gets {100 * max(names.values()):.0f} % of an equal share", False)
+        Failure(flow, [*names], f"it gets {best.starved_text}", False)
         for flow, names in starved.items()
-        if len(names) < len(shares)
+        if len(names) < len(ranking.choices)
+        for best in [max(names.values(), key=lambda each: each.got / each.asked)]
     ]

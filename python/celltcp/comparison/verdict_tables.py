@@ -137,7 +137,8 @@ def unranked_text(comparison: Comparison) -> str:
     ]
     flows = {application.flow for application in comparison.applications}
     shares = [f"{SHARE}:{flow.name}" for flow in comparison.competing_flows if flow.name not in flows]
-    options = " or ".join(f"--by {metric}" for metric in (*metrics, JAIN, *shares)[:_MAX_OPTIONS])
+    index = [JAIN] if comparison.has_fairness else []
+    options = " or ".join(f"--by {metric}" for metric in (*metrics, *index, *shares)[:_MAX_OPTIONS])
     return f"not ranked, as line-ups of several flows: {unranked}; {options} ranks them"
 
 

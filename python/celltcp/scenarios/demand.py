@@ -13,6 +13,8 @@ from celltcp.scenarios.frames import min_frame_mbps
 _VIDEO_HEADROOM = 2.0
 #: Ratio of a size that is rarely exceeded to the mean, for distributions without a highest value.
 _RARE_RATIO = 5.0
+#: Initial window, segments (RFC 6928), and the payload of a segment, bytes.
+_INITIAL_WINDOW, _MSS = 10, 1448
 
 #: What an application with a sustained rate does, by the kind of its workload: singular and plural.
 SUSTAINED_VERBS = {
@@ -75,6 +77,31 @@ def sustained_mbps(workload: Mapping[str, Any]) -> float | None:
     if least is None and (offered := offered_mbps(workload)) is not None:
         least = offered * float(workload.get("encoder", {}).get("lowest", 1.0))
     return least
+
+
+def requested_mbps(workload: Mapping[str, Any], rate_mbps: float, rtt_s: float) -> float | None:
+    """Returns the mean rate that a connection asks for if its data arrive at a rate, Mbit/s.
+
+    A transfer begins with a handshake and slow start, round trips that no rate makes shorter; a pause
+    follows it. None for workloads whose demand the quality decides, as that of a video.
+    """
+    kind = workload.get("kind", "bulk")
+    if kind == "bulk":
+        return rate_mbps
+    if kind == "on-off":
+        on_s, off_s = (in_unit(workload.get(field), "s") for field in ("on", "off"))
+        if not on_s or off_s is None:
+            return None
+        return min(offered_mbps(workload) or rate_mbps, rate_mbps) * on_s / (on_s + off_s)
+    if kind != "sequence":
+        sustained = sustained_mbps(workload)
+        return None if sustained is None else min(sustained, rate_mbps)
+    size, gap_s = mean_of(workload.get("size"), "B"), mean_of(workload.get("gap"), "s")
+    if not size or gap_s is None:
+        return None
+    megabits = 8e-6 * size
+    round_trips = 1 + math.log2(1 + size / (_INITIAL_WINDOW * _MSS)) if gap_s else 0.0
+    return megabits / (gap_s + round_trips * rtt_s + megabits / rate_mbps)
 
 
 def demand(

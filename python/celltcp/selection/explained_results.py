@@ -16,7 +16,7 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
-from celltcp.comparison.mix_shares import mix_share_texts
+from celltcp.comparison.mix_shares import have_pauses, mix_share_texts
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.set_verdicts import setting_lines, verdict_lines
@@ -284,11 +284,10 @@ def explain(
         explained = Explanations(by_name, getattr(result, "unfinished", ""))
         if isinstance(result, Sweep):
             explained.sweep = result
-            explained.over_all = [
-                *mix_share_texts(result),
-                *share_reasons(explained.comparisons),
-                *result.field_changes_by(by),
-            ]
+            shares = [*mix_share_texts(result), *share_reasons(explained.comparisons)]
+            changes = result.field_changes_by(by)
+            # What a flow that pauses asks for is a time.
+            explained.over_all = [*changes, *shares] if have_pauses(result) else [*shares, *changes]
             explained.best = [", ".join(point) for point in best_points(result, by)]
         if isinstance(result, ScenarioSet):
             explained.over_all = [*verdict_lines(result), *setting_lines(result)]

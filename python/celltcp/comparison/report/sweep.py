@@ -18,7 +18,7 @@ from celltcp.comparison.best_value_tables import (
 from celltcp.comparison.best_values import FieldRanking, conditions_among
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.metrics import interval_ends
-from celltcp.comparison.mix_shares import mix_share_texts
+from celltcp.comparison.mix_shares import have_pauses, mix_share_texts
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_metrics
 from celltcp.comparison.report.fairness import fairness_finding
@@ -64,7 +64,9 @@ def sweep_part(sweep: Sweep, by: Sequence[str] = ()) -> Part:
     answer, settings = several_answer(list(sweep.points.values()), "point")
     shares = sweep_shares_table(sweep)
     of_shares = [] if shares is None else [Section("Shares of the flows", shares)]
-    if of_mixes := mix_share_texts(sweep):
+    of_mixes = mix_share_texts(sweep)
+    are_first = bool(of_mixes) and not have_pauses(sweep)
+    if of_mixes:
         of_shares = [replace(each, text=tuple(of_mixes), is_front=True) for each in of_shares]
     verdicts = verdicts_table(sweep.axes, sweep.points, by, sweep.ranking_metrics)
     is_ranked = len(verdicts.columns) > len(sweep.axes)
@@ -78,7 +80,7 @@ def sweep_part(sweep: Sweep, by: Sequence[str] = ()) -> Part:
             *_findings(sweep),
         ),
         sections=(
-            *(of_shares if of_mixes else ()),
+            *(of_shares if are_first else ()),
             *_changes(sweep, by),
             *([settings] if settings else []),
             *(
@@ -86,7 +88,7 @@ def sweep_part(sweep: Sweep, by: Sequence[str] = ()) -> Part:
                 for flow, table in sweep_metrics_tables(sweep, by).items()
             ),
             Section("Means and 95 % intervals", sweep_table(sweep, by)),
-            *(() if of_mixes else of_shares),
+            *(() if are_first else of_shares),
             *(
                 Section(": ".join(["Along the values", *outer]), figure=_figure(along))
                 for outer, along in sweep.lines.items()
