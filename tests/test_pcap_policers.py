@@ -79,6 +79,30 @@ def test_a_slow_policer_on_a_short_path_is_named(seed: int, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_bursts_that_overflow_the_short_queue_of_the_link_are_no_policer(
+    seed: int, tmp_path: Path
+) -> None:
+    """A bucket of a lower rate explains the drops of a few bursts, but so does the link's own queue."""
+    draw = random.Random(f"bursts {seed}")
+    rate, rtt_ms = draw.choice([200, 500, 1000]), draw.choice([40, 60])
+    changes = {
+        "path.rtt": f"{rtt_ms}ms",
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.buffer": f"{draw.uniform(0.01, 0.04):.3f}bdp",
+        "path.wired": [{"name": "nic", "rate": "10Gbit/s"}],
+        "tcp.receive_buffer_max": "64MB",
+        "tcp.send_buffer_max": "64MB",
+        "tcp.tso": 44,
+    }
+    cca = draw.choice(["reno", "cubic"])
+    ct.run("steady-20-68", cca, 1, "6s", set=changes, samples="off", pcap=tmp_path / "x.pcap")
+    row = analyse(tmp_path / "x.pcap").connections.iloc[0]
+    assert row["losses_congestion"] + row["losses_random"] + row["losses_tail"] >= 20
+    assert not row["policer_mbps"] > 0
+    assert "a policer on the path limits" not in row["diagnosis"]
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_bursts_of_errors_under_a_constant_rate_are_no_policer(seed: int, tmp_path: Path) -> None:
     draw = random.Random(f"constant rate {seed}")
     good, bad = f"{draw.uniform(150, 900):.0f}ms", f"{draw.uniform(5, 30):.0f}ms"

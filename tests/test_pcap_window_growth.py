@@ -46,14 +46,18 @@ def test_a_window_that_grows_by_a_segment_a_round_trip_is_the_limit(tmp_path: Pa
     first, last = (float(match[n]) * _BYTES[match[n + 1]] for n in (1, 3))
     assert float(match[5]) == pytest.approx(1.0, abs=0.3)
     # What the losses took of the data in flight.
-    reduced = re.search(r"Before the losses, repaired by \S+ m?s, they were (\S+) (kB|MB)", text)
+    reduced = re.search(
+        r"losses, repaired \S+ m?s after the start, had reduced them from (\S+) (kB|MB)", text
+    )
     assert reduced, text
     before = float(reduced[1]) * _BYTES[reduced[2]]
     assert before == pytest.approx(slots[slots["t_s"] < 3]["inflight"].max() * 1448, rel=0.4)
     # The gaps of bursts have the rate of the link, whose window is a BDP.
     rate = float(changes["path.down.rate"].removesuffix("Mbit/s"))
     link = re.search(
-        r"link has (\S+) (?:to \S+ )?Mbit/s by the gaps of bursts, and a round trip (\S+) (kB|MB)", text
+        r"link has (\S+) (?:to \S+ )?Mbit/s of payload by the gaps of bursts, "
+        r"and a round trip (\S+) (kB|MB)",
+        text,
     )
     assert link, text
     assert float(link[1]) == pytest.approx(_PAYLOAD * rate, rel=0.02)

@@ -16,7 +16,7 @@ from celltcp.pcap.diagnosis.causes import Cause, is_headline, names
 from celltcp.pcap.diagnosis.evidence import MAX_ANSWER_SEGMENTS
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import Requests, one_request
-from celltcp.pcap.diagnosis.trains import link_rate
+from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, likely_cca
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.pcap.shared_queue import is_uneven, sharing_transfers
@@ -264,15 +264,21 @@ def _pacing_steps(row: Mapping[Hashable, Any]) -> list[str]:
     has_bursts = names(row, Cause.BURSTS_OVERFLOWED)
     effect = "bursts that overflow a buffer" if has_bursts else "a small window after losses"
     rate = link_rate(row)
-    rate_text = f", of {rate} Mbit/s" if rate else ""
     scenario = "# a scenario of this capture has the rate of its window, not of the path"
     return [
         f"# against {effect} in slow start: pacing; Linux, {linux_line('tcp.pacing=true')}",
-        f"# or a rate below that of the narrowest link{rate_text} (SO_MAX_PACING_RATE), which loses "
-        "nothing",
+        f"# or a rate below that of the narrowest link{_cap_text(rate)}, which loses nothing",
         f"# or BBR, which paces, too, but may lose more; Linux, {cca_line('bbr')}",
         *([] if rate else [scenario]),
     ]
+
+
+def _cap_text(rate: LinkRate | None) -> str:
+    """Returns the line that sets a rate below the lowest one of a link, or the option alone."""
+    if rate is None:
+        return " (SO_MAX_PACING_RATE)"
+    cap = linux_line(f"flows.0.max_pacing_rate={_PACED_SHARE * rate.low_mbps:.3g}Mbit/s")
+    return f", of {rate} Mbit/s of payload; Linux, {cap}"
 
 
 def _window_steps(row: Mapping[Hashable, Any]) -> list[str]:

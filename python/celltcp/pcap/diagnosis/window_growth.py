@@ -103,8 +103,8 @@ def growth_text(evidence: Evidence, after_s: float) -> Sentence:
     if not start <= _MAX_REDUCED * before:
         return text
     repaired_s = _repaired_s(evidence, after_s)
-    repaired_text = f", repaired by {time_text(repaired_s)}," if repaired_s > 0 else ""
-    text += f". Before the losses{repaired_text} they were {size_text(before)}"
+    repaired_text = f", repaired {time_text(repaired_s)} after the start," if repaired_s > 0 else ""
+    text += f". The losses{repaired_text} had reduced them from {size_text(before)}"
     rate = link_rate(evidence.row)
     full = 0.0 if rate is None else 1e6 / 8 * rate.mbps * rtt_s
     if rate is None or not full > end:
@@ -119,8 +119,8 @@ def growth_text(evidence: Evidence, after_s: float) -> Sentence:
             f". The first loss had {ahead} before it, less than those: bursts overflowed the buffer",
         )
     link_text = (
-        f". The narrowest link has {rate} Mbit/s by the gaps of bursts, and a round trip "
-        f"{size_text(full)}: some {time_text((full - end) / growth.rate)} more until the window has "
+        f". The narrowest link has {rate} Mbit/s of payload by the gaps of bursts, and a round "
+        f"trip {size_text(full)}: some {time_text((full - end) / growth.rate)} more until the window has "
         "those"
     )
     return text + link_text + bursts
