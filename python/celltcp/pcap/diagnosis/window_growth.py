@@ -120,8 +120,8 @@ def growth_text(evidence: Evidence, after_s: float) -> Sentence:
         )
     link_text = (
         f". The narrowest link has {rate} Mbit/s of payload by the gaps of bursts, and a round "
-        f"trip {size_text(full)}: some {time_text((full - end) / growth.rate)} more until the window has "
-        "those"
+        f"trip {size_text(full)}: some {time_text((full - end) / growth.rate)} more until the window "
+        "has those"
     )
     return text + link_text + bursts
 
