@@ -14,6 +14,7 @@ from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, mean_rtt_ms
 from celltcp.pcap.diagnosis.messages import large_messages, messages_of, size_spread
 from celltcp.pcap.diagnosis.requests import Requests
+from celltcp.pcap.large_requests import large_requests
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
 _MIN_LIMITED_SHARE = 0.05
@@ -48,6 +49,8 @@ _MIN_REGULAR, _MIN_SHOWN_SHARE, _MAX_CORRELATION = 5, 0.8, -0.5
 _RANGE_OF_JITTER = 1.6
 #: Minimum time between intervals with data for a pause, intervals.
 _MIN_PAUSE_INTERVALS = 1.5
+#: CCA of short responses to large requests, which have the default of the engine.
+_RESPONSES_CCA = 'cca = "cubic" # of the responses: requests have the default of their client'
 #: Defaults of the MTU, bytes, and of the rate of the wired hop, Mbit/s.
 _MTU = 1_500
 _WIRED_MBPS = 1_000.0
@@ -83,7 +86,7 @@ def endpoint_settings(
     rtt_ms: float,
     flight: Flight,
     requests: Requests | None,
-    frames: pd.DataFrame,
+    units: pd.DataFrame,
     ends: Ends,
 ) -> str:
     """Returns the parts of a scenario about the endpoints of a connection, as TOML.
@@ -97,14 +100,14 @@ def endpoint_settings(
         rtt_ms: lowest RTT of the whole path.
         flight: data in flight of its sender.
         requests: requests of its receiver; None without any.
-        frames: units of work of its sender.
+        units: its units of work.
         ends: its place in the scenario.
     """
     # On a full link, the queue holds the rest of what is in flight (Little's law).
     if HEADERS_RATIO * float(row["throughput_mbps"]) >= _MIN_FULL_SHARE * capacity_mbps:
         rtt_ms = float(np.fmax(rtt_ms, mean_rtt_ms(intervals, str(row["place"]))))
     tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms), flight)
-    flow = flow_text(row, intervals, requests, frames, ends)
+    flow = flow_text(row, intervals, requests, units, ends)
     return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{flow}"
 
 
@@ -112,7 +115,7 @@ def flow_text(
     row: Mapping[Hashable, Any],
     intervals: pd.DataFrame,
     requests: Requests | None,
-    frames: pd.DataFrame,
+    units: pd.DataFrame,
     ends: Ends,
 ) -> str:
     """Returns the flow of a connection as TOML, of the arguments of `endpoint_settings`.
@@ -120,16 +123,21 @@ def flow_text(
     It has ends, the sender's CCA and application, and is empty with defaults alone.
     """
     lines = [f'name = "{ends.name}"'] if ends.name else []
-    if row["direction"] == "up":
+    large = large_requests(row, units, intervals)
+    if row["direction"] == "up" and large is None:
         lines += [f'from = "{ends.client}"', f'to = "{ends.server}"', 'opens = "from" # an upload']
     else:
         lines += [f'from = "{ends.server}"'] if ends.server != "server" else []
         lines += [f'to = "{ends.client}"'] if ends.client != "phone" else []
     if ends.start_s >= INTERVAL_S:
         lines.append(f'start = "{ends.start_s:.2f}s"')
+    if large is not None:
+        lines += [_RESPONSES_CCA] * ends.has_guessed_cca + [large.workload]
+        return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines)
     if (cca := likely_cca(row)) is not None or (ends.has_guessed_cca and (cca := _guessed_cca(row))):
         confidence_text = f"with confidence {row['cca_confidence']:.2f}"
         lines.append(f'cca = "{cca}" # of the captured sender, {confidence_text}')
+    frames = units[units["up"] == (row["direction"] == "up")]
     if workload := _workload(row, intervals, requests, frames):
         lines.append(workload)
     return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""

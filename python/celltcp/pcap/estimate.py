@@ -25,6 +25,7 @@ from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound,
 from celltcp.pcap.diagnosis.thin_streams import is_thin
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, Flight, endpoint_settings
+from celltcp.pcap.large_requests import large_requests
 from celltcp.pcap.leftovers import are_leftovers
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
 from celltcp.pcap.path import MTU, POLICED_UPLOADER, PathEstimate
@@ -194,6 +195,12 @@ def estimate_path(
     name = f"connection-{row['connection']}" if beside else ""
     node, server_link = server_of(row, lowest_rtt_ms(row), rtt_ms)
     flight = longest_flight(evidence)
+    flight_bytes = 0.0 if policed or other or math.isnan(flight) else HEADERS_RATIO * flight
+    large = large_requests(row, connection_rows(analyses.units, row), own_intervals)
+    if large is not None and not row["losses"]:
+        # The queue holds a request that is sent at once after a pause, while nothing is on its way.
+        bdp = 125 * float(capacity_mbps.mean()) * rtt_ms
+        flight_bytes = max(flight_bytes, HEADERS_RATIO * large.request_bytes + bdp)
     ends = Ends(name, node, POLICED_UPLOADER if policed and up else "phone", offset_s)
     flows, links = flows_beside(analyses, row, beside, origin_ns)
     left_out = left_out_text(analyses.connections, row, beside)
@@ -210,7 +217,7 @@ def estimate_path(
         # A lower bound of the capacity gives only a lower bound of the buffer.
         has_overflow and (bool(is_measured.any()) or link is not None),
         has_overflow and has_queue,
-        0.0 if policed or other or math.isnan(flight) else HEADERS_RATIO * flight,
+        flight_bytes,
         len(random) / max(segments, 1),
         len(random) / max(bursts, 1),
         bursts,
@@ -223,7 +230,7 @@ def estimate_path(
             rtt_ms,
             Flight(bound, flight),
             requests,
-            connection_rows(analyses.units, row, up),
+            connection_rows(analyses.units, row),
             ends,
         ),
         tuple(each.later(offset_s) for each in blackouts),

@@ -120,7 +120,7 @@ class PathEstimate:
     @property
     def is_finite(self) -> bool:
         """Whether the capture has the end of the transfer."""
-        return "bytes = " in self.endpoints
+        return "bytes = " in self.endpoints or "count = " in self.endpoints
 
     @property
     def duration_s(self) -> float:

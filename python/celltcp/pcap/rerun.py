@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import CaptureAnalyses, analyse, connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, mean_rtt_ms
 from celltcp.pcap.endpoint_settings import likely_cca
+from celltcp.pcap.large_requests import large_requests
 from celltcp.pcap.unit_tables import unit_times
 from celltcp.pcap.units import FRAME, RESPONSE
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
@@ -41,7 +43,7 @@ _MAX_RATIO = 1.25
 #: each burst has its losses.
 _MAX_LOSS_RATIO, _MIN_LOST, _MIN_POLICED = 3, 0.01, 0.002
 #: Minimum number of responses with a mean time.
-_MIN_RESPONSES = 20
+_MIN_RESPONSES = 10
 #: Minimum share of lost segments, and other figures, that count in a distance.
 _MIN_SHOWN = 1e-5
 
@@ -195,10 +197,13 @@ def rerun(
     mbps = min(mean_mbps, float(row["throughput_mbps"])) if "workload" in flow else mean_mbps
     until_s = min(duration_s, _MAX_S, _MAX_MBIT / mbps / len(seeds))
     is_policed = "policer" in path or "links" in tables
-    place = flow["to" if row["place"] == "receiver" else "from"]
-    captured = _passage(analyses, row, until_s)
+    # Large requests go from the client to the server of their flow.
+    is_sent = row["direction"] == "down" or "opens" in flow
+    place = flow["to" if (row["place"] == "receiver") == is_sent else "from"]
+    beside_rows = [_row_of(analyses, row, _number(each)) for each in flows[1:]]
+    captured = _passage(analyses, [row, *beside_rows], until_s)
     start_s = float(flow.get("start", "0s").removesuffix("s"))
-    shares = [_beside_mbps(analyses, each, row, until_s) for each in map(_number, flows[1:])]
+    shares = [_beside_mbps(analyses, each, row, until_s) for each in beside_rows]
     largest = int(np.nanargmax(shares)) + 1 if shares else 0
     captured = captured._replace(beside_mbps=shares[largest - 1] if largest else math.nan)
     first_s = until_s if until_s < row["duration_s"] - INTERVAL_S else 0.0
@@ -257,11 +262,9 @@ def _simulated(case: _Case, seed: int, captured: Passage) -> Passage:
     }
     first = min(ports)
     own = ports[first]
-    passage = _passage(again, own, case.until_s)
+    passage = _passage(again, [ports[port] for port in sorted(ports)], case.until_s)
     if case.largest and (other := ports.get(first + case.largest)) is not None:
-        passage = passage._replace(
-            beside_mbps=_beside_mbps(again, other["connection"], own, case.until_s)
-        )
+        passage = passage._replace(beside_mbps=_beside_mbps(again, other, own, case.until_s))
     # The scenario asks for pieces where an application pauses.
     missing = [name for name in ("response_ms", "frame_p95_ms") if pd.isna(getattr(captured, name))]
     return passage._replace(**dict.fromkeys(missing, math.nan))
@@ -272,21 +275,35 @@ def _number(flow: dict[str, Any]) -> int:
     return int(flow["name"].rpartition("-")[2])
 
 
-def _beside_mbps(
-    analyses: CaptureAnalyses, number: int, row: dict[Hashable, Any], until_s: float
-) -> float:
-    """Returns the goodput of another connection in the time of a transfer, Mbit/s."""
+def _row_of(analyses: CaptureAnalyses, row: Mapping[Hashable, Any], number: int) -> dict[Hashable, Any]:
+    """Returns another connection of the capture of a transfer."""
     rows = analyses.connections
     is_other = (rows["file"] == row["file"]) & (rows["connection"] == number)
     (other,) = rows[is_other].to_dict("records")
+    return dict(other)
+
+
+def _beside_mbps(
+    analyses: CaptureAnalyses,
+    other: Mapping[Hashable, Any],
+    row: Mapping[Hashable, Any],
+    until_s: float,
+) -> float:
+    """Returns the goodput of another connection in the time of a transfer, Mbit/s."""
     passed = connection_rows(analyses.intervals, other, int(other["direction"] == "up"))
     times_s = passed["t_s"] + (other["start_ns"] - row["start_ns"]) / 1e9
     end_s = min(until_s, max(float(row["duration_s"]), INTERVAL_S))
     return 8e-6 * float(passed.loc[times_s.between(0, end_s), "acked_bytes"].sum()) / end_s
 
 
-def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float) -> Passage:
-    """Returns what passed until a time, which both the capture and the simulation have."""
+def _passage(
+    analyses: CaptureAnalyses, flows: Sequence[Mapping[Hashable, Any]], until_s: float
+) -> Passage:
+    """Returns what passed of the first flow until a time, which both capture and simulation have.
+
+    Responses are those of the first flow, else those of all.
+    """
+    row = flows[0]
     up = int(row["direction"] == "up")
     rows = connection_rows(analyses.intervals, row, up)
     rows = rows[rows["t_s"] < until_s]
@@ -302,8 +319,30 @@ def _passage(analyses: CaptureAnalyses, row: dict[Hashable, Any], until_s: float
     times_ms = 1e3 * unit_times(units[are_frames])
     frame_p95_ms = float(np.percentile(times_ms, 95)) if len(times_ms) else math.nan
     rtt_ms = mean_rtt_ms(rows, row["place"])
-    times_s = units.loc[
-        (units["unit"] == RESPONSE) & (units["start_s"] < until_s), "duration_s"
-    ].dropna()
+    times_s = next(
+        (
+            times_s
+            for rows in ([row], flows)
+            if len(times_s := _response_times(analyses, rows, row["start_ns"] / 1e9 + until_s))
+        ),
+        np.empty(0),
+    )
     response_ms = 1e3 * float(times_s.mean()) if len(times_s) >= _MIN_RESPONSES else math.nan
     return Passage(8e-6 * acked / end_s, rtt_ms, lost, response_ms, frame_p95_ms)
+
+
+def _response_times(
+    analyses: CaptureAnalyses, rows: Sequence[Mapping[Hashable, Any]], until_s: float
+) -> NDArray[np.float64]:
+    """Returns the times of the responses of connections that begin before a time of the clock, s."""
+    times = [np.empty(0)]
+    for row in rows:
+        units = connection_rows(analyses.units, row)
+        if row["direction"] == "up":
+            intervals = connection_rows(analyses.intervals, row, 1)
+            if large_requests(row, units, intervals) is None:
+                continue
+        is_before = row["start_ns"] / 1e9 + units["start_s"] < until_s
+        done = units.loc[(units["unit"] == RESPONSE) & is_before, "duration_s"].dropna()
+        times.append(done.to_numpy(float))
+    return np.concatenate(times)

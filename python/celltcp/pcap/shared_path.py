@@ -124,7 +124,7 @@ def applications_beside(
         if each["file"] == row["file"] and each["connection"] not in known
         if client_of(each) == client_of(row) and each["direction"] == row["direction"]
         if calls.get(each["connection"], 0) >= _MIN_RESPONSES or messages_of(each) is not None
-        if lowest_rtt_ms(each) > 0 and overlaps(each, row)
+        if lowest_rtt_ms(each) > 0 and (overlaps(each, row) or overlaps(row, each))
     ]
 
 
@@ -170,7 +170,7 @@ def flows_beside(
             other,
             connection_rows(analyses.intervals, other, up),
             one_request(other) or waiting_requests(evidence),
-            connection_rows(analyses.units, other, up),
+            connection_rows(analyses.units, other),
             ends,
         )
         links += link
