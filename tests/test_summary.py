@@ -133,6 +133,34 @@ def test_special_characters_of_latex_are_escaped() -> None:
     )
 
 
+def test_tables_of_a_sweep_keep_marks_and_warnings_as_footnotes(celltcp, tmp_path: Path) -> None:
+    """Above 1 % the law of Reno does not hold, and 10 s have few losses at 0.1 %."""
+    changes = {"path.down": "200Mbit/s", "path.wired.0.rate": "10Gbit/s"}
+    vary = {"path.loss": ["1e-3", "2e-2"], "path.rtt": ["50ms"]}
+    ct.sweep("steady-20-68", vary, "reno", 2, duration="10s", set=changes, out=tmp_path / "s")
+
+    def shown(form: str, *options: str) -> str:
+        done = celltcp("show", str(tmp_path / "s"), "--format", form, *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    latex, markdown = shown("latex"), shown("markdown")
+    _compiles(latex, tmp_path)
+    assert "$10^{-3}$ & 50~ms & reno" in latex
+    assert r"$2 \cdot 10^{-2}$ & 50~ms & reno" in latex
+    assert re.search(r"\$[\d.]+\^\{\*\}\$ & ", latex)
+    assert re.search(r" \| [\d.]+\* \| ", markdown)
+    for text in (latex, markdown):
+        assert text.count("* above a loss rate of 1 ") == 1
+        (note,) = re.findall(r"reno, flow-1: a run has about .* random losses.*", text)
+        assert "1e-3, 50ms: " in text
+        # Options to try are none of a thesis.
+        assert "steady state needs" not in note
+    wide = shown("latex", "--scenarios-as", "columns")
+    assert "& RTT 50~ms" in wide
+    assert set(re.findall(r"\\usepackage\{(\w+)\}", latex)) == {"booktabs"}
+
+
 @pytest.mark.parametrize("rows", [2, 60])
 def test_tables_are_documents_or_fragments_with_their_packages(rows: int, tmp_path: Path) -> None:
     columns = (Column("a_b"), *number_columns("x"))
@@ -224,7 +252,7 @@ def test_latex_has_points_as_rows_or_columns(celltcp, swept: Path, tmp_path: Pat
     done = celltcp("show", str(swept), "--format", "latex", "--out", str(tmp_path / "s.tex"))
     assert done.returncode == 0, done.stderr
     rows = (tmp_path / "s.tex").read_text()
-    assert re.search(r"drive & 1bdp & bbr & \$[\d.]+ \\pm [\d.]+\$", rows)
+    assert re.search(r"drive & 1~BDP & bbr & \$[\d.]+ \\pm [\d.]+\$", rows)
     _compiles(rows, tmp_path)
     columns = celltcp(
         "show", str(swept), "--format", "latex", "--scenarios-as", "columns", "--fragment"

@@ -197,7 +197,7 @@ def test_goodput_over_loss_rates_has_logarithmic_axes_and_the_law_of_reno_beside
     assert (
         r"loss rate & RTT & CCA & goodput (Mbit/s) & goodput by law (Mbit/s) & goodput / law \\" in text
     )
-    assert r"$0.01$ & 100ms & reno & " in text
+    assert r"$0.01$ & 100~ms & reno & " in text
     text = latex_tables(summary_of(sweep).tables("columns"), is_document=False)
     assert r"metric & loss rate & CCA & RTT 20ms & RTT 100ms \\" in text
     goodputs = re.findall(r"goodput Mbit/s & (.*) & reno & (.*) & (.*) ", text)

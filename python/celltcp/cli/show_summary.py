@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from celltcp.cli.show import Shown
+    from celltcp.present.section import Table
 
 #: First line of the file of a summary, by format; CSV has further columns in front of this text.
 SUMMARY_FORMATS = {
@@ -55,13 +56,20 @@ def show_summary(
         text = latex_tables(summary.tables(layout), is_document=is_document)
     else:
         tables = summary.tables(layout)
-        text = "\n".join(f"**{table.title}**\n\n{markdown_table(table)}\n" for table in tables)
+        text = "\n".join(
+            f"**{table.title}**\n\n{markdown_table(table)}\n{_notes(table)}" for table in tables
+        )
     if out:
         # The same command may replace a file with this mark.
         mark = "" if form == "summary-csv" else f"{SUMMARY_FORMATS[form]}\n"
         click.echo(write_text(Path(out), mark + text))
     else:
         click.echo(text, nl=False)
+
+
+def _notes(table: Table) -> str:
+    """Returns the footnotes of a table as paragraphs of Markdown."""
+    return "".join("\n" + note.replace("*", "\\*") + "\n" for note in table.notes)
 
 
 def print_summary(shown: Shown, layout: Orientation, columns: str) -> None:
@@ -73,6 +81,8 @@ def print_summary(shown: Shown, layout: Orientation, columns: str) -> None:
     console = Terminal()
     for table in _chosen(shown, columns).tables(layout):
         console.print_table(table)
+        for note in table.notes:
+            console.print(note, style="dim")
 
 
 def _chosen(shown: Shown, columns: str | None) -> Summary:
@@ -87,10 +97,11 @@ def summary_of(shown: Shown) -> Summary:
     """Returns the summary of results of any kind."""
     if isinstance(shown, Sweep):
         names = dict.fromkeys(str(point.results.about["name"]) for point in shown.points.values())
-        return Summary(shown.axes, shown.points, ", ".join(names), shown.unfinished)
+        return Summary(shown.axes, shown.points, ", ".join(names), shown.unfinished, shown.warnings)
     if isinstance(shown, Comparison | SingleRun):
         comparison = shown if isinstance(shown, Comparison) else Comparison(shown.results)
-        return Summary((), {(): comparison}, str(shown.results.about["name"]), shown.unfinished)
+        name = str(shown.results.about["name"])
+        return Summary((), {(): comparison}, name, shown.unfinished, comparison.warnings)
     points: Mapping[tuple[str, ...], Comparison]
     if isinstance(shown, ScenarioSet):
         axes: tuple[str, ...] = (SCENARIO,)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.outcome import LawRow
 
 #: Mark of rates at which the law does not hold.
-_BEYOND = "*"
+BEYOND_LAW = "*"
 
 
 class LawGoodput(NamedTuple):
@@ -37,7 +37,7 @@ class LawGoodput(NamedTuple):
     @property
     def cells(self) -> tuple[str, str]:
         """Goodput by the law, Mbit/s, and the ratio; marked where the law does not hold."""
-        mark = "" if self.rate.holds else _BEYOND
+        mark = "" if self.rate.holds else BEYOND_LAW
         return f"{self.rate.goodput_mbps:.2f}{mark}", f"{self.ratio.mean:.2f}"
 
 
@@ -81,18 +81,19 @@ def law_note(comparisons: Iterable[Comparison]) -> str:
     if not rates or has_rows_of_flows(every):
         return ""
     names = labels(list(dict.fromkeys(rate.cca for rate in rates)))
+    beyond = "" if all(rate.holds for rate in rates) else f"; {beyond_law_text()}"
     formulas = dict.fromkeys(
         f"{names[rate.cca]} {rate.law.formula(rate.loss, rate.rtt_s)}" for rate in rates
     )
-    beyond = (
-        ""
-        if all(rate.holds for rate in rates)
-        else (
-            f"; {_BEYOND} above a loss rate of {100 * MAX_LOSS_RATE:g} %, where the law does not hold: "
-            "time-outs and recoveries take more (Padhye et al., 1998)"
-        )
-    )
     return f"law of steady states, at most the capacity: {'; '.join(formulas)}{beyond}"
+
+
+def beyond_law_text() -> str:
+    """Returns what the mark of rates by a law means."""
+    return (
+        f"{BEYOND_LAW} above a loss rate of {100 * MAX_LOSS_RATE:g} %, where the law does not hold: "
+        "time-outs and recoveries take more (Padhye et al., 1998)"
+    )
 
 
 def law_sources(comparisons: Iterable[Comparison]) -> str:

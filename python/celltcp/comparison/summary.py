@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, NamedTuple
 from celltcp._core import CelltcpError
 from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.loss_laws import law_goodputs, law_sources
+from celltcp.comparison.loss_laws import BEYOND_LAW, beyond_law_text, law_goodputs, law_sources
 from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
@@ -107,6 +107,8 @@ class MetricSummary:
     sd: float
     #: Whether the metric is one of `_MINOR_METRICS`, such as a one-way delay.
     is_minor: bool = False
+    #: Sign after the value in tables, which a footnote explains.
+    mark: str = ""
 
     @property
     def is_on_request(self) -> bool:
@@ -154,6 +156,8 @@ class Summary:
     title: str
     #: Line on unfinished results; empty if they are finished.
     unfinished: str = ""
+    #: Warnings on the results, which are footnotes of the table of means.
+    warnings: Sequence[str] = ()
     #: Selected metrics, each METRIC or METRIC:FLOW, where `rtt` stands for all metrics `rtt_*`; empty
     #: for all.
     chosen: Sequence[str] = ()
@@ -232,10 +236,13 @@ class Summary:
         state = f" ({self.unfinished})" if self.unfinished else ""
         if any(each.metric == _LAW for each in summaries):
             state += f"; by law: {law_sources(self.points.values())}"
+        marked = [beyond_law_text()] if any(each.mark for each in summaries) else []
         table = self._points_as_rows if layout == "rows" else self._points_as_columns
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
         differences = self._differences(summaries)
-        return [replace(table(summaries), title=title), *([differences] if differences.rows else [])]
+        notes = (*marked, *map(_without_advice, self.warnings))
+        means = replace(table(summaries), title=title, notes=notes)
+        return [means, *([differences] if differences.rows else [])]
 
     def _points_as_rows(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per point and CCA, a column per metric."""
@@ -305,6 +312,12 @@ class Summary:
         return Table(columns, tuple(rows), title, frozenset(ends))
 
 
+def _without_advice(warning: str) -> str:
+    """Returns a warning without what follows its first semicolon, such as options to try."""
+    head, colon, text = warning.partition(": ")
+    return f"{head}{colon}{text.partition('; ')[0]}" if colon else head.partition("; ")[0]
+
+
 def _is_chosen(name: str, summary: MetricSummary) -> bool:
     """Returns whether a name, METRIC or METRIC:FLOW, selects a metric: METRIC may be a prefix of it."""
     chosen, _, chosen_flow = name.partition(":")
@@ -323,7 +336,8 @@ def _cells(
         by_metric.setdefault(summary.metric, []).append(summary)
     for group in by_metric.values():
         for each in group:
-            yield each, each.shown_heading, rounded_text(each.in_tables(each.value), each.shown_digits)
+            text = rounded_text(each.in_tables(each.value), each.shown_digits)
+            yield each, each.shown_heading, f"{text}{each.mark}"
         for name in run_statistics:
             for each in group:
                 value = each.in_tables(Estimate(each.median if name == "median" else each.sd, None))
@@ -390,6 +404,7 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
         values[_LAW] = {each.rate.cca: [each.rate.goodput_mbps] for each in laws}
         values[_LAW_RATIO] = {each.rate.cca: each.ratios for each in laws}
         minor |= {_LAW, _LAW_RATIO}
+    beyond = {each.rate.cca for each in laws if not each.rate.holds}
     verdicts = {
         metric: None if metric in minor else _verdict(comparison, metric) for metric in headings
     }
@@ -400,6 +415,7 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
                 is_bound=cca in bounds.get(metric, ()),
             ),
             is_minor=metric in minor,
+            mark=BEYOND_LAW if metric == _LAW and cca in beyond else "",
         )
         for cca in comparison.ccas
         for metric, heading in headings.items()

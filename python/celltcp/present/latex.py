@@ -23,11 +23,17 @@ _CHARACTER_WIDTH, _COLUMN_SPACE = 4.7, 8.0
 #: Minimum number of characters in a line of a wrapped heading.
 _MIN_HEADING = 12
 
-#: Pattern of a number, which may have an interval.
-_NUMBER = re.compile(r"([+-]?\d[\d.]*)( ± (\d[\d.]*))?")
+#: Pattern of a number, which may have an interval, and a mark that a footnote explains.
+_NUMBER = re.compile(r"([+-]?\d[\d.]*)( ± (\d[\d.]*))?(\*?)")
+#: Patterns of a power of ten, and of an amount with a unit, as scenarios have them.
+_POWER = re.compile(r"([+-]?[\d.]+)[eE]([+-]?\d+)")
+_AMOUNT = re.compile(r"([+-]?\d[\d.]*)(ns|us|ms|s|min|[kMG]?bit/s|[kMG]i?B|B|[kMG]?Hz|packets|bdp|dB)")
 
 #: Unit at the end of a heading, or before a part that says more.
 _UNIT = re.compile(r" (Mbit/s|kbit/s|segments|ms|s|%)(?=$|,| \()")
+
+#: Begin of the footnotes of a table, as wide as the text.
+_LIST = r"\begin{list}{}{\leftmargin=0pt\itemsep=0pt\raggedright}"
 
 #: Special characters of LaTeX.
 _ESCAPES = {
@@ -44,15 +50,18 @@ _ESCAPES = {
     "→": r"$\rightarrow$",
     "µ": r"$\mu$",
     "Δ": r"$\Delta$",
+    "√": r"$\surd$",
+    "·": r"$\cdot$",
+    "\N{EN DASH}": "--",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
 
 def latex_text(text: str) -> str:
     """Returns a text with its special characters escaped."""
-    escaped = "".join(_ESCAPES.get(letter, letter) for letter in text)
     # Two hyphens would be a dash.
-    return escaped.replace("--", "-{}-")
+    parts = text.split("--")
+    return "-{}-".join("".join(_ESCAPES.get(letter, letter) for letter in part) for part in parts)
 
 
 def latex_tables(tables: Sequence[Table], *, is_document: bool = True) -> str:
@@ -121,7 +130,7 @@ def _wrapped_heading(column: Column, cells: Sequence[str]) -> str:
 
 def _heading(column: Column) -> str:
     """Returns a heading as LaTeX; several lines are aligned like the column."""
-    lines = [latex_text(part) for part in column.heading.split("\n")]
+    lines = [" ".join(map(_amount, part.split(" "))) for part in column.heading.split("\n")]
     if len(lines) == 1:
         return lines[0]
     side, text = "r" if column.is_number else "l", r" \\ ".join(lines)
@@ -150,14 +159,21 @@ def _table(table: Table) -> str:
         lines = [
             *(r"\begingroup", *layout[1:], rf"\begin{{longtable}}{{{columns}}}"),
             *(rf"{caption}\\", r"\toprule", *head, r"\endhead", *rows),
-            *(r"\bottomrule", r"\end{longtable}", r"\endgroup"),
+            *(r"\bottomrule", r"\end{longtable}", *_notes(table), r"\endgroup"),
         ]
     else:
         lines = [
             *(r"\begin{table}", *layout, caption, rf"\begin{{tabular}}{{{columns}}}"),
-            *(r"\toprule", *head, *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"),
+            *(r"\toprule", *head, *rows, r"\bottomrule", r"\end{tabular}", *_notes(table)),
+            r"\end{table}",
         ]
     return "\n".join(lines)
+
+
+def _notes(table: Table) -> list[str]:
+    """Returns the footnotes of a table as paragraphs below it."""
+    lines = [rf"\item[] {latex_text(note)}" for note in table.notes]
+    return [_LIST, *lines, r"\end{list}"] if lines else []
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -168,6 +184,19 @@ def _cell(text: str) -> str:
     """Returns a cell as LaTeX; numbers are in math mode."""
     number = _NUMBER.fullmatch(text)
     if number is None:
-        return latex_text(text)
-    mean, _, half_width = number.groups()
-    return rf"${mean} \pm {half_width}$" if half_width else f"${mean}$"
+        return _amount(text)
+    mean, _, half_width, mark = number.groups()
+    exponent = "^{*}" if mark else ""
+    return rf"${mean} \pm {half_width}{exponent}$" if half_width else f"${mean}{exponent}$"
+
+
+def _amount(text: str) -> str:
+    """Returns a text as LaTeX: powers of ten in math mode, and amounts with a space before the unit."""
+    if power := _POWER.fullmatch(text):
+        factor = "" if float(power[1]) == 1 else rf"{power[1]} \cdot "
+        return f"${factor}10^{{{int(power[2])}}}$"
+    if amount := _AMOUNT.fullmatch(text):
+        return f"{amount[1]}~{amount[2].replace('us', 'µs').replace('bdp', 'BDP')}".replace(
+            "µ", _ESCAPES["µ"]
+        )
+    return latex_text(text)

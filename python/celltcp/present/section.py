@@ -73,6 +73,8 @@ class Table:
     group_ends: frozenset[int] = frozenset()
     #: Indices of the rows in bold.
     bold: frozenset[int] = frozenset()
+    #: Footnotes: what marks mean, and what limits the figures.
+    notes: tuple[str, ...] = ()
     #: The CCA whose colour a cell has, by the text of the cell.
     cca_of_cell: Mapping[str, str] = field(default_factory=dict)
     #: Lines on the terminal: all, one below the head, the same without space between columns, or none.
