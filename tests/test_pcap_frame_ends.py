@@ -235,3 +235,33 @@ def test_sizes_spread_as_those_of_frames_that_came_alone(sigma: float) -> None:
     times_s = np.where(np.arange(1_200) < 800, np.arange(1_200), 800.0)
     frames = pd.DataFrame({"bytes": sizes, "first_s": times_s, "last_s": times_s + 0.01})
     assert size_spread(frames) == pytest.approx(sigma, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 8])
+def test_a_stream_above_its_link_has_the_frames_of_its_bytes_and_the_error_of_its_clock(
+    seed: int, tmp_path: Path
+) -> None:
+    """A backlog that never ends shows no clock: its frames are cut by the bytes of an interval."""
+    draw = random.Random(f"above {seed}")
+    mbps, fps = draw.choice([1.5, 3]), draw.choice([25, 30])
+    median = 0.9 * mbps * 125 / fps
+    size = {"kind": "lognormal", "median": f"{median:.2f}kB", "sigma": 0.4}
+    changes: dict[str, Any] = {
+        "path.rtt": "60ms",
+        "path.down.rate": f"{mbps}Mbit/s",
+        "path.buffer": "4bdp",
+        "flows.0.workload": {"kind": "frames", "size": size, "interval": f"{1000 / fps:.4g}ms"},
+    }
+    analyses, delays_s = _streamed(tmp_path, "server", seed, "cubic", changes)
+    (application,) = applications_of(analyses, 0.15)
+    assert application["count"] == pytest.approx(40 * fps, rel=0.03)
+    units = analyses.units
+    assert units["clock_error_s"].max() > 0
+    errors_s = np.hypot(units["error_s"], units["clock_error_s"])
+    low_s, high_s = (
+        np.nanpercentile(units["duration_s"] + sign * 1.96 * errors_s, 95) for sign in (-1, 1)
+    )
+    assert low_s <= np.percentile(delays_s, 95) <= high_s
+    # Frames that were due, and are not in the capture, are late as well.
+    late_share = 1 - (delays_s <= 0.15).sum() / (40 * fps)
+    assert application["late_share"] == pytest.approx(late_share, abs=0.01)

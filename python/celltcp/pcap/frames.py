@@ -82,7 +82,9 @@ def frames_of_stream(
     ends_s = frames["last_s" if is_at_receiver else "acked_s"].fillna(np.inf).cummax().to_numpy(float)
     are_lost = (frames["retransmissions"] > 0).to_numpy()
     are_prompt = _are_prompt(own, groups, *messages_at)
-    interval_s, jitter_s = _interval(starts_s, are_prompt & (by_size == 1), messages_at[0])
+    interval_s, jitter_s, interval_error_s = _interval(
+        starts_s, are_prompt & (by_size == 1), messages_at[0]
+    )
     if first:
         starts_s[0] = began_s + passing_s
     have_paused = np.append(False, starts_s[1:] > ends_s[:-1] + interval_s)
@@ -98,6 +100,11 @@ def frames_of_stream(
         tails_s = sent_s.groupby(groups).last().to_numpy(float)
     are_prompt &= have_paused | ~_were_held_back(starts_s, by_size, interval_s)
     counts, due_s, places = _slots(starts_s, tails_s, have_paused, are_prompt, by_size, interval_s)
+    # What comes behind the last message that did not wait is cut by the mean size of those before it.
+    last = int(np.flatnonzero(are_prompt)[-1])
+    mean_size = sizes[:last].sum() / max(int(counts[:last].sum()), 1) or usual
+    if counts[-1] > 1:
+        counts[-1] = max(int(np.rint(sizes[-1] / mean_size)), 1)
     due_s = _due_before_others(due_s, counts, places, are_prompt, interval_s, jitter_s)
     shift_s = rtt_s / 2 + passing_s if is_at_receiver else 0.0
     part_starts_s, part_begins = (
@@ -120,6 +127,7 @@ def frames_of_stream(
         # Frames come as one behind one that is larger than their sizes differ.
         large[large < np.maximum(_LARGE_DEVIATIONS * deviation * np.sqrt(counts), usual)] = 0.0
         large[counts == 1] = 0.0
+        large[-1] = 0.0
         due_of_all_s = _due_of_all(due_s, counts, are_prompt, interval_s)
         frame_places = FramePlaces.behind(due_of_all_s, counts, large)
     sent = np.interp(frame_places.due_s, part_starts_s, part_begins)
@@ -138,6 +146,12 @@ def frames_of_stream(
     second_s = np.append(ends_s[1:] - np.diff(frame_places.due_s), np.nan)
     ends_s = np.where(are_first, np.minimum(ends_s, second_s), ends_s)
     received_s = ends_s - (0 if is_at_receiver else rtt_s / 2)
+    # No later message shows when those behind the last one that did not wait were due.
+    number = np.cumsum(frame_places.message >= last)
+    size_error = deviation / mean_size / np.sqrt(max(int(counts[:last].sum()), 1))
+    clock_errors_s = np.hypot(
+        number * np.hypot(interval_error_s, size_error * interval_s), np.sqrt(number) * jitter_s
+    )
     units = units.assign(
         file=row["file"],
         first_byte_s=np.nan,
@@ -150,6 +164,7 @@ def frames_of_stream(
         sent_s=np.interp(share_begins, part_begins, part_starts_s),
         end_s=received_s,
         error_s=errors / messages.size * interval_s,
+        clock_error_s=np.where(number > _MIN_SINGLE, clock_errors_s, 0.0),
         bytes=frame_places.mean_sizes(sizes).round().astype(int),
     )
     return units.assign(duration_s=(units["end_s"] - units["start_s"]).clip(lower=0))
@@ -191,8 +206,8 @@ def _are_prompt(
 
 def _interval(
     starts_s: NDArray[np.float64], are_single: NDArray[np.bool_], median_s: float
-) -> tuple[float, float]:
-    """Returns the mean time from one frame to the next, and its standard deviation, s.
+) -> tuple[float, float, float]:
+    """Returns the mean time from one frame to the next, its standard deviation and its error, s.
 
     Args:
         starts_s: times of messages; some have several frames.
@@ -204,9 +219,10 @@ def _interval(
     is_single = is_near & are_single[1:] & are_single[:-1]
     single = gaps_s[is_single if is_single.sum() >= _MIN_SINGLE else is_near]
     if not len(single):
-        return median_s, 0.0
+        return median_s, 0.0, 0.0
     low, high = np.quantile(single, [0.1, 0.9])
-    return float(single.mean()), float(high - low) / (2 * NORMAL_DECILE)
+    deviation_s = float(high - low) / (2 * NORMAL_DECILE)
+    return float(single.mean()), deviation_s, deviation_s / len(single) ** 0.5
 
 
 def _due_before_others(

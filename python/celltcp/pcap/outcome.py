@@ -79,6 +79,7 @@ UNIT_COLUMNS = {
     "duration_s": "from start to end, s",
     "first_byte_s": "from start to its first byte at the client, s; NaN of frames",
     "error_s": "standard error of the duration of a frame that came as one with others, s; else 0",
+    "clock_error_s": "standard error of the same by the clock where data wait to the end, s; else 0",
     "losses": "segments of a frame that were lost, of a response those in its time, in both directions",
     "handshake_s": "time of the handshake before the first request, s",
     "server_s": "time from the request to the first byte of the response at the server, s",

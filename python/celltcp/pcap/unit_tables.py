@@ -87,6 +87,7 @@ def _application(
     if deadline_s is not None:
         # What had no end in the capture is late as well, if it had the time.
         late = int((~is_done & (units["rest_s"] - units["start_s"] > deadline_s)).sum())
+        late += sum(_never_sent(each, deadline_s) for _, each in units.groupby("connection"))
         known = late + int(is_done.sum())
         late_share = (
             (late + is_done.sum() * float((times_s > deadline_s).mean())) / known if known else None
@@ -107,6 +108,17 @@ def _application(
         "late_share": late_share,
         "delayed_by": {str(cause): int(count) for cause, count in counts.items()},
     }
+
+
+def _never_sent(units: pd.DataFrame, deadline_s: float) -> int:
+    """Returns the number of late frames of a stream that waited at the end and are not in a capture."""
+    ends_s = (units["start_s"] + units["duration_s"]).dropna()
+    rest_s = float(units["rest_s"].max())
+    is_waiting = len(units) > 1 and units["unit"].iloc[0] == FRAME
+    if not is_waiting or ends_s.empty or rest_s - ends_s.max() > deadline_s:
+        return 0
+    starts_s = units["start_s"].sort_values()
+    return max(int((rest_s - deadline_s - starts_s.iloc[-1]) / starts_s.diff().median()), 0)
 
 
 def unit_times(units: pd.DataFrame) -> NDArray[np.float64]:
@@ -187,19 +199,27 @@ def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
         )
     if application["unfinished"]:
         texts.append(f"{noun}: {application['unfinished']} without an end in the capture")
-    error_s = float(units["error_s"].max())
-    if error_s >= _MIN_ERROR_S:
-        count = int((units["error_s"] > 0).sum())
-        texts.append(
-            f"{noun}: {count} came as one with others, cut by sizes and what was sent before the next: "
-            f"the standard error of their delays is up to {time_text(error_s)}, which the times above "
-            f"include; {_range_text(units, application['deadline_s'])}"
-        )
+    errors_s = _errors_s(units)
+    reasons = {
+        "error_s": "came as one with others, cut by sizes and what was sent before the next: the times "
+        "above include the standard error of their delays",
+        "clock_error_s": "waited until the end, so that no later one shows the clock of their sender: "
+        "the times above do not include the standard error of that",
+    }
+    error_texts = [
+        f"{int((units[name] > 0).sum())} {reason}, up to {time_text(float(units[name].max()))}"
+        for name, reason in reasons.items()
+        if units[name].max() >= _MIN_ERROR_S
+    ]
+    if error_texts:
+        range_text = _range_text(units, application["deadline_s"])
+        texts.append(f"{noun}: {'; '.join([*error_texts, range_text])}")
     title = f"Slowest {noun}"
     if not application["delayed_by"]:
         return Section(title, text=tuple(texts))
     texts.append(f"{noun}: {slow_text(units)}")
-    slow = units[units["delayed_by"] != ""].sort_values("duration_s", ascending=False)
+    slow = units.assign(all_errors_s=errors_s)[units["delayed_by"] != ""]
+    slow = slow.sort_values("duration_s", ascending=False)
     # Frames that came as one have one row.
     slow = slow.drop_duplicates(["connection", "up", "first_s", "last_s"]).head(_MAX_SLOWEST)
     start_ns = units["start_ns"].min()
@@ -207,7 +227,7 @@ def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
         (
             str(row["connection"]),
             f"{(row['start_ns'] - start_ns) / 1e9 + row['start_s']:.2f}",
-            f"{1e3 * row['duration_s']:.0f}{_error_text(row['error_s'])}",
+            f"{1e3 * row['duration_s']:.0f}{_error_text(row['all_errors_s'])}",
             *([_ms(row["first_byte_s"])] if application["unit"] == RESPONSE else []),
             f"{row['bytes'] / 1e3:.1f}",
             str(int(row["losses"])),
@@ -223,6 +243,13 @@ def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
     return Section(title, table, text=tuple(texts))
 
 
+def _errors_s(units: pd.DataFrame) -> NDArray[np.float64]:
+    """Returns the standard errors of the times of units, s: of their ends and of the clock."""
+    columns = (units[name].to_numpy(float) for name in ("error_s", "clock_error_s"))
+    result: NDArray[np.float64] = np.hypot(*columns)
+    return result
+
+
 def _error_text(error_s: float) -> str:
     """Returns a standard error as text; empty for one that is not printed."""
     return f" ±{1e3 * error_s:.0f}" if error_s >= _MIN_ERROR_S else ""
@@ -234,7 +261,7 @@ def _range_text(units: pd.DataFrame, deadline_s: float | None) -> str:
     Delays of frames in one message are too long or too short together.
     """
     done = units.dropna(subset=["duration_s"])
-    times_s, errors_s = (done[name].to_numpy(float) for name in ("duration_s", "error_s"))
+    times_s, errors_s = done["duration_s"].to_numpy(float), _errors_s(done)
     bounds_s = [np.maximum(times_s + sign * _Z * errors_s, times_s.min()) for sign in (-1, 1)]
     texts = [" to ".join(f"{1e3 * np.percentile(each, 95):.0f}" for each in bounds_s) + " ms for 95 %"]
     if deadline_s is not None:

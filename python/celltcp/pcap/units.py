@@ -151,6 +151,7 @@ def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
         server_s=(own["first_s"] - own["requested_s"] - server_s).clip(lower=0),
         rtt_s=client_s + server_s,
         error_s=0.0,
+        clock_error_s=0.0,
         handshake_s=0.0,
     )
     first = units.index[:1]
