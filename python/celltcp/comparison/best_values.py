@@ -27,6 +27,7 @@ from celltcp.comparison.metrics import (
 from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.prices import TiePrices, has_prices, hides_delay, with_prices
 from celltcp.comparison.retransmitted import ResentShare, resent_share, retransmitted_text
+from celltcp.comparison.reversals import mean_decides
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -431,6 +432,10 @@ class FieldRanking:
             metric = merged.ranking
         stake = self._priced(self._stake(flow.name, metric, merged.values(metric.metric)), flow.name)
         stake = stake._replace(bounds=merged.bounds(metric.metric))
+        if flow.name not in self._ranking_metrics and mean_decides(merged, stake):
+            ranking = RankingMetric("response_s", "mean response time; its p95 and median disagree")
+            stake = self._stake(flow.name, ranking, merged.values(ranking.metric))
+            stake = self._priced(stake, flow.name)
         return self._in_tail(stake, merged) or stake
 
     def _in_tail(self, stake: Stake, application: Application) -> Stake | None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Statistics of times, in the order in which they are compared; the empty one is the mean.
 _STATISTICS = ("_p50", "", "_p95", "_p99")
+#: Number of statistics that are none of the tail, and the maximum number of reversals in a text.
+_MEDIAN_AND_MEAN, _MAX_REVERSALS = 2, 2
 #: Minimum difference of a statistic for a reversal, as a share of the larger mean.
 _MIN_DIFFERENCE = 0.2
 #: Times beside shares of what is late.
@@ -71,21 +73,37 @@ def change_reversal_text(ranking: _Statistics, stake: Stake, name: str, start: s
     return ""
 
 
+def mean_decides(application: Application, stake: Stake) -> bool:
+    """Returns whether the leader by a p95 loses to one choice by the median and by the mean, by much.
+
+    Such a p95 is one of losses and time-outs, which a shorter queue makes more of.
+    """
+    known = ApplicationStatistics([application])
+    others = [each for each in _statistics(known, stake) if not each.metric.endswith("_p99_s")]
+    leader = stake.verdict.leader
+    if leader is None or len(others) < _MEDIAN_AND_MEAN or "_p95_" not in stake.metric:
+        return False
+    return any(all(_is_reversed(each, name, leader) for each in others) for name in stake.values)
+
+
 def best_reversal_text(
     ranking: _Statistics, stake: Stake, names: Mapping[str, str] | None = None
 ) -> str:
-    """Returns the first statistic by which another choice is better than the leader, with that one.
+    """Returns the statistics by which other choices are better than the leader, with those.
 
     Of runs with one transfer each that is their median, if a sign test agrees. `names` are labels.
     """
     leader = stake.verdict.leader
     if leader is None:
         return ""
+    texts: dict[str, str] = {}
     for other in _statistics(ranking, stake):
         best = max(other.values, key=other.signed_mean)
-        if _is_reversed(other, best, leader):
+        if best not in texts and _is_reversed(other, best, leader):
             name = (names or {}).get(best, best)
-            return f"but by {words_of(other.metric).name} {name}, {_means_text(other, best, leader)}"
+            texts[best] = f"by {words_of(other.metric).name} {name}, {_means_text(other, best, leader)}"
+    if texts:
+        return f"but {'; '.join([*texts.values()][:_MAX_REVERSALS])}"
     best, text = _median_text(ranking, stake, leader)
     return text and f"but by the median of the runs {(names or {}).get(best, best)}, {text}"
 

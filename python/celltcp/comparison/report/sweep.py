@@ -25,6 +25,7 @@ from celltcp.comparison.report.fairness import fairness_finding
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, provenance_sections
+from celltcp.comparison.reversals import best_reversal_text
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
@@ -132,7 +133,8 @@ def _field_finding(ranking: FieldRanking, stake: Stake, *, has_ccas: bool) -> Fi
     verdict = stake.verdict
     text = verdict_text(verdict, {name: name for name in ranking.choices})
     if verdict.leader is None or verdict.best is None:
-        return Finding(question, "undecided", text, state="undecided")
+        texts = filter(None, (text, best_reversal_text(ranking, stake)))
+        return Finding(question, "undecided", "; ".join(texts), state="undecided")
     others = [name for name in verdict.tied if name not in as_good_values(stake)]
     tied_text = f"tied with it: {', '.join(others)}" if others else ""
     dearer = join_names([f"{each.name} ({each.short})" for each in verdict.dearer], 4)
@@ -143,7 +145,8 @@ def _field_finding(ranking: FieldRanking, stake: Stake, *, has_ccas: bool) -> Fi
     fails = "".join(
         f"; {each.flow} fails with {verdict.best}" for each in failures if verdict.best in each.names
     )
-    effect = f"{stake.value_text(verdict.best)}{cost}{fails}"
+    reversal = best_reversal_text(ranking, stake) if verdict.best == verdict.leader else ""
+    effect = f"{stake.value_text(verdict.best)}{cost}{fails}{reversal and f'; {reversal}'}"
     return Finding(question, best_text(stake), effect, tied, "tied" if verdict.tied else "decided")
 
 
