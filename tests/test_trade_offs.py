@@ -204,8 +204,8 @@ def test_a_buffer_without_an_effect_has_no_trade_off_beside_each_cca() -> None:
         (
             9,
             "reno",
-            r"best balance: path.buffer=100packets.*; but by response p50 20packets.*; "
-            r"but web completion mean .* with 20packets",
+            r"best balance: path.buffer=20packets, with ping response mean .*; "
+            r"but by response p95 100packets, ",
         ),
     ],
 )
