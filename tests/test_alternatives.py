@@ -180,8 +180,8 @@ def test_an_aqm_of_the_downlink_leaves_the_queue_of_the_uplink() -> None:
     assert len(linux_lines(aqm.changes, evidence.scenario, "down")) == 1
 
 
-def test_alternatives_of_long_runs_have_more_of_these_than_the_first_trials() -> None:
-    """A trial of all CCAs has fewer runs where these are long; those shown are repeated, singly."""
+def test_alternatives_and_first_remedies_of_long_runs_are_tried_in_all_of_these() -> None:
+    """A trial of all CCAs has fewer runs where these are long, of which some may gain by chance."""
     changes: Changes = {
         "path.rtt": "20ms", "path.down": "100Mbit/s", "path.buffer": "8bdp", "flows": _FLOWS,
     }  # fmt: skip
@@ -189,7 +189,8 @@ def test_alternatives_of_long_runs_have_more_of_these_than_the_first_trials() ->
     explained = _tried(result)
     table = explained.conclusion.alternatives
     assert table is not None
-    assert "in 2 of 3 runs" in explained.remedies[0].trial
+    assert min(each.run_count for each in explained._tried) == 2
+    assert all(each.trial.startswith("in 3 runs") for each in explained.remedies if each.trial)
     assert table.run_count == 3
     assert "; in 3 runs, against cubic alone" in table.table.title
 

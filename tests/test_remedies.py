@@ -13,10 +13,11 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.metric_changes import MetricChange
 from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first
-from celltcp.comparison.explanation.remedies import early_exit
+from celltcp.comparison.explanation.remedies import early_exit, outage
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
@@ -163,6 +164,27 @@ def test_time_outs_that_double_in_an_outage_have_their_bounds_as_remedies() -> N
     longest = [each.units["duration_s"].max() for each in (result, after)]
     # The outage began with a request under way; time-outs of 2 s show its end within that.
     assert longest[1] < 10.1 < 13 < longest[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_maximum_rto_is_far_above_the_rtts_of_a_long_path(seed: int) -> None:
+    """At the RTT itself, each segment would time out before its ACK can come."""
+    draw = random.Random(seed)
+    rtt_s = draw.uniform(0.6, 1.4)
+    changes: Changes = {
+        "path.rtt": f"{rtt_s:.3f}s",
+        "path.blackouts": [{"at": "20.02s", "duration": f"{draw.uniform(7, 9):.2f}s"}],
+        "flows.0.workload": {
+            "kind": "request-response",
+            "request": "2B",
+            "response": "2B",
+            "gap": "3s",
+        },
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
+    evidence = Evidence(result, "cubic", result.tested)
+    change = next(outage(evidence, Cause("outage", "", 1.0))).changes[0]
+    assert 2 * rtt_s <= float(change.removeprefix("tcp.rto_max=").removesuffix("s")) <= 4 * rtt_s + 1
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -194,7 +194,8 @@ class ExplainedComparison:
         for each in self.ccas[: len(self.comparison.ccas)]:
             each.causes[:] = with_tried_rates(self.comparison, each, self._tried)
         self._bursts_text = bursts_over_time_text(trials, self.comparison, self._scenario, self._tried)
-        self._with_trials = with_new_leaders(self._needs(), remedies)
+        remedies = with_new_leaders(self._needs(), remedies)
+        self._with_trials = trials.with_more_runs(remedies, best_first(remedies))
         self.remedies = best_first(self._with_trials)
 
     def try_together(self, budget: TrialBudget) -> None:
@@ -211,10 +212,10 @@ class ExplainedComparison:
         self._without_others_text = without_others_text(trials, self._needs())
         self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs])
         if table := self.conclusion.alternatives:
-            best = self.conclusion.best
-            shown = [] if best is None else [best.remedy.remedy.changes]
+            shown = [each.remedy.remedy.changes for each in [self.conclusion.best] if each]
             shown += [each.changes for each in (*table.recommended, *table.shown)]
-            self.remedies = best_first(self._with_trials, shown)
+            best = best_first(self._with_trials, shown)
+            self.remedies = best_first(trials.with_more_runs(self._with_trials, best), shown)
         self.remedies += pairs
 
     def _needs(self) -> list[Need]:

@@ -72,6 +72,11 @@ class ProposedRemedy(NamedTuple):
         )
 
     @property
+    def run_count(self) -> int:
+        """Number of runs of the trial under each congestion control; 0 without one."""
+        return 0 if self.after is None else int(self.after.results.about["runs"])
+
+    @property
     def helps_leader(self) -> bool:
         """Whether the remedy is for a CCA that leads, or is as good as the leader, also by it."""
         return not self.leading.isdisjoint(self.ccas)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.application_remedies import (
     CONNECTIONS_FILL_BUFFER,
@@ -80,6 +82,9 @@ _MIN_REASON_SHARE = 0.1
 _MIN_RTO_MS, _LOWEST_MIN_RTO_MS = 20, 5
 #: Lowest value that Linux allows for the maximum RTO, s.
 _LOWEST_RTO_MAX_S = 1
+#: Minimum ratio of a maximum RTO to the 95th percentile of the RTT: the RTO is the smoothed RTT and
+#: four times its variation (RFC 6298), and a maximum below that fires while ACKs are on their way.
+_MIN_RTO_MAX_RTTS = 2
 #: Minimum wait after an outage for which a shorter RTO is a remedy, RTTs.
 _MIN_OUTAGE_WAIT_RTTS = 2
 #: Minimum RTT of a path over a satellite, ms.
@@ -181,7 +186,7 @@ def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A maximum RTO, or shorter time-outs for flows that send little.
+    """A maximum RTO above the RTTs, or shorter time-outs for flows that send little.
 
     After an outage that is longer than the time-outs which do not double, their number only shifts the
     end of the last one, by chance to an earlier or a later time.
@@ -192,7 +197,10 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     # A connection should survive outages of twice the longest one.
     longest_s = max((gap.length_s for gap in evidence.outages), default=0.0)
     survived_s = 2 * longest_s
-    rto_max_s = max(math.ceil(survived_s / RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
+    least_s = max(
+        _MIN_RTO_MAX_RTTS * np.nan_to_num(evidence.mean("rtt_p95_ms")) / 1e3, _LOWEST_RTO_MAX_S
+    )
+    rto_max_s = math.ceil(max(survived_s / RETRIES_AT_RTO_MAX, least_s))
     if max_wait_s >= rto_max_s:
         yield Remedy(
             f"{against} (with {rto_max_s} s, connections last in outages of up to {survived_s:.0f} s, "

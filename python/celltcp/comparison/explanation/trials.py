@@ -159,8 +159,8 @@ class Trials:
                 app_metrics = []
             judged = [each for each in app_metrics or changed if each.metric != RETRANSMISSIONS]
             gains = [each.gain for each in judged]
-            # Of the few first runs of many, some may gain by chance.
-            helped = [each.gain for each in judged if not has_range or each.is_decided]
+            # Of few runs, some may gain by chance.
+            helped = [each.gain for each in judged if each.is_decided]
             is_help = max(helped, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
             is_mix = has_several_flows(cca)
             is_shown = (
@@ -271,6 +271,22 @@ class Trials:
             return [each._replace(after=self._compare(each, more)) for each in proposed]
         except CelltcpError:
             return []
+
+    def with_more_runs(
+        self, remedies: Sequence[ProposedRemedy], best: Sequence[ProposedRemedy]
+    ) -> list[ProposedRemedy]:
+        """Returns remedies of which the best, tried in the first runs only, are tried in more.
+
+        Those that these show to help under no congestion control are left out.
+        """
+        all_runs = int(self._comparison.results.about["runs"])
+        few = [each for each in best if 0 < each.run_count < all_runs]
+        more = self.repeated(few, min((each.run_count for each in few), default=all_runs))
+        trials = {each.remedy: self.judged(each, each.after) for each in more if each.after}
+        with_trials = (
+            each.with_trial(trials[each.remedy]) if each.remedy in trials else each for each in remedies
+        )
+        return [each for each in with_trials if each.ccas]
 
     def _segments_of_run(self, proposed: ProposedRemedy) -> float:
         """Returns about how many segments a run under each congestion control of a trial has."""

@@ -53,7 +53,7 @@ def ranked_trials(
         each = proposed
         is_of_linux = is_cca_alone(each) and all(map(linux_sysctls, each.replacement_ccas))
         if is_of_linux and len(comparison.ranked_ccas) > 1:
-            count = _run_count(each)
+            count = each.run_count
             may_lead = any(
                 need.net_gain(alternative, need.best_cca) > 0
                 for need in needs
@@ -61,7 +61,7 @@ def ranked_trials(
             )
             if count < all_runs and may_lead:
                 each = next(iter(trials.repeated([each], count)), each)
-            if each.after is not None and _run_count(each) == all_runs:
+            if each.after is not None and each.run_count == all_runs:
                 further.append(each)
                 continue
         others.append(each)
@@ -76,12 +76,6 @@ def is_cca_alone(proposed: ProposedRemedy) -> bool:
     remedy = proposed.remedy
     is_cca = bool(remedy.cca or remedy.parameter) and not (remedy.changes or remedy.middlebox)
     return is_cca and not any(map(has_several_flows, proposed.replacement_ccas))
-
-
-def _run_count(proposed: ProposedRemedy) -> int:
-    """Returns the number of runs of a trial under each congestion control; 0 without one."""
-    after = proposed.after
-    return 0 if after is None else int(after.results.about["runs"])
 
 
 def with_further_ccas(comparison: Comparison, others: Iterable[Comparison]) -> Comparison:
