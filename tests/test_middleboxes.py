@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 
@@ -196,6 +197,28 @@ def test_pam_acknowledges_early_only_while_the_phone_is_silent() -> None:
     calm = {name: value for name, value in OUTAGE.items() if name != "path.down"}
     assert through_box("pam", calm).flows["acked_early_bytes"].sum() == 0
     assert through_box("pam", OUTAGE).flows["acked_early_bytes"].sum() > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_acks_that_follow_those_of_the_phone_make_no_download_slower(seed: int) -> None:
+    """The server's RTT is that of the whole path, the first one too, and no window is that of a leg."""
+    draw = random.Random(f"download {seed}")
+    rtt, cca = draw.randint(60, 250), ["reno", "cubic", "bbr"][seed % 3]
+    delay = rtt * draw.randint(5, 20) // 100
+    path = {
+        "path.rtt": f"{rtt}ms",
+        "path.wired": f"[{{ name = 'wan', delay = '{delay}ms' }}, {{ name = 'ran' }}]",
+        "path.down": f"{draw.randint(5, 30)}Mbit/s",
+        "path.buffer": f"{draw.uniform(0.5, 3):.1f}bdp",
+        "flows.0.workload": "{ kind = 'bulk', bytes = '2MB' }",
+    }
+    plain, mtcp, pam = (
+        ct.run("steady-20-68", f"{cca}@{box}", seed, "30s", set=path, samples="off").flows.iloc[0]
+        for box in ("none", "mtcp:at=node-1,buffer=4MB", "pam:at=node-1,buffer=4MB")
+    )
+    assert (mtcp["acked_early_bytes"], mtcp["timeouts"]) == (0, 0)
+    assert mtcp["rtt_min_ms"] > 0.99 * rtt
+    assert max(mtcp["completion_s"], pam["completion_s"]) < 1.15 * plain["completion_s"]
 
 
 def test_explicit_loss_notification_keeps_the_window() -> None:

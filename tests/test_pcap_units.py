@@ -71,6 +71,30 @@ def test_responses_take_as_long_in_a_capture_as_for_the_client(seed: int, tmp_pa
         assert (units["first_byte_s"] < units["duration_s"]).all()
 
 
+@pytest.mark.parametrize("gap", ["20ms", "150ms"])
+@pytest.mark.parametrize("seed", range(2))
+def test_responses_of_one_segment_behind_a_standing_queue_take_its_delay_too(
+    gap: str, seed: int, tmp_path: Path
+) -> None:
+    """A client that asks again within 40 ms may hold its ACK for so long; its other ACKs are prompt."""
+    draw = random.Random(f"one segment {seed}")
+    workload = {"kind": "request-response", "response": f"{draw.randint(200, 1400)}B", "gap": gap}
+    changes = {
+        "path.rtt": f"{draw.randint(30, 60)}ms",
+        "path.down.rate": f"{draw.randint(5, 15)}Mbit/s",
+        "path.buffer": "4bdp",
+        "flows.0.workload": workload,
+        "flows.1": {"name": "bulk", "cca": "cubic", "start": "2s", "workload": {"kind": "bulk"}},
+    }
+    analyses, times_s = _captured(tmp_path, "server", seed, 12, "response_s", **changes)
+    units = analyses.units
+    responses = units.loc[units["unit"] == "response", "duration_s"].dropna().to_numpy()
+    early_s = np.array(times_s)[: len(responses)] - responses[: len(times_s)]
+    assert np.median(times_s) > np.min(times_s) + 0.06
+    assert early_s.min() > -0.001
+    assert early_s.max() < (0.041 if gap == "20ms" else 0.002)
+
+
 def test_slow_responses_have_their_reason(tmp_path: Path) -> None:
     """Of requests on a path without a queue, losses and an outage make some slow."""
     changes = {

@@ -2,9 +2,15 @@
 //!
 //! Nagle's algorithm holds them back (RFC 9293 §3.7.4) behind a short segment, or a congestion window of one segment. The
 //! ACK may be delayed, or come after an RTT.
+//!
+//! An ACK is delayed if its host has sent data soon after it had received some, and expects to do so again (the kernel's
+//! `pingpong` mode). Otherwise Linux sends it when the application has read a message.
 
 /// Shortest time for which receivers delay ACKs, ns: less than the 40 ms of Linux, for timers that end early.
 const MIN_DELAY_NS: u64 = 25_000_000;
+/// Linux' timer of ACKs that wait for data, and the time after received data within which data count as their answer,
+/// ns (`TCP_ATO_MIN`).
+pub(super) const ATO_MIN_NS: u64 = 40_000_000;
 /// Longest time between an ACK and the data that waited for it, beyond the RTT between capture and sender, ns.
 const AT_ONCE_NS: u64 = 2_000_000;
 /// The same for an ACK without a delay, ns: a host takes microseconds, and data sent at another time are seldom as near.
@@ -21,6 +27,8 @@ pub(super) struct LastAck {
     pub(super) delay_ns: u64,
     /// Bytes that it acknowledges.
     pub(super) bytes: u64,
+    /// Whether it may have waited for data of its host.
+    pub(super) in_turns: bool,
 }
 
 /// Waits of one sender.
@@ -28,6 +36,8 @@ pub(super) struct LastAck {
 pub(super) struct DelayedAcks {
     /// Last ACK, if nothing has been in flight since.
     last: Option<LastAck>,
+    /// Lowest delay of ACKs that wait for no data.
+    least_ns: Option<u64>,
     pub(super) waits: u32,
     pub(super) total_ns: u64,
 }
@@ -36,6 +46,18 @@ impl DelayedAcks {
     /// Processes an ACK of all data in flight.
     pub(super) fn on_ack(&mut self, ack: LastAck) {
         self.last = Some(ack);
+        if !ack.in_turns {
+            let least_ns = self.least_ns.unwrap_or(u64::MAX);
+            self.least_ns = Some(least_ns.min(ack.delay_ns));
+        }
+    }
+
+    /// Returns the longest time for which the host may have held back the ACK of a segment alone, ns. A host that also
+    /// delays ACKs that wait for no data, such as one of Windows, never sends one without.
+    pub(super) fn max_held_ns(&self, in_turns: bool) -> u64 {
+        let always_ns = self.least_ns.filter(|&least_ns| least_ns >= MIN_DELAY_NS);
+        let timer_ns = if in_turns { ATO_MIN_NS } else { 0 };
+        always_ns.unwrap_or(0).max(timer_ns)
     }
 
     /// Processes payload of the other side: data behind it answer it, and did not wait for an ACK.
@@ -76,6 +98,7 @@ mod tests {
             rtt_ns: (20 + delay_ms) * MS,
             delay_ns: delay_ms * MS,
             bytes,
+            in_turns: false,
         }
     }
 
@@ -116,5 +139,26 @@ mod tests {
         assert_eq!(acks.on_data(201 * MS, 0, MSS), None);
         acks.on_ack(ack(300, 0, MSS));
         assert_eq!(acks.on_data(300 * MS, 0, MSS), None);
+    }
+
+    /// A client that asks again within 40 ms may hold its ACK for that long. Other ACKs come at once, if any did.
+    #[test]
+    fn an_ack_is_held_for_its_timer_or_as_long_as_the_host_always_holds_it() {
+        let mut acks = DelayedAcks::default();
+        acks.on_ack(LastAck {
+            in_turns: true,
+            ..ack(100, 40, MSS)
+        });
+        acks.on_ack(ack(300, 55, MSS));
+        assert_eq!(
+            [false, true].map(|in_turns| acks.max_held_ns(in_turns)),
+            [55 * MS; 2]
+        );
+        acks.on_ack(ack(500, 1, MSS));
+        acks.on_ack(ack(700, 120, MSS));
+        assert_eq!(
+            [false, true].map(|in_turns| acks.max_held_ns(in_turns)),
+            [0, 40 * MS]
+        );
     }
 }

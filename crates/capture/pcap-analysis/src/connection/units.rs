@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use crate::tables::UnitRow;
 
+use super::delayed_ack::ATO_MIN_NS;
 use super::direction::SegmentKind;
 
 /// Maximum number of stored units without their ACK.
@@ -28,6 +29,8 @@ pub(super) struct Unit {
     is_response: bool,
     /// Whether more data of the same frame follow.
     is_part: bool,
+    /// Whether its request came soon after the response before it, so that its ACK may wait for the next request.
+    is_turn: bool,
     /// First packet of the request, or of the frame.
     start_ns: u64,
     /// Last packet of the request.
@@ -84,12 +87,15 @@ impl Units {
             && (!response.has_begun() || !is_all_acked)
         {
             response.requests += u32::from(response.has_begun());
+            response.is_turn |= response.has_begun();
             response.requested_ns = at_ns;
             response.request_bytes += u64::from(len);
             return;
         }
+        let before_ns = self.response.as_ref().map(|response| response.acked_ns);
         self.done.extend(self.response.replace(Unit {
             is_response: true,
+            is_turn: before_ns.is_some_and(|before_ns| at_ns < before_ns + ATO_MIN_NS),
             start_ns: at_ns,
             requested_ns: at_ns,
             requests: 1,
@@ -152,6 +158,11 @@ impl Units {
             }
             self.open.extend(self.frame.take());
         }
+    }
+
+    /// Returns whether the host that asks does so soon after the response before: its ACKs may wait for that.
+    pub(super) fn are_turns(&self) -> bool {
+        self.response.is_some_and(|response| response.is_turn)
     }
 
     /// Processes an ACK of all data before `ack`; `at_ns` is its time without what the receiver may have delayed it.

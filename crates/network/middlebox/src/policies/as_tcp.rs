@@ -55,9 +55,9 @@ impl Policy for AsTcp {
         }
     }
 
-    fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
+    fn on_data(&mut self, now: Instant, inbound: &mut Connection, far_rtt: Duration) {
         if self.falls_back {
-            self.fallback.on_data(now, inbound);
+            self.fallback.on_data(now, inbound, far_rtt);
         }
     }
 

@@ -79,7 +79,7 @@ impl Policy for EsTcp {
         }
     }
 
-    fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
+    fn on_data(&mut self, now: Instant, inbound: &mut Connection, _: Duration) {
         let waits = inbound.withheld() > 0 && self.has_window(inbound);
         self.freeze_at = if waits {
             now + self.freeze_after

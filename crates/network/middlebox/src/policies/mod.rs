@@ -44,9 +44,9 @@ pub(crate) trait Policy: Send {
         let _ = (inbound, segment);
     }
 
-    /// Handles in-order data that has arrived.
-    fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
-        let _ = (now, inbound);
+    /// Handles in-order data that has arrived. `far_rtt` is the smoothed RTT between the split host and the far end.
+    fn on_data(&mut self, now: Instant, inbound: &mut Connection, far_rtt: Duration) {
+        let _ = (now, inbound, far_rtt);
     }
 
     /// Returns the number of payload bytes that ACKs may cover after this progress of the far end.

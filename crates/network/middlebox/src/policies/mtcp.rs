@@ -91,7 +91,8 @@ impl Policy for MTcp {
         }
     }
 
-    fn on_data(&mut self, now: Instant, _: &mut Connection) {
+    fn on_data(&mut self, now: Instant, _: &mut Connection, far_rtt: Duration) {
+        self.progress.rtt = far_rtt;
         let idle = core::mem::take(&mut self.progress.all_confirmed);
         if idle || self.deadline == Instant::NEVER {
             self.restart_timer(now);

@@ -44,12 +44,13 @@ impl Policy for Pam {
         }
     }
 
-    fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
+    fn on_data(&mut self, now: Instant, inbound: &mut Connection, far_rtt: Duration) {
+        self.far_rtt = far_rtt;
         if self.acks_early {
             inbound.release(u64::MAX);
             inbound.acknowledge(now);
         } else if self.deadline == Instant::NEVER {
-            self.deadline = now + self.far_rtt + self.silence_timeout;
+            self.deadline = now + far_rtt + self.silence_timeout;
         }
     }
 

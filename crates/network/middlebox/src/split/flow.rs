@@ -105,8 +105,17 @@ impl Flow {
         self.legs[leg].on_segment(now, segment);
         if before != State::Established && self.legs[leg].state() == State::Established {
             self.streams[leg].offer_window(&mut self.legs[leg]);
+            if leg == OPENER && self.withholds_first_ack() {
+                self.legs[ACCEPTOR].acknowledge(now);
+            }
         }
         self.relay(now);
+    }
+
+    /// Returns whether the SYN-ACK of the acceptor is acknowledged only when the opener has acknowledged its own: where
+    /// ACKs follow those of the far end, so does the first, from which the acceptor has its first RTT.
+    fn withholds_first_ack(&self) -> bool {
+        self.streams[ACCEPTOR].policy.reserve() == Connection::CONFIRMED_ONLY
     }
 
     /// Handles a segment of the opener before the acceptor has answered: a reset, or another SYN.
@@ -135,6 +144,9 @@ impl Flow {
                 let (leg, stream) = opener(segment.seq);
                 self.legs[OPENER] = leg;
                 self.streams[ACCEPTOR] = stream;
+                if self.withholds_first_ack() {
+                    let _ = self.legs[ACCEPTOR].poll_transmit();
+                }
                 let reserve = self.streams[ACCEPTOR].policy.reserve();
                 self.legs[ACCEPTOR].set_unacked_tail(reserve);
                 self.streams[ACCEPTOR]

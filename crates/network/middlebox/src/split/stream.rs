@@ -125,7 +125,7 @@ impl Stream {
             inbound.set_window_limit(confirmed + self.capacity);
         }
         if has_new_data {
-            self.policy.on_data(now, inbound);
+            self.policy.on_data(now, inbound, outbound.srtt());
         }
         if is_progress {
             self.policy.on_confirmed(now, inbound, all_confirmed);

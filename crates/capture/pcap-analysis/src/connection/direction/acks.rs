@@ -65,6 +65,7 @@ impl Direction {
             }
         }
         self.peak.add(since_ns, result.delivered);
+        let in_turns = segment.len > 0 || self.units.are_turns();
         if let Some(sample) = result.sample {
             // A capture that began later may have delayed ACKs and ACKs of the other side's data alone.
             let min_ns = self.queue.min_ns().or(self.answers.min_ns());
@@ -76,6 +77,7 @@ impl Direction {
                     rtt_ns: sample.rtt_ns,
                     delay_ns,
                     bytes: result.advanced,
+                    in_turns,
                 });
             }
             self.answers.add(sample);
@@ -97,17 +99,21 @@ impl Direction {
         }
         if ack > previous {
             let full_segment = self.full_segment();
-            // What may have been held back, until later data too, is dated by the RTT beside it.
+            // What may have been held back, until later data too, is dated by the RTT beside it, or else by the longest
+            // time for which it was: what is beyond that waited in a queue.
+            let released_ns = at_ns - self.delayed_acks.max_held_ns(in_turns).min(at_ns);
             let acked_ns = |last_ns: u64, end: u64| {
-                let is_held = segment.len > 0 || end <= previous + full_segment;
-                let beside = self.queue.nearest_sample(last_ns, end);
-                let rtt_ns = beside.map(|sample| sample.rtt_ns).or(self.queue.min_ns());
-                let arrived_ns = rtt_ns.map_or(at_ns, |rtt_ns| last_ns + rtt_ns);
-                if is_held {
-                    arrived_ns.min(at_ns)
-                } else {
-                    at_ns
+                if segment.len == 0 && end > previous + full_segment {
+                    return at_ns;
                 }
+                let arrived_ns = match self.queue.nearest_sample(last_ns, end) {
+                    Some(beside) => last_ns + beside.rtt_ns,
+                    None => {
+                        let least_ns = self.queue.min_ns().map(|min_ns| last_ns + min_ns);
+                        least_ns.map_or(at_ns, |least_ns| least_ns.max(released_ns))
+                    }
+                };
+                arrived_ns.min(at_ns)
             };
             self.units.on_ack(ack, at_ns, acked_ns);
             match result.sample.filter(|_| !result.is_selective) {
