@@ -51,6 +51,7 @@ def loss(t_s: float, rtt_ms: float, queue: float, count: int = 1, **other: Any) 
     kind = "congestion" if queue >= 0.75 else "random"
     return [
         {
+            "up": 0,
             "t_s": t_s + 1e-4 * number,
             "repaired_s": t_s + rtt_ms / 1e3,
             "seq": round(1e6 * t_s) + 1_448 * number,

@@ -35,7 +35,7 @@ def test_a_receiver_is_silent_for_as_long_as_acks_queue(rtt_ms: int, is_told: bo
     )
     losses = pd.DataFrame(
         {"kind": ["outage"], "repair": ["fast"], "t_s": [4.0], "repaired_s": [6.7], "is_upstream": [0]}
-    )
+    ).assign(up=0)
     times = [
         wait.time_s for wait in waits(Evidence(row, losses, pd.DataFrame(columns=INTERVAL_COLUMNS)))
     ]

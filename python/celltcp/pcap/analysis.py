@@ -13,7 +13,6 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
-from celltcp.pcap.client_pauses import with_client_pauses
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
 from celltcp.pcap.diagnosis.causes import CAUSE_COLUMNS
 from celltcp.pcap.host_rtts import with_host_rtts
@@ -24,6 +23,7 @@ from celltcp.pcap.leftovers import (
 )
 from celltcp.pcap.tags import TagRule, with_tags
 from celltcp.pcap.token_bucket import with_token_buckets
+from celltcp.pcap.turns import with_client_turns, with_server_turns
 from celltcp.pcap.units import with_units
 from celltcp.results.folder import CAPTURES, require_own
 from celltcp.results.folder_lock import check_files, check_links, locked_folder
@@ -309,7 +309,8 @@ def _read(
 def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Returns the connections with lowest RTTs by hosts, and the diagnosis as the last column."""
     own = tables["connections"]
-    connections = with_client_pauses(with_host_rtts(own), tables["units"])
+    connections = with_client_turns(with_host_rtts(own), tables["units"])
+    connections = with_server_turns({**tables, "connections": connections})
     readable = {str(file) for file in connections["file"].unique().to_pylist()} - {STDIN}
     connections = with_token_buckets(connections, tables["losses"], readable)
     intervals = tables["intervals"].select(INTERVAL_COLUMNS)

@@ -160,6 +160,7 @@ def frames_of_stream(
         server_s=0.0,
         round_trips_s=0.0,
         paused_s=0.0,
+        uplink_queue_s=0.0,
         start_s=frame_places.due_s - shift_s,
         sent_s=np.interp(share_begins, part_begins, part_starts_s),
         end_s=received_s,

@@ -43,7 +43,7 @@ def _is_steady(intervals: pd.DataFrame) -> bool:
     """Returns whether the same rate is acknowledged all the time."""
     rates = intervals.sort_values("t_s")["acked_bytes"].rolling(_BLOCK).mean()
     low, median, high = rates.quantile([0.1, 0.5, 0.9])
-    return bool(high - low <= _MAX_STEADY_RANGE * median)
+    return bool(median > 0 and high - low <= _MAX_STEADY_RANGE * median)
 
 
 def hosts_of(row: Mapping[Hashable, Any]) -> tuple[str, str]:

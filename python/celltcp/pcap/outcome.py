@@ -86,6 +86,7 @@ UNIT_COLUMNS = {
     "outage_s": "time in which losses by outage waited for their repair, s",
     "timeout_s": "the same of losses that a time-out repaired, s",
     "loss_s": "the same of other losses, s",
+    "uplink_queue_s": "time of packets of a captured client behind what it uploads meanwhile, s",
     "queue_s": "the rest beside the lowest RTT and other parts: in queues, and on links, s",
     "delayed_by": "part that exceeds its least, of frames its median, most, if it is slow; else empty",
 }

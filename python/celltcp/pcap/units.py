@@ -15,6 +15,7 @@ from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.frames import frames_of_stream
 from celltcp.pcap.outcome import UNIT_COLUMNS
+from celltcp.pcap.uplink_queues import UplinkQueues, max_error_s
 
 #: Names of units of work, as `celltcp.comparison.units_of_work` has them.
 RESPONSE, FRAME = "response", "frame_delay"
@@ -37,6 +38,7 @@ PARTS = {
     "loss_s": "retransmission",
     "round_trips_s": "further round trip",
     "paused_s": "pause of the server",
+    "uplink_queue_s": "uplink queue",
     "queue_s": "queue",
 }
 #: Further round trips of a connection that had losses before, which shrink the window.
@@ -67,6 +69,7 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     is_lost = ~losses["kind"].isin(["spurious", "reordering"])
     losses = losses[is_lost | ((losses["kind"] == "spurious") & (losses["repair"] == "time-out"))]
     raw = tables["units"].to_pandas()
+    queues = UplinkQueues.of_tables(tables)
     unit_indices, loss_indices = (table.groupby(keys, observed=True).indices for table in (raw, losses))
     parts = []
     for row in records(tables["connections"].to_pandas()):
@@ -77,7 +80,7 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
             is_own = (own["unit"] == FRAME) & (own["up"] == (row["direction"] == "up"))
             units = frames_of_stream(own[is_own], row, messages)
         else:
-            units = _responses(own[own["unit"] == RESPONSE], row)
+            units = _responses(own[own["unit"] == RESPONSE], row, queues)
         if len(units):
             parts.append(_with_losses(units, losses.iloc[loss_indices.get(key, [])]))
     if parts:
@@ -131,7 +134,7 @@ def _column(values: pd.Series, kind: pa.DataType) -> pa.Array[Any]:
     return column
 
 
-def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
+def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any], queues: UplinkQueues) -> pd.DataFrame:
     """Returns the responses of a connection, with times between client and server at the client.
 
     Requests on the way to the server, and the way back, take the same time.
@@ -155,13 +158,40 @@ def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
         handshake_s=0.0,
     )
     first = units.index[:1]
-    connect_s = client_s + server_s + row["handshake_wait_s"] + _MAX_AFTER_HANDSHAKE_S
+    handshake_queue_s = queues.waits_s(row, np.zeros(1), is_longest=True)[0]
+    rtt_s = client_s + server_s
+    connect_s = rtt_s + row["handshake_wait_s"] + handshake_queue_s + _MAX_AFTER_HANDSHAKE_S
     if row["handshake"] == "whole" and (units.loc[first, "start_s"] <= connect_s).all():
         units.loc[first, "handshake_s"] = units.loc[first, "start_s"]
         units.loc[first, "first_byte_s"] += units.loc[first, "start_s"]
         units.loc[first, "start_s"] = 0.0
     units = units.dropna(subset=["first_s"])
+    units = _with_uplink_queues(units, row, queues)
     return units.assign(duration_s=units["end_s"] - units["start_s"])
+
+
+def _with_uplink_queues(
+    units: pd.DataFrame, row: Mapping[Hashable, Any], queues: UplinkQueues
+) -> pd.DataFrame:
+    """Returns responses with the time that packets of their client wait behind its own uploads.
+
+    Its SYN, its request and the ACK before each further round trip go that way.
+    """
+    count, rtt_s = units["round_trips"], units["rtt_s"]
+    started_s = np.zeros(len(units))
+    waited_s = {
+        name: queues.part_s(row, times_s, of_s)
+        for name, times_s, of_s in (
+            ("handshake_s", started_s, units["handshake_s"] - rtt_s - row["handshake_wait_s"]),
+            ("round_trips_s", units["first_s"], units["round_trips_s"] / count - rtt_s),
+            ("paused_s", units["first_s"], units["paused_s"]),
+        )
+    }
+    waited_s["round_trips_s"] *= count
+    # Of the rest, servers may take each time: the mean error of many is small.
+    waited_s["server_s"] = np.minimum(units["server_s"], queues.waits_s(row, units["requested_s"]))
+    rest = {name: units[name] - times_s for name, times_s in waited_s.items()}
+    return units.assign(**rest, uplink_queue_s=sum(waited_s.values()))
 
 
 def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
@@ -201,13 +231,15 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
         loss_s=times_s[:, 2],
         is_tail=times_s[:, 3] > times_s[:, 1],
     )
-    # What a request or its response waited for a repair is no time of the application.
+    # What a request or its response waited for a repair is no time of the application, but for its
+    # usual one: not all time-outs show.
+    usual_s = units.loc[waits_for == 0, "server_s"].median()
     has_waited = (units["retransmissions"] == 0) & (waits_for > 0)
     has_timeout = has_waited & (units["timeout_s"] > 0)
-    units.loc[has_timeout, "timeout_s"] = units["server_s"] - units["outage_s"]
-    units.loc[has_timeout, "server_s"] = 0.0
-    lost_before_s = times_s.sum(axis=1) * has_waited
-    units["server_s"] = (units["server_s"] - lost_before_s).clip(lower=0)
+    server_s = (units["server_s"] - times_s.sum(axis=1) * has_waited).clip(lower=0)
+    server_s[has_timeout] = server_s.clip(upper=0.0 if np.isnan(usual_s) else usual_s)
+    units.loc[has_timeout, "timeout_s"] = units["server_s"] - units["outage_s"] - server_s
+    units["server_s"] = server_s
     known = units[[name for name in PARTS if name != "queue_s"]].sum(axis=1)
     rest_s = units["duration_s"] - units["rtt_s"] - known
     return units.assign(queue_s=rest_s.clip(lower=0))
@@ -230,6 +262,11 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
         excess_s >= _MIN_EXCESS_RTTS * units["rtt_s"]
     )
     parts = units[list(PARTS)] - usual[list(PARTS)]
+    # A server is not blamed for the error of the queue beside it.
+    is_error = (units["uplink_queue_s"] > 0) & (
+        parts["server_s"] <= max_error_s(units["uplink_queue_s"])
+    )
+    parts["server_s"] = parts["server_s"].mask(is_error, 0.0)
     causes = parts.idxmax(axis=1).map(PARTS)
     causes = causes.where(parts.max(axis=1) > 0, PARTS["queue_s"])
     causes[units["is_tail"] & (causes == PARTS["timeout_s"])] = _TIMEOUT_OR_PROBE

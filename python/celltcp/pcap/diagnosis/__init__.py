@@ -10,10 +10,11 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from celltcp.pcap.diagnosis.causes import Cause, Clause, Sentence, joined, named, said
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, records, segments_were
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, records, segments_were
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import IN_THE_REST, LIMITS, receive_window
 from celltcp.pcap.diagnosis.losses import lost_in_outages, path_losses
@@ -24,6 +25,7 @@ from celltcp.pcap.diagnosis.waits import Wait, for_application, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import fill_link, queue_filler, share_text, sharing_transfers
+from celltcp.pcap.uplink_queues import UplinkQueues
 from celltcp.scenarios.quantity_texts import size_text, three_digits
 
 __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "MIN_CCA_CONFIDENCE", "diagnoses"]
@@ -77,6 +79,7 @@ def diagnoses(
     loss_indices, interval_indices = (
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
+    queues = UplinkQueues(connections, intervals)
     results, rows = [], []
     main_causes: dict[tuple[Hashable, Hashable], Cause | None] = {}
     for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
@@ -91,6 +94,12 @@ def diagnoses(
         if row["far_rtt_p95_ms"] + row["near_rtt_p95_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
             opposite = opposite_transfer(connections, row, evidence.sender_intervals)
             evidence = replace(evidence, opposite=opposite)
+        if row["place"] == "receiver" and (upload := queues.largest_upload(row)) is not None:
+            answered = evidence.sender_intervals.dropna(subset=["near_rtt_mean_ms"])
+            sent_s = answered["t_s"] + INTERVAL_S / 2 - answered["near_rtt_mean_ms"] / 1e3
+            waits_s = queues.waits_s(row, sent_s)
+            wait_ms = 1e3 * float(np.median(waits_s)) if len(waits_s) else 0.0
+            evidence = replace(evidence, uplink_filler=upload, uplink_wait_ms=wait_ms)
         cca, confidence = row["cca"], row["cca_confidence"]
         if cca == "unknown" and grows_as_reno(evidence):
             cca, confidence = "reno", _GROWTH_CONFIDENCE

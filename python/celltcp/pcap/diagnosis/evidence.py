@@ -100,6 +100,10 @@ class Evidence:
     queue_filler: dict[Hashable, Any] | None = None
     #: Row of the transfer in the other direction behind whose data its ACKs may wait; None without one.
     opposite: dict[Hashable, Any] | None = None
+    #: Row of the largest upload of its client, behind whose data its requests and ACKs wait, and their
+    #: median wait, ms; None and 0 without one.
+    uplink_filler: dict[Hashable, Any] | None = None
+    uplink_wait_ms: float = 0.0
     #: Lowest RTT to the sender of the connection itself, ms, if others of its hosts have a lower one.
     own_near_rtt_ms: float | None = None
 
@@ -273,6 +277,13 @@ class Evidence:
     def timeouts(self) -> pd.DataFrame:
         """Losses that were repaired by time-out."""
         rows: pd.DataFrame = self.true_losses[self.true_losses["repair"] == "time-out"]
+        return rows
+
+    @cached_property
+    def lost_requests(self) -> pd.DataFrame:
+        """Losses of data of the receiver, as requests are, that a time-out repaired; no outages."""
+        is_request = self.timeouts["up"] == (self.row["direction"] == "down")
+        rows: pd.DataFrame = self.timeouts[is_request & (self.timeouts["kind"] != "outage")]
         return rows
 
     @cached_property

@@ -14,7 +14,7 @@ from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import cycle_of, requests_of, requests_text, single_requests
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.thin_streams import thin_stream
-from celltcp.pcap.diagnosis.waits import late_application
+from celltcp.pcap.diagnosis.waits import in_queue_of, late_application
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
@@ -419,7 +419,7 @@ def _queue_of_acks(evidence: Evidence) -> Sentence | str:
     answers_ms = near_ms - data_ms
     if not (is_bulk and answers_ms >= row["rtt_min_ms"] and answers_ms >= data_ms):
         answers_ms = 0.0
-    acks_ms = late_ms + answers_ms
+    acks_ms = evidence.uplink_wait_ms or late_ms + answers_ms
     min_acks_ms = max(
         _MIN_ACKS_MS,
         _MIN_ACKS_SHARE * row["rtt_min_ms"],
@@ -429,6 +429,9 @@ def _queue_of_acks(evidence: Evidence) -> Sentence | str:
     if row["place"] == "unknown" or not acks_ms >= min_acks_ms:
         return ""
     text = named(Cause.ACKS_IN_QUEUE, "a queue stands on the path of the ACKs")
+    if evidence.uplink_filler is not None and evidence.uplink_wait_ms:
+        behind = f"packets of the {evidence.receiver} wait in "
+        text = in_queue_of(evidence.uplink_filler, Cause.ACKS_IN_QUEUE, behind)
     limit = receive_window(evidence) or loss_limit(evidence)
     if evidence.beside_opposite is not None:
         # Medians over packets are those of the time in which most pass: before the ACKs wait.
@@ -436,7 +439,8 @@ def _queue_of_acks(evidence: Evidence) -> Sentence | str:
         is_slower = during.mbps < _MAX_SLOWER * without.mbps
         return text if is_slower else joined("; ", (text, limit))
     queue_ms = data_ms + max(far_ms - late_ms, 0.0)
-    text += f": in the median they wait {ms_text(acks_ms)}, and the data {ms_text(queue_ms)}"
+    data_text = "" if math.isnan(queue_ms) else f", and the data {ms_text(queue_ms)}"
+    text += f": in the median they wait {ms_text(acks_ms)}{data_text}"
     return joined("; ", (text, limit))
 
 

@@ -120,7 +120,24 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
     if late := late_application(evidence, "server"):
         yield Wait(evidence.turns_s("server"), late)
     yield from _gaps(evidence)
+    yield from _lost_requests(evidence)
     yield from _silences(evidence)
+
+
+def _lost_requests(evidence: Evidence) -> Iterator[Wait]:
+    """Yields the wait for requests that were lost, at most behind what their client uploads."""
+    requests, upload = evidence.lost_requests, evidence.uplink_filler
+    if evidence.row["place"] != "receiver" or requests.empty:
+        return
+    waited_s = float((requests["repaired_s"] - requests["t_s"]).sum())
+    were, each = ("was", "it") if len(requests) == 1 else ("were", "each")
+    text = said(
+        f"waited {time_text(waited_s)} for {plural(len(requests), 'request')} that {were} lost on the "
+        f"way to the {evidence.sender}"
+    )
+    if upload is not None:
+        text += in_queue_of(upload, Cause.FILLED_QUEUE, ", most likely in ")
+    yield Wait(waited_s, text + f", until a time-out sent {each} again")
 
 
 def late_application(evidence: Evidence, side: str) -> Sentence:
@@ -167,7 +184,8 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
         _MIN_GAP_QUEUED_RTTS * queued_rtt_ms / 1e3,
     )
     gaps = steps_s[steps_s >= min_gap_s]
-    # Retransmissions of an outage behind the capture come after time-outs that double.
+    # Retransmissions of an outage behind the capture come after time-outs that double. Those of a
+    # request have no data to wait for.
     gap_ends = times[gaps.index]
     are_behind = pd.Series(
         [_is_behind(evidence, end - gap, gap) for end, gap in zip(gap_ends, gaps, strict=True)],
@@ -256,9 +274,10 @@ def _is_made_up_for(evidence: Evidence, start_s: float, end_s: float) -> bool:
 
 
 def _is_behind(evidence: Evidence, start_s: float, gap_s: float) -> bool:
-    """Returns whether most of a gap of the data is within an outage between capture and receiver."""
+    """Returns whether most of a gap is within an outage behind the capture, or after a lost request."""
     losses = evidence.losses
     outages = losses[(losses["kind"] == "outage") & (losses["is_upstream"] == 0)]
+    outages = pd.concat([outages, evidence.lost_requests])
     common_s = outages["repaired_s"].clip(upper=start_s + gap_s) - outages["t_s"].clip(lower=start_s)
     return bool((common_s >= _MIN_COMMON_SHARE * gap_s).any())
 
@@ -286,6 +305,8 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     if answered_s <= 0 or (is_usual and not unanswered_s and has_few_losses):
         return
     others, is_outage = evidence.timeouts[evidence.timeouts["kind"] != "outage"], False
+    if 0 < len(others) <= len(evidence.lost_requests):
+        return
     if filler is not None and _explains(filler, row, answered_s):
         lost_text = f"at most {segments_were(row['losses'])}" if row["losses"] else "nothing was"
         text = in_queue_of(filler, Cause.FILLED_QUEUE, f"waited {time_text(answered_s)} in ")
