@@ -199,7 +199,7 @@ def test_goodput_over_loss_rates_has_logarithmic_axes_and_the_law_of_reno_beside
     )
     assert r"$0.01$ & 100~ms & reno & " in text
     text = latex_tables(summary_of(sweep).tables("columns"), is_document=False)
-    assert r"metric & loss rate & CCA & RTT 20ms & RTT 100ms \\" in text
+    assert r"metric & loss rate & CCA & RTT 20~ms & RTT 100~ms \\" in text
     goodputs = re.findall(r"goodput Mbit/s & (.*) & reno & (.*) & (.*) ", text)
     numbers = [[float(re.findall(r"[\d.]+", cell)[0]) for cell in row] for row in goodputs]
     assert [loss for loss, *_ in numbers] == [*losses, 0.1]
