@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit, lineups
-from celltcp.scenarios.cca_mix import labels, parse_mix, single_flow_mixes
+from celltcp.comparison.settings_lines import linux_commands
+from celltcp.comparison.verdict_tables import unranked_text
+from celltcp.scenarios.cca_mix import labels, parse_mix, ranked_mixes
 from celltcp.scenarios.requirements import selector_requirements
 
 
@@ -71,4 +75,30 @@ def test_plus_signs_of_hystart_are_none_of_a_line_up() -> None:
     """CCAs with HyStart++ were left out of verdicts, as if several flows ran."""
     one = ("reno:slow_start=hystart++", "reno:slow_start=hystart++@split", "cubic")
     several = ("cubic+bbr", "reno:slow_start=hystart+++bbr", "bbr+reno:slow_start=hystart++")
-    assert single_flow_mixes((*one, *several)) == list(one)
+    assert ranked_mixes((*one, *several)) == list(one)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_mixes_with_the_same_cca_in_all_flows_rank_as_ccas_do(seed: int) -> None:
+    """Such mixes are a network where all hosts have the CCA: each flow has its verdict, and a line."""
+    draw = random.Random(seed)
+    changes = {
+        "path.rtt": f"{draw.randint(20, 60)}ms",
+        "path.buffer": f"{draw.randint(300, 600)}packets",
+        "flows": [
+            {"name": "bulk"},
+            {"name": "ping", "workload": {"kind": "request-response", "gap": "100ms"}},
+        ],
+    }
+    compared = ct.compare("steady-20-68", "cubic+cubic,bbr+bbr", 2, duration="15s", set=changes)
+    assert compared.ranked_ccas == ["cubic+cubic", "bbr+bbr"]
+    # A queue of BBR is 1 BDP, that of CUBIC the whole buffer.
+    verdicts = {stake.flow: stake.verdict for stake in compared.stakes}
+    assert verdicts["ping"].best == "bbr+bbr"
+    assert set(verdicts) == {"bulk", "ping"}
+    assert not unranked_text(compared)
+    assert linux_commands("bbr+bbr", {"flows": changes["flows"]}) == linux_commands("bbr")
+    # Where flows have different ones, their shares are the result.
+    duels = ct.compare("steady-20-68", "cubic+bbr,bbr+cubic", 1, duration="2s", set=changes)
+    assert duels.ranked_ccas == []
+    assert "cubic+bbr, bbr+cubic" in unranked_text(duels)

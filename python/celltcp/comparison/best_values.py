@@ -32,7 +32,7 @@ from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import labels, ranked_mixes
 from celltcp.scenarios.ccas import usual_cca
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class _Points:
     @property
     def comparable_ccas(self) -> list[list[str]]:
         """Congestion controls that are ranked together; each mix, whose flows differ, is apart."""
-        single = single_flow_mixes(self.ccas)
+        single = ranked_mixes(self.ccas)
         return [*([single] if single else []), *([mix] for mix in self.ccas if mix not in single)]
 
     @functools.cached_property

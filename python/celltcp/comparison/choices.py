@@ -12,7 +12,7 @@ from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.comparison.settings_lines import linux_commands
 from celltcp.results.statistics import Cost, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import has_several_flows, labels, ranked_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 from celltcp.scenarios.requirements import QOE
 
@@ -67,7 +67,7 @@ def choices_of(comparison: Comparison, by: Sequence[str] = ()) -> list[Choice]:
         return asked
     choices = [
         Choice(joined.stake.question, joined.stake.metric, joined.stake.verdict, joined.flows)
-        for joined in joined_stakes(comparison)
+        for joined in (joined_stakes(comparison) if comparison.applications else ())
     ]
     # Flows for which any congestion control will do decide nothing for others.
     choices.sort(key=lambda choice: choice.verdict.are_all_tied)
@@ -285,7 +285,9 @@ def instead_text(verdict: Verdict, cca: str) -> str:
 
 
 def on_flow(comparison: Comparison) -> str:
-    """Returns text on the flow under test; empty if it is the only flow."""
+    """Returns text on the flow under test, or that all flows have the CCA; empty for the only flow."""
+    if any(map(has_several_flows, comparison.ranked_ccas)):
+        return " in all flows"
     flows = FlowUnderTest.each(comparison.results.about)
     return f" on {comparison.tested.name}" if len(flows) > 1 else ""
 
@@ -407,7 +409,7 @@ def linux_ccas_to_set(comparison: Comparison, by: Sequence[str] = ()) -> dict[st
 
     It is empty where `ccas_to_set` needs none: Linux has what is best, or any CCA will do.
     """
-    best, ccas = ccas_to_set(comparison, by), single_flow_mixes(comparison.ccas)
+    best, ccas = ccas_to_set(comparison, by), ranked_mixes(comparison.ccas)
     available = [cca for cca in ccas if linux_commands(cca)]
     is_set = bool(best) and all(map(linux_commands, best))
     if is_set or not 1 < len(available) < len(ccas) or needs_of_any(comparison, by):

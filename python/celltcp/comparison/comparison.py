@@ -29,7 +29,7 @@ from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict
 from celltcp.results.tables import Results, RunTables
 from celltcp.results.tested import FlowUnderTest, divided_flows, has_application, joined_slots
-from celltcp.scenarios.cca_mix import count_text, single_flow_mixes
+from celltcp.scenarios.cca_mix import count_text, has_several_flows, ranked_mixes
 from celltcp.scenarios.ccas import middlebox_of, usual_cca
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
@@ -157,7 +157,7 @@ class Comparison(RunTables):
         """The congestion controls that rank, without mixes; none where `is_other_path`."""
         from celltcp.results.captured_limits import is_other_path
 
-        return [] if is_other_path(self.results) else single_flow_mixes(self.ccas)
+        return [] if is_other_path(self.results) else ranked_mixes(self.ccas)
 
     def middlebox(self, cca: str) -> str:
         """Returns the middleboxes on the path of a congestion control; `"none"` without any."""
@@ -325,8 +325,8 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
-        """Ranking metric of each flow, with its values; empty if no flow has an application."""
-        if not self.applications:
+        """Ranking metric of each flow, with its values; without applications only of ranked mixes."""
+        if not self.applications and not any(map(has_several_flows, self.ranked_ccas)):
             return []
         from celltcp.comparison.stakes import stakes_of
 

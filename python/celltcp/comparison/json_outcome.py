@@ -15,7 +15,7 @@ from celltcp.results.captured_limits import is_other_path
 from celltcp.results.rows import interval_json, json_value
 from celltcp.results.statistics import Verdict, estimate, paired_gap
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import single_flow_mixes
+from celltcp.scenarios.cca_mix import ranked_mixes
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -60,7 +60,7 @@ def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonO
             _difference(comparison.verdicts[requirement], requirement, cca, metric, series)
             for requirement, metric in comparison.requirements.items()
             if requirement in best
-            for cca in single_flow_mixes(series)
+            for cca in ranked_mixes(series)
             if cca != best[requirement]
         ],
         "recommendation": recommendation,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from celltcp.comparison.min_differences import min_difference
 from celltcp.present.section import estimate_text, value_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap, verdict, within
-from celltcp.scenarios.cca_mix import single_flow_mixes
+from celltcp.scenarios.cca_mix import ranked_mixes
 from celltcp.scenarios.quantity_texts import three_digits
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
@@ -544,7 +544,7 @@ def words_of(metric: str) -> MetricText:
 
 def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:
     """Returns the best congestion control as `best_of` does; mixes of several flows are left out."""
-    return best_of(metric, {cca: values[cca] for cca in single_flow_mixes(values)}, random=random)
+    return best_of(metric, {cca: values[cca] for cca in ranked_mixes(values)}, random=random)
 
 
 def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:

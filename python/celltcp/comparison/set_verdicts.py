@@ -15,7 +15,7 @@ from celltcp.comparison.set_differences import (
     set_interval,
 )
 from celltcp.comparison.settings_lines import linux_commands
-from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import count_text, labels, ranked_mixes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,7 +88,7 @@ class SetVerdict(NamedTuple):
 
 def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
     """Returns a verdict for each need that all scenarios have; none for fewer than three scenarios."""
-    ccas = single_flow_mixes(scenario_set.ccas)
+    ccas = ranked_mixes(scenario_set.ccas)
     comparisons = list(scenario_set.comparisons.values())
     are_ranked = all(comparison.ranked_ccas for comparison in comparisons)
     if len(ccas) < 2 or len(comparisons) < MIN_SCENARIOS or not are_ranked:

@@ -10,6 +10,7 @@ from typing import Any
 
 from celltcp._core import CelltcpError, describe_cca
 from celltcp.present.section import Block
+from celltcp.scenarios.cca_mix import cca_of_all_flows, has_several_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Systems other than Linux, in the order of their commands.
@@ -47,6 +48,7 @@ def linux_sysctls(cca: str) -> list[str]:
 
     Linux lacks a CCA with a parameter that its module does not have.
     """
+    cca = cca_of_all_flows(cca)
     try:
         entry = describe_cca(cca.partition("@")[0].partition(":")[0])
     except CelltcpError:
@@ -60,6 +62,7 @@ def linux_sysctls(cca: str) -> list[str]:
 
 def parameter_commands(cca: str) -> list[str]:
     """Returns the commands that set the parameters of a congestion control which its module has."""
+    cca = cca_of_all_flows(cca)
     linux, name = systems()["linux"], cca.partition("@")[0].partition(":")[0]
     values = linux["parameter_values"]
     return [
@@ -92,7 +95,9 @@ def linux_commands(cca: str, scenario: Mapping[str, Any] | None = None, index: i
 
 
 def option_commands(cca: str, scenario: Mapping[str, Any], index: int) -> list[str]:
-    """Returns the lines for a congestion control of the program of one flow; none if it is alone."""
+    """Returns the lines for a congestion control of one program; none if all flows have it."""
+    if has_several_flows(cca):
+        return []
     name, allowed = cca.partition("@")[0].partition(":")[0], ["cubic", "reno"]
     flows = list(scenario.get("flows", ()))
     own = flows.pop(index) if index < len(flows) else {}

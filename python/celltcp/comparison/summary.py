@@ -39,7 +39,7 @@ from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.cca_mix import labels
 
 
 class _Heading(NamedTuple):
@@ -435,7 +435,7 @@ def _summary(
     is_bound: bool,
 ) -> MetricSummary:
     """Returns a metric of a congestion control; `values` are those of the runs by CCA."""
-    leader = verdict.leader if verdict is not None and not has_several_flows(cca) else None
+    leader = verdict.leader if verdict is not None and cca in comparison.ranked_ccas else None
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
         difference = metric_gap(metric.partition(":")[0], values[cca], values[str(leader)])

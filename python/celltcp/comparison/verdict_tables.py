@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.metrics import JAIN, SHARE, best_by_metric, words_of
 from celltcp.present.section import Column, Table
 from celltcp.results.statistics import estimate, has_few_runs
-from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels
+from celltcp.scenarios.cca_mix import join_names, labels, ranked_mixes
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def unranked_text(comparison: Comparison) -> str:
     Empty without such mixes.
     """
     names = labels(comparison.ccas)
-    unranked = ", ".join(names[cca] for cca in comparison.ccas if has_several_flows(cca))
+    ranked = ranked_mixes(comparison.ccas)
+    unranked = ", ".join(names[cca] for cca in comparison.ccas if cca not in ranked)
     if not unranked:
         return ""
     metrics = [

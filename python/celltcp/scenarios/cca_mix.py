@@ -75,9 +75,24 @@ def with_flow_cca(mix: str, index: int, cca: str) -> str:
     return "+".join(texts) + (f"@{middleboxes}" if middleboxes else "")
 
 
-def single_flow_mixes(mixes: Iterable[str]) -> list[str]:
-    """Returns the mixes with the congestion control of one flow; only those are compared."""
-    return [mix for mix in mixes if not has_several_flows(mix)]
+def ranked_mixes(mixes: Iterable[str]) -> list[str]:
+    """Returns the mixes that rank: those of one flow, or else those with the same CCA in all flows.
+
+    Between flows with different congestion controls, shares are the result.
+    """
+    names = list(mixes)
+    single = [mix for mix in names if not has_several_flows(mix)]
+    alike = [mix for mix in names if cca_of_all_flows(mix)]
+    return single or (alike if len(alike) > 1 else [])
+
+
+def cca_of_all_flows(mix: str) -> str:
+    """Returns the congestion control that all flows of a mix have; empty if they differ."""
+    if not has_several_flows(mix):
+        return mix
+    flows, middleboxes = parse_mix(mix)
+    texts = {flow.text for flow in flows}
+    return "@".join(filter(None, (*texts, middleboxes))) if len(texts) == 1 else ""
 
 
 def parse_mix(text: str) -> CcaMix:

@@ -33,7 +33,7 @@ from celltcp.present.section import (
     runs_text,
 )
 from celltcp.results.statistics import Verdict, estimate
-from celltcp.scenarios.cca_mix import join_names, labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import join_names, labels, ranked_mixes
 from celltcp.scenarios.requirements import QOE
 
 #: Maximum number of names that a list in words has, unless there is only one more.
@@ -100,7 +100,7 @@ def _chosen_rankings(comparison: Comparison, by: Sequence[str]) -> Iterator[_Ran
 
 def requirement_finding(comparison: Comparison, requirement: str) -> Finding:
     """Returns the finding for a requirement."""
-    single_ccas = single_flow_mixes(comparison.ccas)
+    single_ccas = ranked_mixes(comparison.ccas)
     ranking = _requirement_ranking(comparison, requirement, single_ccas)
     return _finding(comparison, ranking, labels(comparison.ccas), colours(comparison.ccas))
 
@@ -241,7 +241,7 @@ def differences_table(comparison: Comparison) -> Table | None:
     names = labels(comparison.ccas)
     rows: list[tuple[str, ...]] = []
     ends = set()
-    single_ccas = single_flow_mixes(comparison.ccas)
+    single_ccas = ranked_mixes(comparison.ccas)
     if len(single_ccas) < 2 or not comparison.decides:
         return None
     for ranking in _rankings(comparison):

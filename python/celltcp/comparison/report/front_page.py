@@ -35,7 +35,7 @@ from celltcp.present.rounding import rounded_text
 from celltcp.present.section import AT_LEAST, Section
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_mix import labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import labels, ranked_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Minimum share of retransmitted segments at which the answer has it.
@@ -225,7 +225,7 @@ def settings_section(
 
 def _reference_cca(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
     """Returns the CCA to compare with: the usual one, the leader for another need, or the first."""
-    others = [each for each in single_flow_mixes(comparison.ccas) if each != cca]
+    others = [each for each in ranked_mixes(comparison.ccas) if each != cca]
     for usual in (comparison.usual_cca, DEFAULT_CCA):
         if usual in others:
             return usual

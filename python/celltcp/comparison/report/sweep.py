@@ -36,7 +36,7 @@ from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Figure, Finding, Part, Section
 from celltcp.present.style import dashes
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels, ranked_mixes
 
 
 def sweep_part(sweep: Sweep, by: Sequence[str] = ()) -> Part:
@@ -115,7 +115,7 @@ def _changes(sweep: Sweep, by: Sequence[str]) -> tuple[Section, ...]:
 def _field_findings(sweep: Sweep) -> tuple[Finding, ...]:
     """Returns a finding per field and need: the best value over all CCAs, and under each mix."""
     conditions = conditions_among(sweep.axes)
-    are_several = len(single_flow_mixes(sweep.ccas)) > 1
+    are_several = len(ranked_mixes(sweep.ccas)) > 1
     return tuple(
         _field_finding(ranking, stake, has_ccas=len(sweep.ccas) > 1)
         for ranking in sweep.field_rankings
