@@ -215,3 +215,59 @@ def test_a_cap_that_ends_the_drops_of_a_policer_is_shown_where_they_cost_little_
     result = ct.compare("steady-20-68", "vegas", 2, duration="20s", set=changes)
     capped = _change(_tried(result), "max_pacing_rate=")
     assert re.search(r"retransmissions \d+\.\d to 0\.0", capped.trial)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_download_beside_pages_of_others_has_caps_of_its_own_with_their_price(seed: int) -> None:
+    """Below the rate of the link it leaves room for pages, which load sooner; it takes longer."""
+    draw = random.Random(f"pages {seed}")
+    rate, mbytes = draw.choice([(30, 45), (40, 60)])
+    page = {"kind": "page", "objects": draw.randint(10, 20), "gap": "2s"}
+    pages = [{"name": name, "cca": "cubic", "workload": page} for name in ("alice", "bob")[: 1 + seed]]
+    download = {"name": "download", "workload": {"kind": "bulk", "bytes": f"{mbytes}MB"}}
+    changes: Changes = {
+        "path.rtt": "40ms",
+        "path.down": f"{rate}Mbit/s",
+        "path.buffer": "1000packets",
+        "flows": [download, *pages],
+    }
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 2, duration="25s", set=changes))
+    explained.try_remedies(TrialBudget())
+    field = "flows.0.max_pacing_rate="
+    caps = [each for each in explained._tried if field in "".join(each.remedy.changes)]
+    rates = [in_unit(each.remedy.changes[0].removeprefix(field), "Mbit/s") or 0.0 for each in caps]
+    # Headers and the room between the cap and its share of the link have some per cent.
+    assert [each / rate for each in rates] == pytest.approx([0.9, 0.75, 0.5], rel=0.12)
+    before, after = explained.comparison, caps[1].after
+    assert after is not None
+    old, new = (
+        [each.means("page_load_s")[0] for each in of.applications[1:]] for of in (before, after)
+    )
+    assert all(one < 0.9 * other for one, other in zip(new, old, strict=True))
+    times = [of.applications[0].means("completion_s")[0] for of in (before, after)]
+    assert times[1] == pytest.approx(8 * mbytes / rates[1], rel=0.05)
+    assert times[0] < times[1]
+
+
+def test_of_minimum_rtos_of_ticks_the_one_with_fewest_late_frames_is_advised() -> None:
+    """A tick comes 25 ms after the ACK of that before; a low minimum RTO repairs a loss until then."""
+    ticks = {"kind": "frames", "size": "120B", "interval": "125ms"}
+    changes: Changes = {
+        "path.rtt": "100ms",
+        "path.loss": 0.01,
+        "path.uplink_loss": 0.01,
+        "flows.0.workload": {**ticks, "deadline": "150ms"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 6, duration="300s", set=changes)
+    explained = ExplainedComparison(result)
+    budget = TrialBudget()
+    explained.try_remedies(budget)
+    explained.try_together(budget)
+    late = {}
+    for value in ("5ms", "20ms"):
+        lower = {**changes, "tcp.min_rto": value}
+        again = ct.compare("steady-20-68", "cubic", 6, duration="300s", set=lower)
+        late[value] = again.applications[0].means("late_share")[0]
+    assert late["5ms"] < 0.9 * late["20ms"]
+    assert explained.conclusion.best is not None
+    assert explained.conclusion.best.remedy.remedy.changes == ("tcp.min_rto=5ms",)

@@ -7,6 +7,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.alternatives import Alternative, Need
+from celltcp.comparison.explanation.alternatives_table import AlternativesTable
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.unbeaten import unbeaten
@@ -55,3 +56,20 @@ def test_a_star_rests_on_six_late_frames_at_least(need: Need, late: int, has_sta
     reference = _row(need, [0.5] * _RUNS)
     one = _row(need, [0.5 - late / 20] * _RUNS, "sender (server)")
     assert unbeaten(need, [reference, one], [one]) == ([one] if has_star else [])
+
+
+def test_alternatives_have_the_tail_of_a_call_and_what_the_download_beside_it_pays() -> None:
+    """BBR leaves a shorter queue than CUBIC in a deep buffer, for some per cent of the goodput."""
+    flows = [
+        {"name": "bulk"},
+        {"name": "call", "cca": "cubic", "workload": {**_TICKS, "interval": "20ms"}},
+    ]
+    changes = {"flows": flows, "path.buffer": "6bdp"}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 1, duration="20s", set=changes)
+    need = Need(result, choices_of(result)[0], None)
+    rows = need.alone({"flows": flows})
+    metrics = AlternativesTable(need, rows, []).to_json()[1]["metrics"]
+    tail = {f"frame_delay_{each}_ms:call" for each in ("p95", "max")}
+    assert {*metrics} >= {"goodput_mbps:bulk"} | tail
+    usual, bbr = (result.values(cca, "goodput_mbps")[0] for cca in ("cubic", "bbr"))
+    assert 0.9 * usual < bbr < 0.99 * usual

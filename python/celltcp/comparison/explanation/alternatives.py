@@ -34,6 +34,7 @@ from celltcp.comparison.min_differences import min_difference
 from celltcp.comparison.retransmitted import retransmitted_share
 from celltcp.comparison.settings_lines import linux_sysctls
 from celltcp.comparison.stakes import mix_stakes
+from celltcp.comparison.yielding import room_condition
 from celltcp.results.statistics import Estimate, Verdict, estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import has_several_flows
@@ -84,6 +85,8 @@ class Alternative(NamedTuple):
     failing: frozenset[str] = frozenset()
     #: Gain in the metric that decides where the ranking one is as good; 0 without one.
     next_gain: float = 0.0
+    #: Condition under which it is as good elsewhere; empty for none.
+    condition: str = ""
 
     @property
     def loss(self) -> float:
@@ -128,7 +131,9 @@ class Alternative(NamedTuple):
             and self.loss <= other.loss + margin
             and self.other_gain >= other.other_gain - max(margin, MIN_HELP_LOG)
             # Such as two without a late frame.
-            and (self.gain != other.gain or self.next_gain >= other.next_gain - MIN_HELP_LOG)
+            and (
+                abs(self.gain - other.gain) > margin or self.next_gain >= other.next_gain - MIN_HELP_LOG
+            )
         )
 
 
@@ -316,7 +321,16 @@ class Need:
         return Alternative(
             *(cca, remedy, comparison, tuple(places), values, gain, losses, other_gain, failing),
             next_gain,
+            self._condition(cca, remedy, scenario),
         )
+
+    def _condition(self, cca: str, remedy: ProposedRemedy | None, scenario: Mapping[str, Any]) -> str:
+        """Returns the condition of the congestion controls that an alternative sets; or empty."""
+        changes = () if remedy is None else remedy.remedy.changes
+        ccas = [each.partition("=")[2] for each in changes if ".cca=" in each]
+        own, usual = (each.partition("@")[0] for each in (cca, self.reference))
+        ccas += [own] if own != usual and not has_several_flows(own) else []
+        return room_condition(scenario, ccas, changes)
 
     def losses(self, after: Comparison, cca: str, reference: str) -> tuple[MetricChange, ...]:
         """Returns the metrics that get worse, against a compared congestion control alone."""
@@ -462,6 +476,9 @@ def _front(need: Need, alternatives: Sequence[Alternative]) -> list[Alternative]
         has_better = any(
             other.is_as_good(each) and not each.is_as_good(other, need.min_gain)
             for other in alternatives
+            # Whoever keeps the congestion control sees what its own settings reach.
+            if each.cca != need.reference or other.cca == need.reference
+            if each.condition or not other.condition
         )
         has_alike = any(other.is_as_good(each, need.min_gain) for other in front)
         if _is_alone(each, need.best_cca) or not (has_better or has_alike):

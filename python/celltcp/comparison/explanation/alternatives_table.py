@@ -20,13 +20,13 @@ from celltcp.comparison.metrics import (
     GOODPUT,
     LAST_COMPLETION,
     LATE_FRAMES,
+    LATE_RESPONSES,
     MEAN_RTT,
     words_of,
 )
 from celltcp.comparison.pooled_percentiles import few_above
 from celltcp.comparison.queue_lines import BEHIND_MODEM
 from celltcp.comparison.retransmitted import retransmitted_share
-from celltcp.comparison.yielding import room_condition
 from celltcp.present.section import AT_LEAST, Column, Table, runs_text
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
@@ -40,23 +40,20 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.outcome import AlternativeRow
     from celltcp.comparison.explanation.proposals import ProposedRemedy
 
-#: Further metrics beside ranking metrics, and those ranking metrics of which all are shown that change
-#: more; of others it is the first one that changes.
+#: Further metrics beside ranking metrics: those that change, or the first one if none does.
 _FURTHER = {
-    "frame_delay_ms": [LATE_FRAMES],
-    "frame_delay_p50_ms": [LATE_FRAMES],
+    "frame_delay_ms": [LATE_FRAMES, "frame_delay_p95_ms", "frame_delay_max_ms"],
+    "frame_delay_p50_ms": [LATE_FRAMES, "frame_delay_p95_ms", "frame_delay_max_ms"],
     LATE_FRAMES: ["frame_delay_p95_ms", "frame_delay_p99_ms", "frame_delay_max_ms"],
     "qoe": ["stalled_s"],
+    "page_load_s": ["page_load_p95_s", "page_load_max_s"],
+    LATE_RESPONSES: ["response_p95_s", "response_p99_s", "response_max_s"],
     "response_p50_s": ["response_p95_s", "response_p99_s"],
-    "response_p95_s": ["response_p50_s", "response_p99_s"],
+    "response_p95_s": ["response_p50_s", "response_p99_s", "response_max_s"],
     "response_p99_s": ["response_p50_s", "response_max_s", "response_sd_s"],
     "response_max_s": ["response_p50_s"],
     **{completion: [MEAN_RTT] for completion in (*COMPLETIONS, LAST_COMPLETION)},
 }
-_ALL_THAT_CHANGE_MORE = ("response_p50_s", "response_p95_s", "response_p99_s")
-#: Figures of which users of responses ask, too; of medians if they change.
-_MEDIANS = ("response_p50_s",)
-_TAILS = ("response_p99_s", "response_max_s", "response_sd_s")
 #: Ends of the fields that cap each connection, and their text.
 _CAPS = ("receive_window_max", "max_pacing_rate")
 #: Fields with the rate of a shaper.
@@ -64,6 +61,8 @@ _SHAPED = re.compile(r"path\.(wired\.\d+\.rate|up)")
 _EACH_CONNECTION = "windows and caps of the rate are of one connection: of n at a time, each has 1/n"
 #: Minimum difference of shares of retransmissions that a table shows.
 _MIN_RESENT = 0.05
+#: Minimum absolute logarithm of the ratio of a metric of others that a table shows: per cent count.
+_MIN_PRICE_LOG = 0.01
 #: Maximum number of metrics of others in a table.
 _MAX_OTHERS = 4
 
@@ -102,7 +101,7 @@ class AlternativesTable:
                 "*" if any(each is best for best in self.recommended) else "",
                 "as it is" if not index else ", ".join(each.places),
                 self._names[each.cca],
-                self._change_text(each),
+                f"{', '.join(each.changes) or '-'}{f' ({each.condition})' if each.condition else ''}",
                 *(column[index] for column in cells),
             )
             for index, each in enumerate(self.shown)
@@ -189,15 +188,6 @@ class AlternativesTable:
         """Returns the label of the congestion control of an alternative."""
         return self._names[alternative.cca]
 
-    def _change_text(self, alternative: Alternative) -> str:
-        """Returns the changes of an alternative, with the condition under which its CCA is as good."""
-        text = ", ".join(alternative.changes) or "-"
-        own, usual = (each.partition("@")[0] for each in (alternative.cca, self._need.reference))
-        ccas = [each.partition("=")[2] for each in alternative.changes if ".cca=" in each]
-        ccas += [own] if own != usual and not has_several_flows(own) else []
-        condition = room_condition(self._scenario, ccas, alternative.changes)
-        return f"{text} ({condition})" if condition else text
-
     def _knee_text(self, alternative: Alternative) -> str:
         """Returns the values of a field of which the runs do not say which is the knee, or empty."""
         knee = knee_of_values(self._need, alternative, self.shown)
@@ -251,32 +241,21 @@ class AlternativesTable:
             names = dict.fromkeys((need.metric, *self._further_metrics()))
             own = [(need.flows[0], name) for name in names]
         changes = {each: self._largest_change(*each) for each in need.price_metrics()}
-        changed = [each for each, change in changes.items() if change >= MIN_HELP_LOG]
+        changed = [each for each, change in changes.items() if change >= _MIN_PRICE_LOG]
         kept = sorted(changed, key=lambda each: -changes[each])[:_MAX_OTHERS]
         return [*own, *(each for each in changed if each in kept and each not in own)]
 
     def _further_metrics(self) -> Iterator[str]:
-        """Yields metrics of the need beside its ranking metric: those of which the user asks, too.
-
-        Of frames that is the lowest percentile of the delay that changes. Of responses it is the
-        99th percentile, or beside that the maximum and the standard deviation, and the median if it
-        changes.
-        """
+        """Yields metrics of the need beside its ranking metric: those of which the user asks, too."""
         flow, ranking = self._need.flows[0], self._need.metric
         changes = {
             metric: self._largest_change(flow, metric)
-            for metric in (ranking, *_FURTHER.get(ranking, ()))
+            for metric in _FURTHER.get(ranking, ())
             if all(self._values(each, flow, metric) for each in self.shown)
             and not any(self._has_too_few(each, flow, metric) for each in self.shown)
         }
-        least = changes.pop(ranking, 0.0) if ranking in _ALL_THAT_CHANGE_MORE else 0.0
-        changes.pop(ranking, None)
-        changing = [
-            each
-            for each, change in changes.items()
-            if each in _TAILS or change >= MIN_HELP_LOG + (0.0 if each in _MEDIANS else least)
-        ]
-        yield from changing if ranking in _ALL_THAT_CHANGE_MORE else (changing or [*changes])[:1]
+        changing = [each for each, change in changes.items() if change >= MIN_HELP_LOG]
+        yield from changing or [*changes][:1]
 
     def _largest_change(self, flow: str, metric: str) -> float:
         """Returns the largest absolute logarithm of the ratios of a metric to that of the reference."""

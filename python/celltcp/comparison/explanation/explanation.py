@@ -30,6 +30,7 @@ from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explained_cca import ExplainedCca
 from celltcp.comparison.explanation.frame_load import made_mbps
+from celltcp.comparison.explanation.idle_boxes import idle_boxes
 from celltcp.comparison.explanation.kinds import KINDS, Trait, causes_of, names_with
 from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
@@ -146,6 +147,7 @@ class ExplainedComparison:
             ),
             "",
         )
+        self._idle_boxes = idle_boxes(comparison, evidences[: len(comparison.ccas)])
         frames = [(each.flow_name, each.cca, late_frames(each)) for each in evidences]
         self._late_in_start_up = {
             (flow, cca) for flow, cca, late in frames if late is not None and late.are_of_start_up
@@ -241,7 +243,7 @@ class ExplainedComparison:
                 *(self._collapse_text, self.window_limit_text, any_text),
                 *(least_text, fixed_cca_text(self.comparison)),
                 "" if self.window_limit_text else yielding_text(self.comparison),
-                *(self._max_rtt_text, self._slow_start_text),
+                *(self._max_rtt_text, self._slow_start_text, *self._idle_boxes),
             )
             trade_offs = self.ranked.trade_offs if len(self.settings) > 1 else []
             return [

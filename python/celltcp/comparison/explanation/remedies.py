@@ -25,16 +25,21 @@ from celltcp.comparison.explanation.buffers import (
     burst_text,
     bursts_exceed_buffer,
 )
-from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, MIN_QUEUED_RTTS
+from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.incast import synchronized_starts
 from celltcp.comparison.explanation.queue_owners import queue_owner
 from celltcp.comparison.explanation.queue_remedies import queue
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.requests import limit_of_requests, opposite_rate
+from celltcp.comparison.explanation.rto_remedies import (
+    have_doubled,
+    is_rto_before_next_frame,
+    is_short_rto_useful,
+    min_rtos,
+)
 from celltcp.comparison.explanation.sender_remedies import capped_sender, parallel_connections
 from celltcp.comparison.explanation.split_remedies import split_proxy
-from celltcp.comparison.explanation.tail import interval_before_time_outs
 from celltcp.comparison.explanation.unit_reasons import (
     BEHIND,
     BEHIND_LOST,
@@ -56,7 +61,7 @@ from celltcp.comparison.explanation.window_remedies import (
     rounded_size,
     send_buffer,
 )
-from celltcp.comparison.linux_lines import REQUEST_KINDS, host_of_field, host_text, node_word
+from celltcp.comparison.linux_lines import host_text, node_word
 from celltcp.comparison.settings_lines import parameter_commands
 from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.cca_mix import with_flow_cca
@@ -65,11 +70,10 @@ from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.initial_window import initial_window
 from celltcp.scenarios.narrow_hop import path_parts
 from celltcp.scenarios.packets import PACKET_BYTES
-from celltcp.scenarios.requests import MSS, request_and_response, response_deadline_s
-from celltcp.scenarios.sides import SIDES
+from celltcp.scenarios.requests import MSS, request_and_response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
@@ -78,8 +82,6 @@ if TYPE_CHECKING:
 _BUFFER_BDPS = 1
 #: Minimum share of the slow units that have a reason which gets remedies.
 _MIN_REASON_SHARE = 0.1
-#: Minimum RTO of a remedy, and the lowest one that the timers of Linux keep, ms.
-_MIN_RTO_MS, _LOWEST_MIN_RTO_MS = 20, 5
 #: Lowest value that Linux allows for the maximum RTO, s.
 _LOWEST_RTO_MAX_S = 1
 #: Minimum ratio of a maximum RTO to the 95th percentile of the RTT: the RTO is the smoothed RTT and
@@ -89,8 +91,6 @@ _MIN_RTO_MAX_RTTS = 2
 _MIN_OUTAGE_WAIT_RTTS = 2
 #: Minimum RTT of a path over a satellite, ms.
 _MIN_SATELLITE_RTT_MS = 300
-#: Number of time-outs in a row from which on an RTO is far above its minimum.
-_MIN_DOUBLED = 3
 #: Number of time-outs of a thin stream that do not double (`TCP_THIN_LINEAR_RETRIES` of Linux).
 _THIN_LINEAR_RETRIES = 6
 #: Wait after an outage from which on the RTO has doubled, s; a shorter one only shifts its phase.
@@ -211,8 +211,8 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     min_wait_s = _MIN_OUTAGE_WAIT_RTTS * evidence.min_rtt_ms / 1e3
     if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
-    if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and _is_short_rto_useful(evidence):
-        yield from _min_rtos(evidence)
+    if max_wait_s < _MIN_DOUBLED_RTO_WAIT_S and is_short_rto_useful(evidence):
+        yield from min_rtos(evidence)
     linear_s = _THIN_LINEAR_RETRIES * (evidence.min_rto_s + evidence.min_rtt_s)
     if not evidence.is_bbr and longest_s <= linear_s:
         # A stream that has never reduced its window is not thin, and BBR never does.
@@ -376,8 +376,8 @@ def reordering(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """`TCP_NODELAY`, or a lower minimum RTO."""
     yield from _nodelay(evidence)
-    if not _have_doubled(evidence):
-        yield from _min_rtos(evidence)
+    if not have_doubled(evidence):
+        yield from min_rtos(evidence)
 
 
 def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
@@ -393,12 +393,12 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             return
         if reason in (PROBE, TIME_OUT, REQUEST_LOST, PEER_TIME_OUT):
             yield from _nodelay(evidence)
-            if _is_short_rto_useful(evidence):
-                yield from _min_rtos(evidence, cause.reasons)
+            if is_short_rto_useful(evidence):
+                yield from min_rtos(evidence, cause.reasons)
         elif reason == NAGLE:
             yield from _nodelay(evidence)
-        elif reason in (RECOVERY, BEHIND_LOST) and _is_rto_before_next_frame(evidence):
-            yield from _min_rtos(evidence)
+        elif reason in (RECOVERY, BEHIND_LOST) and is_rto_before_next_frame(evidence):
+            yield from min_rtos(evidence)
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
             yield from waiting_frames(evidence)
             frames_mbps = made_mbps(evidence) or 0.0
@@ -462,36 +462,6 @@ def _is_window_limited(evidence: Evidence) -> bool:
     return evidence.time_share("congestion_window", "recovery") >= MIN_LIMITED_SHARE
 
 
-def _is_short_rto_useful(evidence: Evidence) -> bool:
-    """Returns whether a shorter RTO helps: queues are short, and a repair after it meets a deadline."""
-    min_rtt_ms = evidence.min_rtt_ms
-    repair_ms = 1.5 * min_rtt_ms + _MIN_RTO_MS
-    # The mean RTT has the delays of ACKs, too.
-    is_queued = evidence.queue_wait_ms > (MIN_QUEUED_RTTS - 1.0) * min_rtt_ms
-    if _have_doubled(evidence):
-        return False
-    # Responses that miss their deadline anyway come sooner all the same.
-    has_time = evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s
-    return not is_queued and (has_time or evidence.workload.get("kind") == "request-response")
-
-
-def _is_rto_before_next_frame(evidence: Evidence) -> bool:
-    """Returns whether the next frame shows a loss, and a short RTO would come sooner."""
-    interval_s = interval_before_time_outs(evidence)
-    rto_ms = evidence.min_rtt_ms + _MIN_RTO_MS
-    return interval_s is not None and evidence.is_thin and 1e3 * interval_s > rto_ms
-
-
-def _have_doubled(evidence: Evidence) -> bool:
-    """Returns whether most of the time in time-outs is of such that have doubled several times.
-
-    A lower minimum RTO then only shifts the times at which they expire, to either side of an outage.
-    """
-    rows = evidence.recoveries[evidence.recoveries["timeouts"] > 0]
-    lengths_s = rows["length_s"]
-    return bool(lengths_s[rows["timeouts"] >= _MIN_DOUBLED].sum() > lengths_s.sum() / 2)
-
-
 def _pacing(against: str, further_changes: tuple[str, ...] = ()) -> Remedy:
     price = "a paced window grows and shrinks otherwise, which can cost goodput"
     return Remedy(against, (*further_changes, "tcp.pacing=true"), price=price)
@@ -516,36 +486,6 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
         if len(evidence.recoveries):
             against += ", which leave no later segments that report a loss"
         yield Remedy(against, (f"flows.{evidence.flow_index}.nodelay=true",))
-
-
-def _min_rtos(evidence: Evidence, reasons: Mapping[str, int] | None = None) -> Iterator[Remedy]:
-    """Yields a lower minimum RTO: of all hosts, and of each whose timer slow units waited for alone.
-
-    Of responses with a shorter deadline, it is half of that. `reasons` of slow units say how many of
-    them wait for the timer of either host.
-    """
-    counts = [
-        sum((reasons or {}).get(each, 0) for each in timers)
-        for timers in ((PROBE, TIME_OUT), (REQUEST_LOST, PEER_TIME_OUT))
-    ]
-    rto_ms = _MIN_RTO_MS
-    if (deadline_s := response_deadline_s(evidence.workload)) is not None:
-        rto_ms = max(min(rto_ms, math.floor(1e3 * deadline_s / 2)), _LOWEST_MIN_RTO_MS)
-    price = "data sent again in vain where ACKs take longer"
-    against = "waits for time-outs and loss probes"
-    of_hosts = " ({} of the sender, which gains them alone, and {} of the other end)".format(*counts)
-    # The setting of a side wins over that of all.
-    tables = ["tcp", *(f"tcp.{side}" for side in SIDES if evidence.value_at(f"tcp.{side}.min_rto"))]
-    changes = tuple(f"{table}.min_rto={rto_ms}ms" for table in tables)
-    yield Remedy(f"{against}{of_hosts if all(counts) else ''}", changes, price=price, family=changes[0])
-    if evidence.sides[0] != evidence.sides[1] and evidence.workload.get("kind") in REQUEST_KINDS:
-        for side, count in zip(evidence.sides, counts, strict=True):
-            change = f"tcp.{side}.min_rto={rto_ms}ms"
-            host = host_of_field(f"tcp.{side}.min_rto", evidence.scenario)
-            text = f"{against} of the {host} ({count} of {sum(counts)})"
-            if count:
-                variant = 1 + SIDES.index(side)
-                yield Remedy(text, (change,), price=price, variant=variant, family=changes[0])
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Iterator[Remedy]:

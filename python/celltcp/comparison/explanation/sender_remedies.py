@@ -22,6 +22,8 @@ _MIN_PART_BYTES = 100_000
 #: Cap of the rate of a sender as a share of the rate of the link after it, with headers, so that the
 #: link has no queue.
 _CAP_SHARE = 0.98
+#: Shares of the mean rate of a link for a transfer beside others that send at times.
+_SHARES_BESIDE = (0.9, 0.75, 0.5)
 #: Minimum share of the mean capacity that a link has nearly always, for a cap to suit it.
 _MIN_STEADY_SHARE = 0.95
 
@@ -65,25 +67,45 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
 
 
 def capped_owner(evidence: Evidence, owner: str) -> Iterator[Remedy]:
-    """Yields a cap of transfers that fill a queue, in sum below what others leave of the link.
+    """Yields caps of transfers that fill a queue, in sum below what others leave of the link.
 
     Of a link that varies that is the rate of its slowest second, or half of the mean: the other half
-    drains what waits after slow times.
+    drains what waits after slow times. Beside pages and others that send at times it is shares of the
+    mean. A flow whose own data fill most of the queue has those of the transfer beside it.
     """
+    rivals = {**evidence.competing_mbps}
+    if owner == evidence.flow_name:
+        owner = max(rivals, key=rivals.__getitem__, default=owner)
     index = evidence.index_of(owner)
-    if index is None or index == evidence.flow_index:
+    if index is None or index == evidence.flow_index or not _is_transfer(evidence, owner):
         return
-    flow, others = evidence.scenario["flows"][index], {**evidence.competing_mbps}
-    others.pop(owner, None)
-    is_bulk, connections = flow.get("workload", {}).get("kind", "bulk") == "bulk", flow.get("count", 1)
-    rates = evidence.link_rates_1s_mbps
-    if is_bulk and all(map(evidence.is_thin_flow, others)) and len(rates):
-        left_mbps = rates.mean() - evidence.goodput_mbps - sum(others.values())
-        if not _is_steady(rates, rates.mean()):
-            left = evidence.rates_left_to(owner)
-            left_mbps = min(left[left > 0].min(), left.mean() / 2)
-        each_mbps = left_mbps / int(connections)
-        yield from _cap(evidence, index, each_mbps, f"the queue that {owner} fills", "link")
+    rivals.pop(owner, None)
+    rates, connections = (
+        evidence.link_rates_1s_mbps,
+        int(evidence.scenario["flows"][index].get("count", 1)),
+    )
+    if any(_is_transfer(evidence, each) for each in rivals) or not len(rates):
+        return
+    left = evidence.rates_left_to(owner)
+    if not all(map(evidence.is_thin_flow, [evidence.flow_name, *rivals])):
+        parts_mbps = [share * max(rates.mean(), left.mean()) for share in _SHARES_BESIDE]
+    elif _is_steady(rates, rates.mean()):
+        parts_mbps = [rates.mean() - evidence.goodput_mbps - sum(rivals.values())]
+    else:
+        parts_mbps = [min(left[left > 0].min(), left.mean() / 2)]
+    against = f"the queue that {owner} fills"
+    for variant, part_mbps in enumerate(parts_mbps):
+        for each in _cap(evidence, index, part_mbps / connections, against, "link"):
+            yield each._replace(variant=variant)
+
+
+def _is_transfer(evidence: Evidence, name: str) -> bool:
+    """Returns whether a flow sends without pauses; cross-traffic of no flow may."""
+    index = evidence.index_of(name)
+    return (
+        index is None
+        or evidence.scenario["flows"][index].get("workload", {}).get("kind", "bulk") == "bulk"
+    )
 
 
 def _is_steady(rates_mbps: pd.Series, mean_mbps: float) -> bool:

@@ -38,7 +38,7 @@ def unbeaten(
     """Returns the recommended alternatives that help, and that no other one shown beats.
 
     Those of hosts and routers are not beaten by those of links and proxies, nor these by an operator's,
-    and none by one that more places have to set.
+    and none by one that more places have to set, or that only holds under a condition.
     """
     return [
         each
@@ -53,9 +53,10 @@ def unbeaten(
 
 
 def _needs_no_more(one: Alternative, other: Alternative) -> bool:
-    """Returns whether one alternative is as near as another, at no more places."""
+    """Returns whether one alternative is as near as another, and has no more places or conditions."""
     is_as_near = remoteness(one.places) <= remoteness(other.places)
-    return is_as_near and len(one.places) <= len(other.places)
+    has_no_more = len(one.places) <= len(other.places) and bool(other.condition or not one.condition)
+    return is_as_near and has_no_more
 
 
 def _helps(need: Need, one: Alternative, reference: Alternative) -> bool:
