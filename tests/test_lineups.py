@@ -94,7 +94,7 @@ def test_mixes_with_the_same_cca_in_all_flows_rank_as_ccas_do(seed: int) -> None
     assert compared.ranked_ccas == ["cubic+cubic", "bbr+bbr"]
     # A queue of BBR is 1 BDP, that of CUBIC the whole buffer.
     verdicts = {stake.flow: stake.verdict for stake in compared.stakes}
-    assert verdicts["ping"].best == "bbr+bbr"
+    assert verdicts["ping"].leader == "bbr+bbr"
     assert set(verdicts) == {"bulk", "ping"}
     assert not unranked_text(compared)
     assert linux_commands("bbr+bbr", {"flows": changes["flows"]}) == linux_commands("bbr")
