@@ -373,3 +373,37 @@ def test_ends_of_blackouts_lie_near_the_middle_of_their_bounds(tmp_path: Path) -
     # The standard deviation of a uniform distribution is 0.29 of its range.
     assert len(errors) >= 10
     assert abs(sum(errors)) / len(errors) < 2 * 0.29 / len(errors) ** 0.5
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_path_that_keeps_the_packets_of_a_game_stands_still_in_units_and_scenario(
+    tmp_path: Path, seed: int
+) -> None:
+    """Nothing is lost while a link has no rate: resends are in vain, and all late frames are of it."""
+    draw = random.Random(f"kept {seed}")
+    lengths_s = [round(draw.uniform(0.5, 1.0), 1) for _ in range(3)]
+    steps = [{"at": "0s", "rate": "20Mbit/s"}]
+    for at_s, length_s in zip((5, 12, 19), lengths_s, strict=True):
+        steps += [
+            {"at": f"{at_s}s", "rate": "0bit/s"},
+            {"at": f"{at_s + length_s}s", "rate": "20Mbit/s"},
+        ]
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.choice([50, 60, 80])}ms",
+        "path.down": {"steps": steps},
+        "path.up": {"steps": steps},
+        "flows.0.workload": {"kind": "frames", "size": "600B", "interval": "33ms"},
+    }
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "cubic", seed, "26s", set=changes, samples="off", pcap=file)
+    analyses = analyse(file)
+    row = analyses.connections.iloc[0]
+    assert row["losses"] == 0
+    assert "for a path that stood still (3 times" in row["diagnosis"]
+    units = analyses.units
+    late = units[units["duration_s"] > 0.15]
+    assert len(late) == pytest.approx(sum(lengths_s) / 0.033, rel=0.2)
+    assert (late["delayed_by"] == "outage").mean() > 0.95
+    # An interval of 100 ms has no rate where nothing passed in all of it.
+    stood_s = 0.1 * (estimate_path(analyses).capacity_mbps == 0).sum()
+    assert sum(lengths_s) - 0.1 * len(lengths_s) - 0.05 <= stood_s <= sum(lengths_s) + 0.05

@@ -58,6 +58,9 @@ _MIN_MEASURED_SHARE = 0.05
 #: Minimum time in which an answer passes whose queue shows the capacity, intervals.
 _MIN_PASSING_INTERVALS = 3
 
+#: Minimum RTT right after an outage whose data had waited, as a share of its length.
+_MIN_WAITED_SHARE = 0.8
+
 #: Minimum ratio of a measured capacity to what passed about the same time.
 _MIN_CAPACITY_RATIO = 0.9
 
@@ -117,7 +120,7 @@ def estimate_path(
     if beside:
         intervals = joint_intervals(analyses, [row, *sharing, *applications], origin_ns)
         losses = joint_losses(analyses, [row, *sharing], origin_ns)
-    times_s, capacity_mbps, is_measured = _capacity(
+    times_s, capacity_mbps, is_measured, is_outage = _capacity(
         intervals,
         losses,
         row,
@@ -153,6 +156,8 @@ def estimate_path(
         capacity_mbps = np.maximum(capacity_mbps, passed_mbps)
     buffer_bytes, has_overflow, has_queue = 0.0, False, True
     if other is None:
+        # A path that stands still shows that, whatever else shows its capacity.
+        capacity_mbps = np.where(is_outage & ~is_measured, 0.0, capacity_mbps)
         # What a policer dropped did not fill the buffer.
         overflow = losses.iloc[:0] if policed else losses
         delays_ms = _queue_ms(intervals, row)[~_are_after_gaps(intervals, row)]
@@ -309,8 +314,11 @@ def _outages(
             continue
         length_ms = (index - start - 1) * INTERVAL_S * 1e3
         rtt_ms = max_rtt_ms[index] if index < len(acked) else 0.0
-        if length_ms and rtt_ms >= length_ms + lowest_ms / 2 and rtt_ms >= lowest_ms + length_ms / 2:
-            is_outage[start + 1 : index] = True
+        # Messages that are far apart, or were sent again, leave a first part of it without a sample.
+        if length_ms and rtt_ms >= max(_MIN_WAITED_SHARE * length_ms, lowest_ms + length_ms / 2):
+            # What was sent at its begin has waited for all of it, also for the rest of an interval.
+            is_longer = rtt_ms >= lowest_ms + length_ms + INTERVAL_S * 1e3 / 2
+            is_outage[start + 1 - is_longer : index] = True
         start = index
     return is_outage
 
@@ -347,8 +355,8 @@ def _capacity(
     *,
     has_queue_before: bool,
     is_ack_queue: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Returns `times_s`, `capacity_mbps` and `is_measured` of an estimate.
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Returns `times_s`, `capacity_mbps` and `is_measured` of an estimate, and where nothing passed.
 
     The rate at which a queue sends is the capacity, unless the queue may be that of the ACKs.
     """
@@ -393,15 +401,15 @@ def _capacity(
             # ACKs that waited come at once.
             means = pd.Series(rate).rolling(_STEADY_INTERVALS, min_periods=1).mean()
             p90 = float(np.percentile(rate[rate > 0], 90)) if (rate > 0).any() else 0.0
-            return times_s, np.full(count, max(float(means.max()), p90)), is_measured
+            return times_s, np.full(count, max(float(means.max()), p90)), is_measured, is_outage
         before = rate[:-1][times_s[1:] <= first_loss_s]
         p90 = np.percentile(rate[rate > 0], 90) if (rate > 0).any() else 0.0
-        return times_s, np.full(count, max(before.max(initial=0.0), p90)), is_measured
+        return times_s, np.full(count, max(before.max(initial=0.0), p90)), is_measured, is_outage
     interpolated = np.interp(times_s, times_s[is_measured], rate[is_measured])
     if (constant := _constant_mbps(rate, is_measured)) is not None:
-        return times_s, np.where(is_outage, 0.0, constant), is_measured
+        return times_s, np.where(is_outage, 0.0, constant), is_measured, is_outage
     lower_bounds = np.maximum(np.maximum(interpolated, passed), np.where(is_limited, rate, 0))
-    return times_s, np.where(is_measured, rate, lower_bounds), is_measured
+    return times_s, np.where(is_measured, rate, lower_bounds), is_measured, is_outage
 
 
 def _constant_mbps(rate: NDArray[np.float64], is_measured: NDArray[np.bool_]) -> float | None:

@@ -199,10 +199,13 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     starts_s, ends_s = units["start_s"].to_numpy(float), units["end_s"].to_numpy(float)
     repaired_s = losses["repaired_s"].to_numpy(float)
     lost_s = np.minimum(losses["t_s"].to_numpy(float), repaired_s)
-    kinds = np.where(losses["kind"] == "outage", 0, np.where(losses["repair"] == "time-out", 1, 2))
+    # Frames that were sent again in vain waited for a path that stood still.
+    is_outage = losses["kind"].isin(["outage", "spurious"] if "sent_s" in units else ["outage"])
+    kinds = np.where(is_outage, 0, np.where(losses["repair"] == "time-out", 1, 2))
     kinds[(kinds == 1) & (losses["kind"] == "tail")] = 3
     order = np.argsort(lost_s, kind="stable")
     lost_s, repaired_s, kinds = lost_s[order], repaired_s[order], kinds[order]
+    are_lost = (losses["kind"] != "spurious").to_numpy()[order]
     times_s = np.zeros((len(units), 4))
     waits_for = np.zeros(len(units), int)
     longest_s = float((repaired_s - lost_s).max(initial=0))
@@ -222,7 +225,7 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     if "sent_s" in units:
         # A lost segment is one of the frame that was being sent.
         sent_s = np.maximum.accumulate(units["sent_s"].to_numpy(float))
-        frames = np.searchsorted(sent_s, lost_s, "right") - 1
+        frames = np.searchsorted(sent_s, lost_s[are_lost], "right") - 1
         counts = np.bincount(frames.clip(min=0), minlength=len(units))
     units = units.assign(
         losses=counts,
@@ -234,7 +237,7 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     # What a request or its response waited for a repair is no time of the application, but for its
     # usual one: not all time-outs show.
     usual_s = units.loc[waits_for == 0, "server_s"].median()
-    has_waited = (units["retransmissions"] == 0) & (waits_for > 0)
+    has_waited = (units["unit"] == RESPONSE) & (units["retransmissions"] == 0) & (waits_for > 0)
     has_timeout = has_waited & (units["timeout_s"] > 0)
     server_s = (units["server_s"] - times_s.sum(axis=1) * has_waited).clip(lower=0)
     server_s[has_timeout] = server_s.clip(upper=0.0 if np.isnan(usual_s) else usual_s)
@@ -280,6 +283,8 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     lost = units["losses"] + units["losses"].shift(fill_value=0)
     is_behind = lost.groupby(run).transform("sum") > 0
     causes[is_behind & (causes == _BACKLOG)] = _BEHIND_LOSSES
+    has_outage = units["outage_s"].groupby(run).transform("sum") > 0
+    causes[has_outage & (causes == _BACKLOG)] = PARTS["outage_s"]
     is_first = is_frame & ~units.duplicated(["file", "connection"])
     causes[is_first & causes.isin([_BACKLOG, _BEHIND_LOSSES])] = _SET_UP
     is_large = units["bytes"] >= _MIN_SIZE_RATIO * usual["bytes"]

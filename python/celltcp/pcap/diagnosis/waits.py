@@ -318,6 +318,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             f"{silences_text(silences_of(evidence, answered_s), answered_s)}; nothing was lost "
             f"({plural(row['spurious'], 'spurious retransmission')})"
         )
+        is_outage = True
     elif len(others) and not _is_outage(evidence):
         tails = int((others["kind"] == "tail").sum())
         tail_text = f", {tails} of them at the end of a flight" if tails else ""
