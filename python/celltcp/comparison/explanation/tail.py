@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.comparison.application_metrics import nearest_rank
+from celltcp.comparison.explanation.bandwidth_estimates import LOW_ESTIMATE, LowEstimates
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.frame_load import late_beside_others_text, made_mbps
 from celltcp.comparison.explanation.frame_sizes import oversized_text
@@ -125,6 +126,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{_slowest_text(units, slow, by_unit)}{_repair_text(evidence, reasons)}"
             f"{_timer_text(evidence, reasons)}{_few_slow_text(evidence, units)}"
             f"{oversized_text(evidence)}{_kinds_text(evidence, reasons)}"
+            f"{LowEstimates(evidence, units).text if reasons[LOW_ESTIMATE] else ''}"
             f"{_backlog_text(evidence, units, slow, min_slow_s)}"
             f"{late_beside_others_text(evidence, units, slow)}{_unavoidable_text(evidence, slow)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
@@ -258,8 +260,8 @@ def _backlog_text(
 ) -> str:
     """Returns a sentence on units that waited for the backlog of an outage; empty for few of them."""
     backlogs = backlogs_of(evidence, units)
-    is_left = backlogs.late_by_outages(min_slow_s) & ~backlogs.have_met
-    count = int(is_left[slow.index].sum())
+    is_left = (backlogs.late_by_outages(min_slow_s) & ~backlogs.have_met)[slow.index]
+    count = int((is_left & ~LowEstimates(evidence, units).are_met_by(slow)).sum())
     if count < _MIN_BACKLOG_SHARE * len(slow):
         return ""
     frames_mbps, link_mbps = made_mbps(evidence) or 0.0, evidence.link_rates_1s_mbps.median()

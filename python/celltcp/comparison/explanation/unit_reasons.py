@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from celltcp.comparison.explanation.bandwidth_estimates import LOW_ESTIMATE, LowEstimates
 from celltcp.comparison.explanation.evidence import MIN_QUEUED_RTTS
 from celltcp.comparison.explanation.far_losses import DATA, HANDSHAKE
 from celltcp.comparison.explanation.frame_sizes import oversized_frames
@@ -84,6 +85,7 @@ REASONS = (
     "were larger than the window, and took further round trips",
     "waited for ACKs at a full congestion window",
     IN_PROBE_RTT,
+    LOW_ESTIMATE,
     LOW_PACING,
     SMALL_WINDOW,
 )
@@ -122,6 +124,7 @@ def reasons_of(
     idle_share, in_flight_share = map(evidence.time_share, ("idle", "in_flight"))
     is_sent_at_once = in_flight_share >= MAJORITY * (1.0 - idle_share)
     too_large = oversized_frames(evidence, units)
+    met_low = LowEstimates(evidence, units).are_met_by(slow)
     shortest_s = float((units["end_s"] - units["start_s"]).min())
     # A page has several connections, each with a window of its own.
     windows = UnitWindows(evidence, len(all_units)) if len(keys) > 1 else None
@@ -138,6 +141,9 @@ def reasons_of(
             continue
         if index in too_large:
             reasons[index] = TOO_LARGE
+            continue
+        if met_low[index]:
+            reasons[index] = LOW_ESTIMATE
             continue
         recoveries = by_connection.get(key)
         gaps = outages if is_of_outage[index] else ()
