@@ -108,7 +108,7 @@ class UnitsOutcome(TypedDict):
 
     file: str
     server: Annotated[str, "Address and port of the server."]
-    unit: Annotated[str, "Kind of the units: response or frame_delay."]
+    unit: Annotated[str, "Kind of the units: page_load, response or frame_delay."]
     count: Number
     unfinished: Annotated[Number, "Units without an end in the capture."]
     mean_s: Number

@@ -13,6 +13,7 @@ import numpy as np
 from celltcp.files.atomic_write import atomic_write
 from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.messages import why_no_clock
+from celltcp.pcap.page_loads import PAGE_LOAD, page_loads
 from celltcp.pcap.units import FRAME, PARTS, RESPONSE, slow_text
 from celltcp.present.section import Column, Section, Table, number_columns
 from celltcp.present.terminal import Terminal
@@ -50,7 +51,7 @@ _NO_DEADLINE = "; --deadline TIME has the share of late ones"
 #: Title of the table of times.
 _TIMES = "Times of units of work"
 #: Plurals of units.
-NOUNS = {RESPONSE: "responses", FRAME: "frames"}
+NOUNS = {RESPONSE: "responses", FRAME: "frames", PAGE_LOAD: "page loads"}
 
 
 def applications_of(analyses: CaptureAnalyses, deadline_s: float | None) -> list[UnitsOutcome]:
@@ -58,7 +59,8 @@ def applications_of(analyses: CaptureAnalyses, deadline_s: float | None) -> list
 
     Without a deadline none is late.
     """
-    groups = sorted(_groups(analyses), key=lambda group: -len(group[1]))
+    # Users wait for pages, not for single responses of them.
+    groups = sorted(_groups(analyses), key=lambda group: (group[0][2] != PAGE_LOAD, -len(group[1])))
     return [_application(*key, units, deadline_s) for key, units in groups]
 
 
@@ -72,6 +74,10 @@ def _groups(analyses: CaptureAnalyses) -> Iterator[tuple[tuple[str, str, str], p
     units = analyses.units.merge(servers, on=["file", "connection"])
     for (file, server, unit), rows in units.groupby(["file", "server", "unit"], observed=True):
         yield (str(file), str(server), str(unit)), rows
+    for (file, server), rows in page_loads(analyses.units, analyses.connections).groupby(
+        ["file", "server"]
+    ):
+        yield (str(file), str(server), PAGE_LOAD), rows
 
 
 def _application(
@@ -191,6 +197,12 @@ def _percent(share: float | None) -> str:
 
 def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
     """Returns what delayed the slow units of a kind, and the slowest ones."""
+    if application["unit"] == PAGE_LOAD:
+        noun = NOUNS[PAGE_LOAD]
+        responses, connections = (units[name].median() for name in ("responses", "connections"))
+        causes = ", ".join(f"{cause} ({count})" for cause, count in application["delayed_by"].items())
+        text = f"{noun}: {responses:.0f} responses over {connections:.0f} connections each"
+        return Section(noun, text=(f"{text}; most of the time: {causes}" if causes else text,))
     noun, texts = NOUNS[application["unit"]], []
     if application["unit"] == FRAME:
         texts.append(
