@@ -7,7 +7,8 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.alternatives import Alternative, Need
-from celltcp.comparison.explanation.alternatives_table import AlternativesTable
+from celltcp.comparison.explanation.alternatives_table import AlternativesTable, host_of
+from celltcp.comparison.explanation.flow_texts import said_once
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.unbeaten import unbeaten
@@ -73,3 +74,13 @@ def test_alternatives_have_the_tail_of_a_call_and_what_the_download_beside_it_pa
     assert {*metrics} >= {"goodput_mbps:bulk"} | tail
     usual, bbr = (result.values(cca, "goodput_mbps")[0] for cca in ("cubic", "bbr"))
     assert 0.9 * usual < bbr < 0.99 * usual
+
+
+def test_the_rule_of_the_window_and_the_place_of_a_router_are_said_once() -> None:
+    lines = ["Losses every 2 s. K of RFC 9438, in which W_max is back, is 3 s.", "RTT 40 ms."]
+    seen = {""}
+    first, second = ([said_once(line, seen) for line in lines] for _ in range(2))
+    assert first == lines
+    assert second == ["Losses every 2 s.", "RTT 40 ms."]
+    router = "router, INTERFACE to the LAN, or an ifb: tc qdisc replace dev INTERFACE root cake"
+    assert host_of(router) == "router, INTERFACE to the LAN, or an ifb"

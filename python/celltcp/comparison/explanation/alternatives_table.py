@@ -157,12 +157,17 @@ class AlternativesTable:
     @property
     def other_lines(self) -> list[str]:
         """Lines that set the other rows, each after its congestion control and change."""
-        lines = []
+        lines, hosts = [], {host_of(line) for line in self.lines}
         for each in self.shown[1:]:
             is_set = each.remedy is None and each.cca == self._need.chosen
             if not is_set and not any(each is best for best in self.recommended):
                 head = ", ".join(filter(None, (self._names[each.cca], *each.changes)))
-                lines += [f"{head}: {line}" for line in self.lines_of(each) if line not in self.lines]
+                for line in self.lines_of(each):
+                    host = host_of(line)
+                    # Where a router stands is said once.
+                    text = host.partition(",")[0] + line[len(host) :] if host in hosts else line
+                    lines += [f"{head}: {text}"] if line not in self.lines else []
+                    hosts.add(host)
         return lines
 
     @property
@@ -327,6 +332,11 @@ class AlternativesTable:
 def is_shaper(alternative: Alternative) -> bool:
     """Returns whether an alternative has a shaper."""
     return any(_SHAPED.fullmatch(field) for field in alternative.fields)
+
+
+def host_of(line: str) -> str:
+    """Returns the host of a line that sets something, with where it is; empty without one."""
+    return line.rpartition(": ")[0]
 
 
 def _interval_text(mean_text: str, factor: float, values: Sequence[float]) -> str:

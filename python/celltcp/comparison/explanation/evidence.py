@@ -16,7 +16,7 @@ from celltcp.comparison.explanation.far_losses import far_losses_of
 from celltcp.comparison.explanation.flow_scenario import FlowScenario
 from celltcp.comparison.explanation.flow_windows import FlowWindows
 from celltcp.comparison.explanation.lowest_delays import with_lowest_delays
-from celltcp.comparison.explanation.openings import delays_opening
+from celltcp.comparison.explanation.openings import may_have_lost_data
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.queue_owners import met_in_flight, queue_parts
 from celltcp.comparison.explanation.recoveries import recoveries_of
@@ -540,31 +540,13 @@ class Evidence(FlowScenario):
         return [
             outage
             for outage in outages_of(self._outages, self._keys, "data")
-            if not outage.loses_all or self._may_have_lost_data(outage)
+            if not outage.loses_all or may_have_lost_data(self, outage)
         ]
 
     @functools.cached_property
     def blackouts(self) -> list[Outage]:
         """Outages in the direction of the data that lose all packets, also within one that does not."""
         return outages_of(self._outages, self._keys, "data", "loss")
-
-    def _may_have_lost_data(self, outage: Outage) -> bool:
-        """Returns whether the flow may have lost packets in an outage that loses all."""
-        rows = self.recoveries[self.recoveries["run"] == outage.run]
-        overlaps = (rows["earliest_s"] <= outage.end_s) & (rows["latest_s"] >= outage.start_s)
-        slots = self.slots[(self.slots["run"] == outage.run) & (self.slots["rate_mbps"] > 0)]
-        arrives_later = (slots["t_s"] >= outage.end_s).any()
-        # Results of earlier versions have no recoveries.
-        is_unknown = self.recoveries.empty and self.total("retransmissions") > 0
-        is_met = self._has_units_during(outage) or delays_opening(self, outage)
-        return bool(overlaps.any() or not arrives_later or is_unknown or is_met)
-
-    def _has_units_during(self, outage: Outage) -> bool:
-        """Returns whether a unit of work overlaps an outage, which may have lost its request."""
-        if self.units is None:
-            return False
-        units = self.units[self.units["run"] == outage.run]
-        return bool(((units["start_s"] < outage.end_s) & ~(units["end_s"] < outage.start_s)).any())
 
     @functools.cached_property
     def ack_outages(self) -> list[Outage]:

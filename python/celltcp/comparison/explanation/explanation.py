@@ -5,15 +5,12 @@ from __future__ import annotations
 import collections
 import functools
 import math
-import re
 import shlex
 import tomllib
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.acks import delayed_acks_text
-from celltcp.comparison.explanation.alike import alike_groups, in_order, with_ranges
 from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import (
     further_settings,
@@ -29,6 +26,7 @@ from celltcp.comparison.explanation.connection_shares import connection_shares_t
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.explained_cca import ExplainedCca
+from celltcp.comparison.explanation.flow_texts import FlowTexts
 from celltcp.comparison.explanation.frame_load import made_mbps
 from celltcp.comparison.explanation.idle_boxes import idle_boxes
 from celltcp.comparison.explanation.kinds import KINDS, Trait, causes_of, names_with
@@ -60,9 +58,9 @@ from celltcp.results.warnings.few_losses import few_losses
 from celltcp.results.warnings.late_openings import late_openings
 from celltcp.results.warnings.lower_bounds import lower_bounds
 from celltcp.results.warnings.packet_bursts import packet_bursts
-from celltcp.scenarios.cca_mix import has_several_flows, labels, parse_flow_cca
+from celltcp.scenarios.cca_mix import has_several_flows, parse_flow_cca
 from celltcp.scenarios.ccas import family_of
-from celltcp.scenarios.lower_bounds import LOWER_BOUND, UNSEEN_OVERFLOW, has_capacity_bound
+from celltcp.scenarios.lower_bounds import UNSEEN_OVERFLOW
 from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 
 if TYPE_CHECKING:
@@ -74,30 +72,15 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
-#: Maximum number of CCAs whose causes are all said in full.
-_MAX_WHOLE = 2
 #: Default number of runs of celltcp compare.
 _DEFAULT_RUNS = 10
-#: End of a sentence; the first ones of a cause have the figures, and later ones what follows from them.
-_END_OF_SENTENCE = re.compile(r"\.(?=\s|$)")
-#: Sentences on the windows of a flow, the last ones also where windows leave no capacity.
-_WINDOW_TEXTS = ("window_text", "start_text", "sawtooth_text", "shares_text")
 _WINDOW_CAUSES, _HOST_CAUSES = names_with(Trait.WINDOW), names_with(Trait.HOSTS)
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
-#: Share of the capacity from which on the congestion window holds little back.
-_MIN_FULL_SHARE = 0.9
 #: Maximum ratio of the lowest RTTs of flows on one path, of which a queue may be in each.
 _MAX_ALIKE_RTTS = 2.0
 #: Share of the capacity above which other flows share it; ACKs of a download use less.
 _MIN_SHARED_CAPACITY = 0.02
-
-
-def _with_figures(text: str) -> str:
-    """Returns the sentences of a cause up to the first one with a share, or else its first one."""
-    sentences = [each for each in _END_OF_SENTENCE.split(text) if each.strip()]
-    count = next((index for index, each in enumerate(sentences, 1) if "%" in each), 1)
-    return "".join(f"{each}." for each in sentences[:count])
 
 
 class ExplainedComparison:
@@ -123,7 +106,6 @@ class ExplainedComparison:
             for flow in FlowUnderTest.each(comparison.results.about)
             if flow != tested and (flow.name in applications or flow in rivals)
         ]
-        self._has_several_flows = bool(others)
         evidences = [
             Evidence(comparison, cca, flow) for flow in (tested, *others) for cca in comparison.ccas
         ]
@@ -135,6 +117,7 @@ class ExplainedComparison:
         self.ccas = [
             self._explain(evidence, applications.get(evidence.flow_name)) for evidence in evidences
         ]
+        self._texts = FlowTexts(comparison, self.ccas, has_several_flows=bool(others))
         lowest_ms = [evidence.min_rtt_ms for evidence in evidences]
         # Flows with paths of their own have other RTTs.
         are_apart = max(lowest_ms) > _MAX_ALIKE_RTTS * min(lowest_ms)
@@ -416,19 +399,6 @@ class ExplainedComparison:
         first = ["--plot video"] if self.ccas[0].unit_key.startswith("fetch:") else []
         return [*first, *(option for option, _ in options.most_common())]
 
-    @property
-    def distinct_ccas(self) -> list[ExplainedCca]:
-        """Explanations, but only one for each group of congestion controls with equal runs."""
-        return [
-            explained
-            for explained in self.ccas
-            if self._identical_ccas(explained.cca)[0] == explained.cca
-        ]
-
-    def _identical_ccas(self, cca: str) -> list[str]:
-        """Returns the congestion controls whose runs equal those of `cca`, including `cca`."""
-        return next((group for group in self.comparison.identical_ccas if cca in group), [cca])
-
     def remedy_commands(self, *source: str) -> list[str]:
         """Returns the commands that try the remedies, each with a comment on what it is for.
 
@@ -450,126 +420,28 @@ class ExplainedComparison:
             texts.append(f"{compare} {remedy.options}{options}  # {text}{curve}")
         return texts
 
-    @functools.cached_property
-    def blocks(self) -> list[list[str]]:
-        """Explanations of the flows in sentences, one for each group of congestion controls alike.
+    @property
+    def distinct_ccas(self) -> list[ExplainedCca]:
+        """Explanations, but only one for each group of congestion controls with equal runs."""
+        return self._texts.distinct_ccas
 
-        Windows and events are those of the congestion control in use, and of mixes, which do not rank;
-        of a full path, and of two congestion controls, each has its sawtooth. Of others that do not
-        lead, causes have their figures alone if there are several, but the reason of unequal shares.
-        """
-        return [self._block(group) for group in alike_groups(self.distinct_ccas)]
+    def texts(self, *group: ExplainedCca) -> list[str]:
+        """Returns all that is known of a flow under congestion controls with the same causes."""
+        return self._texts.texts(*group)
+
+    @property
+    def blocks(self) -> list[list[str]]:
+        """Explanations of the flows in sentences, one for each group of congestion controls alike."""
+        return self._texts.blocks
 
     @property
     def share_blocks(self) -> list[list[str]]:
         """Explanations of the flows of mixes: metrics and causes, without windows and events."""
-        return [
-            [self._heading(group, is_ranked=True), *self._cause_lines(group)]
-            for group in alike_groups(self.distinct_ccas)
-        ]
+        return self._texts.share_blocks
 
     def cause_block(self, explained: ExplainedCca) -> list[str]:
         """Returns the metrics and causes of a flow, without its windows and events."""
-        return [self._heading([explained], is_ranked=True), *self._cause_lines([explained])]
-
-    def _block(self, group: Sequence[ExplainedCca]) -> list[str]:
-        usual = self.comparison.usual_cca
-        is_whole = any(
-            each.standing.leader is None or usual in self._identical_ccas(each.cca) for each in group
-        )
-        is_one_of_two = len(self.comparison.ccas) <= _MAX_WHOLE
-        is_brief = not (is_whole or is_one_of_two or any(each.standing.leads for each in group))
-        lines = [self._heading(group, is_ranked=True), *self._cause_lines(group, is_brief=is_brief)]
-        # Windows of a transfer beside applications, which are the needs, say nothing to those.
-        needs = {each.flow for each in self.comparison.applications}
-        has_windows = not needs or group[0].flow in needs
-        if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
-            names = _WINDOW_TEXTS[1:] if has_windows and not is_brief else ()
-            return [*lines, *(self._window_lines(group, *names) if names else [])]
-        # Events of other flows are those of their units of work, which causes count.
-        events = self._event_lines(group) if group[0].flow == self.ccas[0].flow else []
-        return [*lines, *(self._window_lines(group) if has_windows else []), *events]
-
-    def texts(self, *group: ExplainedCca) -> list[str]:
-        """Returns all that is known in sentences: metrics and standing, causes, windows, events.
-
-        Args:
-            group: a flow under a congestion control, and under others with the same causes; numbers
-                of sentences are ranges.
-        """
-        parts = (self._cause_lines, self._window_lines, self._event_lines)
-        return [self._heading(group), *(line for part in parts for line in part(group))]
-
-    def _cause_lines(self, group: Sequence[ExplainedCca], *, is_brief: bool = False) -> list[str]:
-        """Returns the sentences of causes; if `is_brief`, the first one of each, with its figures."""
-        explained, *alike = group
-        # The table of limits is above the text.
-        causes = [cause for cause in explained.causes if not cause.is_in_table] or explained.causes
-        lines = []
-        for cause in causes:
-            others = [each.cause_text(cause.name) for each in alike]
-            text = with_ranges([cause.text, *others])
-            if text is None:
-                text = _END_OF_SENTENCE.sub(f"{self._under_text(group)}.", cause.text, count=1)
-            if is_brief and cause.name != "competition":
-                text = _with_figures(text)
-            lines.append(f"  {text}")
-        return lines or ["  Nothing but the limits in the tables held it back."]
-
-    @staticmethod
-    def _window_lines(group: Sequence[ExplainedCca], *names: str) -> list[str]:
-        lines = []
-        for text_of in map(attrgetter, names or _WINDOW_TEXTS):
-            if text := text_of(group[0]):
-                lines.append(f"  {with_ranges([*map(text_of, group)]) or text}")
-        return lines
-
-    def _event_lines(self, group: Sequence[ExplainedCca]) -> list[str]:
-        events, first = group[0].events, self._under_text(group)
-        if not events:
-            return []
-        run_text = ""
-        if self.comparison.runs["seed"].nunique() > 1:
-            run_text = f" in the worst run, of seed {events[0].seed}"
-        comma = "," if first and run_text else ""
-        title = f"  Events that took most time{first}{comma}{run_text}:"
-        return [title, *(f"    {event.text}." for event in events)]
-
-    def _under_text(self, group: Sequence[ExplainedCca]) -> str:
-        """Returns the first congestion control of a group of several, for what holds for it alone."""
-        return f" under {labels(self.comparison.ccas)[group[0].cca]}" if len(group) > 1 else ""
-
-    def _heading(self, group: Sequence[ExplainedCca], *, is_ranked: bool = False) -> str:
-        """Returns the metrics of a flow under congestion controls, and the standing of a single one.
-
-        Below the rankings, `is_ranked` leaves out the standing if the runs decide it.
-        """
-        explained, *alike = group
-        names = labels(self.comparison.ccas)
-        flow_text = f", {explained.flow}" if self._has_several_flows else ""
-        standing = explained.standing
-        identical = [cca for each in group for cca in self._identical_ccas(each.cca)]
-        ccas_text = ", ".join(names[cca] for cca in identical)
-        metrics = [each.metrics_text(has_capacity_bound=self._has_capacity_bound) for each in group]
-        metrics_text = in_order(metrics) if alike else metrics[0]
-        if alike:
-            ccas_text += " (alike; figures in this order)" if len({*metrics}) > 1 else " (alike)"
-        elif 1 < len(identical) == len(self.comparison.ccas):
-            ccas_text += " (the same under all)"
-        if metrics_text is None:
-            metrics_text = "; ".join(metrics)
-        text = f"{ccas_text}{flow_text}: {metrics_text}"
-        are_leading = any(each.standing.leads for each in alike)
-        is_known = is_ranked and standing.is_as_good is not None
-        if not is_known and standing.leader not in (None, *identical) and not are_leading:
-            text += f"; {standing.behind_text(names[str(standing.leader)])}"
-        return f"{text}."
-
-    @functools.cached_property
-    def _has_capacity_bound(self) -> bool:
-        """Whether the capacity is a lower bound, of a capture."""
-        text = str(self.results.about["scenario"])
-        return LOWER_BOUND in text and has_capacity_bound(self._scenario)
+        return self._texts.cause_block(explained)
 
     def to_json(self) -> ExplainedResults:
         """Returns the explanation as JSON."""

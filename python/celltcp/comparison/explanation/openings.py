@@ -65,3 +65,23 @@ def delays_opening(evidence: Evidence, outage: Outage) -> bool:
     rows = evidence.connections[evidence.connections["run"] == outage.run]
     opens_late = ~(rows["first_data_s"] <= outage.end_s)
     return bool(((rows["start_s"] < outage.end_s) & opens_late).any())
+
+
+def may_have_lost_data(evidence: Evidence, outage: Outage) -> bool:
+    """Returns whether the flow may have lost packets in an outage that loses all."""
+    rows = evidence.recoveries[evidence.recoveries["run"] == outage.run]
+    overlaps = (rows["earliest_s"] <= outage.end_s) & (rows["latest_s"] >= outage.start_s)
+    slots = evidence.slots[(evidence.slots["run"] == outage.run) & (evidence.slots["rate_mbps"] > 0)]
+    arrives_later = (slots["t_s"] >= outage.end_s).any()
+    # Results of earlier versions have no recoveries.
+    is_unknown = evidence.recoveries.empty and evidence.total("retransmissions") > 0
+    is_met = _has_units_during(evidence, outage) or delays_opening(evidence, outage)
+    return bool(overlaps.any() or not arrives_later or is_unknown or is_met)
+
+
+def _has_units_during(evidence: Evidence, outage: Outage) -> bool:
+    """Returns whether a unit of work overlaps an outage, which may have lost its request."""
+    if evidence.units is None:
+        return False
+    units = evidence.units[evidence.units["run"] == outage.run]
+    return bool(((units["start_s"] < outage.end_s) & ~(units["end_s"] < outage.start_s)).any())
