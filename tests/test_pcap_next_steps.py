@@ -19,7 +19,7 @@ from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis.causes import Cause, is_headline, joined, named, names
 from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.next_steps import _which_limit_step, next_steps, paced_times_ms
+from celltcp.pcap.next_steps import _pacing_text, _which_limit_step, next_steps, paced_times_ms
 from celltcp.pcap.scenario_files import write_scenario
 
 _PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
@@ -206,12 +206,14 @@ def test_requests_one_after_the_other_are_the_limit_and_no_buffer(
     assert counts[0] == pytest.approx(counts[1], rel=0.1)
 
 
-@pytest.mark.parametrize(("burst", "mbps", "helps"), [("30kB", 10, True), ("100kB", 6, False)])
+@pytest.mark.parametrize(
+    ("burst", "mbps", "load", "helps"), [("20kB", 10, 0.5, True), ("100kB", 6, 0.8, False)]
+)
 def test_frames_are_paced_only_where_losses_delay_them_more(
-    tmp_path: Path, burst: str, mbps: int, helps: bool
+    tmp_path: Path, burst: str, mbps: int, load: float, helps: bool
 ) -> None:
     """A policer passes a burst at once, for which a paced sender takes its time."""
-    size = {"kind": "lognormal", "median": f"{mbps * 0.8 * 33 / 8:.1f}kB", "sigma": 0.4}
+    size = {"kind": "lognormal", "median": f"{mbps * load * 33 / 8:.1f}kB", "sigma": 0.4}
     changes = {
         "path.policer": {"rate": f"{mbps}Mbit/s", "burst": burst},
         "flows.0.workload": {"kind": "frames", "size": size, "interval": "33ms"},
@@ -226,6 +228,21 @@ def test_frames_are_paced_only_where_losses_delay_them_more(
     ]
     now, then = (sum(each["cubic"]["frame_delay_p95_ms"]) for each in delays_ms)
     assert (then < now) == helps
+
+
+def test_frames_near_the_rate_of_a_policer_are_not_paced(tmp_path: Path) -> None:
+    """Little is left of that rate for what waits behind a few large frames."""
+    changes: dict[str, Any] = {
+        "path.policer": {"rate": "10Mbit/s", "burst": "20kB"},
+        "flows.0.workload": {"kind": "frames", "size": "20kB", "interval": "33ms"},
+    }
+    _steps(tmp_path, **changes)
+    analyses = analyse(tmp_path / "transfer.pcap")
+    row = analyses.connections.iloc[0].to_dict() | {"policed_mbps": 10.0}
+    frames = analyses.units.assign(duration_s=1.0)
+    for ratio in (1.4, 1.6):
+        text = _pacing_text(row | {"throughput_mbps": 9.5 / ratio}, frames)
+        assert ("SO_MAX_PACING_RATE" in text) == (ratio > 1.5)
 
 
 def test_a_paced_frame_waits_for_those_before_it() -> None:

@@ -97,6 +97,9 @@ def test_one_overflowing_buffer_is_the_reason_of_all_its_losses_and_its_loser_ge
     analyses = _captured(tmp_path, path, ("bbr", "cubic"), 40)
     bbr, cubic = analyses.connections.sort_values("connection")["diagnosis"]
     assert bbr.startswith("a shallow buffer")
+    # However little the loser has, its winner shares the link.
+    assert "BBR keeps its window at losses" in bbr
+    assert "BBR keeps its window at losses" in cubic
     assert "the buffer that connection 0 overflows" in cubic
     assert "AQM" not in cubic
     assert "--connection 1 " in next_steps(analyses)[0]

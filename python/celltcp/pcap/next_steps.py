@@ -36,8 +36,9 @@ _MIN_LIMITED_SHARE = 0.5
 _BUFFER_RATIO, _DEFAULT_MAX_BUFFER = 2, 6 * 1024 * 1024
 
 #: Rates of paced senders over that of a policer, of frames and of bulk data, whose rate is its price;
-#: percentile of late frames.
-_PACED_SHARE, _BULK_SHARE, _LATE = 0.95, 0.98, 95
+#: percentile of late frames. Minimum ratio of the former to the rate of the frames: nearer to that,
+#: what a few large frames leave waits for long.
+_PACED_SHARE, _BULK_SHARE, _LATE, _MIN_PACED_RATIO = 0.95, 0.98, 95, 1.5
 
 #: Minimum number of calls, and minimum share of them with a loss.
 _MIN_CALLS, _MIN_LOST_CALLS = 20, 0.02
@@ -192,7 +193,10 @@ def _pacing_text(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
     times_ms = 1e3 * frames["duration_s"].dropna().to_numpy(float)
     if not len(times_ms):
         return ""
-    paced_ms = paced_times_ms(frames, _PACED_SHARE * policed_mbps, float(row["rtt_min_ms"]))
+    paced_mbps = _PACED_SHARE * policed_mbps
+    if paced_mbps < _MIN_PACED_RATIO * float(row["throughput_mbps"]):
+        return ""
+    paced_ms = paced_times_ms(frames, paced_mbps, float(row["rtt_min_ms"]))
     now, paced = np.percentile(times_ms, _LATE), np.percentile(paced_ms, _LATE)
     if paced > now or paced_ms.mean() > times_ms.mean():
         return ""

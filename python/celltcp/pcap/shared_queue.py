@@ -7,14 +7,17 @@ from typing import Any
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
 
 #: Minimum RTTs of a queue: ratio to the lowest one, and ms. A silence of a receiver is as long.
 _MIN_QUEUE_RATIO, _MIN_QUEUE_MS = 2.0, 200.0
-#: Minimum payload of transfers that share a path, as a share of that of the other.
-_MIN_SHARING_PAYLOAD = 0.1
+#: Minimum payload of transfers that share a path, as a share of that of the other; and of one that
+#: yields to it: its losses, and maximum share of its time in waits for applications.
+_MIN_SHARING_PAYLOAD, _MIN_YIELDING_PAYLOAD = 0.1, 0.01
+_MIN_YIELDING_LOSSES, _MAX_WAITED_SHARE = 10, 0.1
 #: Minimum ratio of a share to an even one, or its inverse, and of RTTs, for a reason; minimum part of
 #: the window by which one keeps more of it at losses.
 _MIN_UNEVEN, _MIN_KEPT_MORE = 1.3, 0.15
@@ -58,14 +61,25 @@ def transfers_beside(
 
     The access link of a client carries what all servers send.
     """
-    min_payload = max(MIN_TRANSFER_BYTES, _MIN_SHARING_PAYLOAD * payload_of(row))
     return [
         other
         for other in connections.to_dict("records")
         if other["file"] == row["file"] and other["connection"] != row["connection"]
         if client_of(other) == client_of(row) and other["direction"] == row["direction"]
-        if payload_of(other) >= min_payload and overlaps(other, row)
+        if payload_of(other) >= MIN_TRANSFER_BYTES and overlaps(other, row)
+        if payload_of(other) >= _MIN_SHARING_PAYLOAD * payload_of(row) or _yields(other, row)
     ]
+
+
+def _yields(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
+    """Returns whether losses keep another transfer small beside a larger one, and no application."""
+    waited_s = sum(other[f"{name}_{way}_s"] for name in ("turns", "pauses") for way in ("up", "down"))
+    return bool(
+        payload_of(other) >= _MIN_YIELDING_PAYLOAD * payload_of(row)
+        and other["losses"] >= _MIN_YIELDING_LOSSES
+        and waited_s <= _MAX_WAITED_SHARE * other["duration_s"]
+        and messages_of(other) is None
+    )
 
 
 def transfers_sharing(
