@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.below_bdp import below_bdp_text
 from celltcp.comparison.explanation.buffers import (
     arrival_hop,
     buffer_bdps,
@@ -343,7 +344,7 @@ def random_loss(evidence: Evidence) -> Cause | None:
     rows = evidence.recoveries
     rows = rows[~overlap_outages(rows, evidence.blackouts)]
     cause = _loss_cause(evidence, "random_loss", "Random loss took", rows["random"])
-    return cause and cause._replace(text=f"{cause.text}{law_text(evidence)}")
+    return cause and cause._replace(text=f"{cause.text}{law_text(evidence)}{below_bdp_text(evidence)}")
 
 
 def overflows(evidence: Evidence) -> Cause | None:
