@@ -232,11 +232,8 @@ def test_frames_are_paced_only_where_losses_delay_them_more(
 
 def test_frames_near_the_rate_of_a_policer_are_not_paced(tmp_path: Path) -> None:
     """Little is left of that rate for what waits behind a few large frames."""
-    changes: dict[str, Any] = {
-        "path.policer": {"rate": "10Mbit/s", "burst": "20kB"},
-        "flows.0.workload": {"kind": "frames", "size": "20kB", "interval": "33ms"},
-    }
-    _steps(tmp_path, **changes)
+    workload = {"kind": "frames", "size": "20kB", "interval": "33ms"}
+    _steps(tmp_path, **{"path.rtt": "60ms", "flows.0.workload": workload})
     analyses = analyse(tmp_path / "transfer.pcap")
     row = analyses.connections.iloc[0].to_dict() | {"policed_mbps": 10.0}
     frames = analyses.units.assign(duration_s=1.0)
