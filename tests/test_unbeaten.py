@@ -9,6 +9,7 @@ from celltcp.comparison.choices import choices_of
 from celltcp.comparison.explanation.alternatives import Alternative, Need
 from celltcp.comparison.explanation.alternatives_table import AlternativesTable, host_of
 from celltcp.comparison.explanation.flow_texts import said_once
+from celltcp.comparison.explanation.places import has_shaper
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.unbeaten import unbeaten
@@ -84,3 +85,17 @@ def test_the_rule_of_the_window_and_the_place_of_a_router_are_said_once() -> Non
     assert second == ["Losses every 2 s.", "RTT 40 ms."]
     router = "router, INTERFACE to the LAN, or an ifb: tc qdisc replace dev INTERFACE root cake"
     assert host_of(router) == "router, INTERFACE to the LAN, or an ifb"
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_shaped"),
+    [
+        (("path.wired.1.rate=9Mbit/s", "path.wired.1.queue=fq-codel"), True),
+        (("path.up=9Mbit/s",), True),
+        (("path.queue=fq-codel",), False),
+    ],
+)
+def test_a_shaper_that_was_tried_at_any_rate_is_known_by_its_field(
+    changes: tuple[str, ...], is_shaped: bool
+) -> None:
+    assert has_shaper(changes) == is_shaped

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.explanation.alternatives import application_of
 from celltcp.comparison.explanation.answer import metric_texts
 from celltcp.comparison.explanation.metric_changes import MetricChange
+from celltcp.comparison.explanation.places import has_shaper
 from celltcp.comparison.explanation.trial_metrics import COMPLETIONS, MIN_HELP_LOG
 from celltcp.comparison.explanation.tried_ccas import is_cca_alone
 from celltcp.comparison.explanation.value_knees import knee_of_values
@@ -56,8 +56,6 @@ _FURTHER = {
 }
 #: Ends of the fields that cap each connection, and their text.
 _CAPS = ("receive_window_max", "max_pacing_rate")
-#: Fields with the rate of a shaper.
-_SHAPED = re.compile(r"path\.(wired\.\d+\.rate|up)")
 _EACH_CONNECTION = "windows and caps of the rate are of one connection: of n at a time, each has 1/n"
 #: Minimum difference of shares of retransmissions that a table shows.
 _MIN_RESENT = 0.05
@@ -205,7 +203,7 @@ class AlternativesTable:
         remedy = alternative.remedy
         lines = [] if remedy is None else remedy.lines
         # A shaper that was tried has its row.
-        if any(map(is_shaper, self.shown)):
+        if any(has_shaper(each.changes) for each in self.shown):
             lines = [line for line in lines if not line.startswith(BEHIND_MODEM)]
         if remedy is not None and remedy.remedy.network:
             lines = [*lines, remedy.remedy.network]
@@ -327,11 +325,6 @@ class AlternativesTable:
         """Returns whether a transfer is divided among connections, and complete with the last part."""
         application = application_of(alternative.comparison, flow)
         return application is not None and application.is_divided
-
-
-def is_shaper(alternative: Alternative) -> bool:
-    """Returns whether an alternative has a shaper."""
-    return any(_SHAPED.fullmatch(field) for field in alternative.fields)
 
 
 def host_of(line: str) -> str:

@@ -14,11 +14,10 @@ from celltcp.comparison.explanation.alternatives import (
 )
 from celltcp.comparison.explanation.alternatives_table import (
     AlternativesTable,
-    is_shaper,
     need_texts,
 )
 from celltcp.comparison.explanation.pairs import changes_for_tail, changes_together
-from celltcp.comparison.explanation.places import OPERATOR_PLACES
+from celltcp.comparison.explanation.places import OPERATOR_PLACES, has_shaper
 from celltcp.comparison.explanation.trial_metrics import MIN_HELP_LOG
 from celltcp.comparison.explanation.unbeaten import unbeaten
 from celltcp.comparison.harm import failing_under
@@ -210,7 +209,7 @@ def _elsewhere(
     for each in of_places:
         of_operator = _operator_count(each) > _operator_count(best)
         is_better = of_operator and each.net_gain - best.net_gain >= need.min_gain
-        if not is_better and not (is_queue and is_shaper(each)):
+        if not is_better and not (is_queue and has_shaper(each.changes)):
             continue
         name = table.name_of(each)
         text = need_texts(need, [each], table.run_count)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import math
+import re
 import shlex
 import tomllib
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ from celltcp.comparison.explanation.least_time import least_time_of
 from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.outcome import cca_row
 from celltcp.comparison.explanation.pairs import best_pair
+from celltcp.comparison.explanation.places import has_shaper
 from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first, remedies_of
 from celltcp.comparison.explanation.responses import least_response_text
 from celltcp.comparison.explanation.sawtooth import Sawtooth
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
 
 #: Default number of runs of celltcp compare.
 _DEFAULT_RUNS = 10
+#: Options of a shaper in the text of a remedy.
+_UNTRIED = re.compile(r", untried: .*? as well")
 _WINDOW_CAUSES, _HOST_CAUSES = names_with(Trait.WINDOW), names_with(Trait.HOSTS)
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
@@ -411,12 +415,15 @@ class ExplainedComparison:
         compare, sweep = (shlex.join(["celltcp", name, *source]) for name in ("compare", "sweep"))
         texts = []
         table = self.conclusion.alternatives
+        is_shaped = any(has_shaper(each.remedy.changes) for each in self._tried)
         for remedy in self.remedies:
             curve = (
                 f"; the curve: {sweep} {remedy.curve_options}{options}" if remedy.remedy.curve else ""
             )
             # The table has the metrics and lines of its alternatives.
             text = remedy.purpose if table is not None and table.has(remedy) else remedy.text
+            # One that was tried at another rate has its own command, or did not help.
+            text = _UNTRIED.sub("", text) if is_shaped else text
             texts.append(f"{compare} {remedy.options}{options}  # {text}{curve}")
         return texts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.hop_lines import interface_name
@@ -22,6 +23,9 @@ OPERATOR_PLACES = ("base station", OPERATOR_QUEUE)
 #: Fields of `path` with the queues of the access link.
 _DOWNLINK_QUEUE, _UPLINK_QUEUE = ("queue", "buffer"), ("uplink_queue", "uplink_buffer")
 
+#: Fields with the rate of a shaper.
+_SHAPED = re.compile(r"path\.(wired\.\d+\.rate|up)")
+
 
 def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: bool) -> list[str]:
     """Returns where a remedy is made, and that of the congestion control if it `sets_cca`, too."""
@@ -37,6 +41,11 @@ def remoteness(places: Iterable[str]) -> int:
     """Returns 2 for what the operator alone sets, 1 for queues of links and proxies, else 0."""
     links = ("queue", "queues of the link", " proxy")
     return max((2 if each in OPERATOR_PLACES else each.endswith(links) for each in places), default=0)
+
+
+def has_shaper(changes: Iterable[str]) -> bool:
+    """Returns whether changes, `field=value`, have the rate of a shaper."""
+    return any(_SHAPED.fullmatch(each.partition("=")[0]) for each in changes)
 
 
 def _places_of_changes(remedy: Remedy, scenario: Mapping[str, Any]) -> list[str]:
