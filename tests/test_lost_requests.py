@@ -93,6 +93,54 @@ def test_a_short_transfer_has_its_lost_handshake_as_a_cause(size: str) -> None:
     assert "lost_handshake" not in _causes({**changes, "path.uplink_loss": 0.0}, duration="5s")
 
 
+@pytest.mark.parametrize("rtt_s", [0.3, 1.6])
+def test_a_meter_whose_syn_is_lost_has_its_small_window_and_first_byte(rtt_s: float) -> None:
+    """The window of one segment doubles twice for four segments; 1.6 s are above the initial RTO."""
+    changes: Changes = {
+        "path.rtt": f"{rtt_s}s",
+        "path.down": "10Mbit/s",
+        "path.up": "10Mbit/s",
+        "path.uplink_loss": {"kind": "list", "packets": [1, 2] if rtt_s < 1 else [1]},
+        "flows": [
+            {
+                "from": "phone",
+                "to": "server",
+                "opens": "from",
+                "workload": {"kind": "sequence", "size": "5000B", "gap": "2s"},
+            }
+        ],
+    }
+    causes = _causes(changes, duration="60s")
+    text = causes["lost_handshake"].text
+    assert text.startswith("3 of ")
+    assert "3 of them began with a window of 1 segment" in text
+    first_byte_s, took_s = (
+        float(re.search(pattern, text).group(1))  # type: ignore[union-attr]
+        for pattern in (r"first byte came ([\d.]+) s", r"; ([\d.]+) s until complete")
+    )
+    # SYNs are 1 s apart (tcp_syn_linear_timeouts); then come 1, 2 and 1 segments.
+    lost_s = 2 if rtt_s < 1 else 1
+    assert first_byte_s == pytest.approx(lost_s + 1.5 * rtt_s, abs=0.1)
+    assert took_s == pytest.approx(lost_s + 3.5 * rtt_s, abs=0.1)
+    assert ("above the initial RTO of 1 s" in text) == (rtt_s > 1)
+    slow = causes["slow_units"]
+    assert slow.reasons[HANDSHAKE_LOST] == 3
+
+
+@pytest.mark.parametrize("size", ["400B", "5000B"])
+def test_what_readings_of_an_initial_window_leave_unused_is_not_for_losses(size: str) -> None:
+    """They are in flight as a whole: a path without losses would be idle as well."""
+    changes: Changes = {
+        "path.rtt": "900ms",
+        "path.down": "100kbit/s",
+        "path.loss": 0.04,
+        "flows.0.workload": {"kind": "sequence", "size": size, "gap": "3s"},
+    }
+    causes = _causes(changes, duration="120s")
+    assert causes["random_loss"].weight < 0.2
+    assert causes["slow_units"].weight > causes["random_loss"].weight
+
+
 @pytest.mark.parametrize("loss", [0.0, 0.2])
 def test_a_handshake_in_an_outage_is_lost_to_that(loss: float) -> None:
     """A page is requested every 2 s, in outages of 3 s, too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,12 @@ import pandas as pd
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.least_time import transfer_bytes
 from celltcp.comparison.explanation.outages import Outage
 from celltcp.comparison.units_of_work import UNITS, without_connections
 from celltcp.results.tables import frame
+from celltcp.scenarios.initial_window import initial_window
+from celltcp.scenarios.quantity_texts import delay_text, time_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -24,6 +28,8 @@ DATA, HANDSHAKE = "data", "handshake"
 _MIN_REQUESTS, _MIN_REQUEST_SHARE = 2, 5e-4
 #: Minimum share of the time of connections that a repeated handshake takes to be a cause.
 _MIN_HANDSHAKE_SHARE = 0.02
+#: Initial RTO, s.
+_INITIAL_RTO_S = 1
 #: Cause of drops in an outage.
 _OUTAGE = "outage"
 #: Words for the causes of drops.
@@ -82,7 +88,10 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
     rows = _with_outages(evidence)
     rows = rows[rows["kind"] == HANDSHAKE]
     connections = evidence.connections
-    lost = connections.merge(rows[["run", "flow"]].drop_duplicates(), on=["run", "flow"])
+    keys = set(rows[["run", "flow"]].itertuples(index=False, name=None))
+    of_all = connections[["run", "flow"]].itertuples(index=False, name=None)
+    is_lost = np.array([each in keys for each in of_all], bool)
+    lost, others = connections[is_lost], connections[~is_lost]
     waits_s = lost["first_data_s"] - lost["start_s"]
     total_s = (connections["first_data_s"] - connections["start_s"] + connections["duration_s"]).sum()
     if not len(lost) or not waits_s.sum() >= _MIN_HANDSHAKE_SHARE * total_s:
@@ -91,9 +100,48 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
         "lost_handshake",
         f"{number_text(len(lost))} of {number_text(len(connections))} connections "
         f"({percent_text(len(lost) / len(connections))}) lost a SYN or SYN-ACK to "
-        f"{_causes_text(rows)}, and the first data came up to {waits_s.max():.1f} s after the "
-        "request.",
+        f"{_causes_text(rows)}{_first_bytes_text(lost, others)}."
+        f"{_first_windows_text(evidence, lost)}{_needless_syns_text(others)}",
         min(float(waits_s.sum() / total_s), 1.0),
+    )
+
+
+def _first_bytes_text(lost: pd.DataFrame, others: pd.DataFrame) -> str:
+    """Returns when the first byte came, with a lost handshake and without, as text."""
+    lost_s, other_s = (each["first_byte_s"].mean() for each in (lost, others))
+    if math.isnan(lost_s):
+        return ", and no byte arrived"
+    beside = "" if math.isnan(other_s) else f" instead of {time_text(other_s)}"
+    return f", and their first byte came {time_text(lost_s)}{beside} after the request on average"
+
+
+def _first_windows_text(evidence: Evidence, lost: pd.DataFrame) -> str:
+    """Returns a sentence on connections that a repeated SYN or SYN-ACK left a window of one segment."""
+    slots = evidence.connection_slots.merge(lost[["run", "flow"]], on=["run", "flow"])
+    firsts = slots.sort_values("t_s").groupby(["run", "flow"])["cwnd"].first().rename("first_cwnd")
+    small = lost.merge(firsts[firsts == 1], on=["run", "flow"])
+    is_whole = 0 < transfer_bytes(evidence.workload) <= evidence.mss
+    if small.empty or is_whole or initial_window(evidence.scenario.get("tcp", {})) == 1:
+        return ""
+    took_s = small["completion_s"].median()
+    took_text = "" if math.isnan(took_s) else f"; {time_text(took_s)} until complete (median)"
+    return (
+        f" {number_text(len(small))} of them began with a window of 1 segment, as a SYN or SYN-ACK had "
+        f"been sent again (RFC 5681, 3.1), and each doubling of it takes a round trip{took_text}."
+    )
+
+
+def _needless_syns_text(others: pd.DataFrame) -> str:
+    """Returns a sentence on handshakes that the RTT alone made time out; empty without any."""
+    rtt_ms, count = others["rtt_min_ms"].min(), int((others["handshake_timeouts"] > 0).sum())
+    if not count or not rtt_ms > 1e3 * _INITIAL_RTO_S:
+        return ""
+    who = f"{number_text(count)} of the {number_text(len(others))} others"
+    if count == len(others):
+        who = "All others"
+    return (
+        f" {who} sent theirs again as well, needlessly: the RTT, at least {delay_text(rtt_ms)}, is "
+        f"above the initial RTO of {_INITIAL_RTO_S} s (RFC 6298)."
     )
 
 

@@ -129,7 +129,7 @@ def least_time_of(evidence: Evidence) -> LeastTime | None:
     """
     section = evidence.scenario["flows"][evidence.flow_index]
     is_alone = len(evidence.scenario["flows"]) == 1 and not evidence.has_middleboxes
-    size, count = _size_of(evidence.workload), evidence.sessions
+    size, count = transfer_bytes(evidence.workload), evidence.sessions
     are_apart = "start_spread" in section or not evidence.is_bulk
     if not size or not is_alone or (count > 1 and are_apart):
         return None
@@ -165,7 +165,7 @@ def takes_least_time(evidence: Evidence) -> bool:
     return min(estimate(each).mean for each in values) <= (1 + MARGIN) * least.total_s
 
 
-def _size_of(workload: Mapping[str, Any]) -> float:
+def transfer_bytes(workload: Mapping[str, Any]) -> float:
     """Returns the size of a transfer with an end, also of each one of a sequence, bytes; 0 if none."""
     field = {"bulk": "bytes", "sequence": "size"}.get(workload.get("kind", "bulk"), "")
     size = workload.get(field)
@@ -173,6 +173,12 @@ def _size_of(workload: Mapping[str, Any]) -> float:
         # Other kinds of sizes are drawn.
         size = size["value"] if size["kind"] == "constant" else None
     return in_unit(size, "B") or 0.0
+
+
+def fits_initial_window(evidence: Evidence) -> bool:
+    """Returns whether the initial window holds a transfer, which is then in flight as a whole."""
+    window = initial_window(evidence.scenario.get("tcp", {})) * evidence.mss
+    return 0 < transfer_bytes(evidence.workload) <= window
 
 
 def _least_time(evidence: Evidence, run: int, size: float, count: int) -> tuple[float, ...] | None:

@@ -36,6 +36,7 @@ from celltcp.comparison.explanation.law import (
     probe_overflow_text,
     window_overflow_text,
 )
+from celltcp.comparison.explanation.least_time import fits_initial_window
 from celltcp.comparison.explanation.openings import requested_s
 from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
 from celltcp.comparison.explanation.ramps import unused_mbps
@@ -458,9 +459,12 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     else:
         is_minor = not _precede_unused(evidence, losses)
     # What stays unused in pauses of the application is not for losses. A transfer of a sequence has no
-    # pauses: at its end all is in flight until it is repaired, but much of it may be slow start.
+    # pauses: at its end all is in flight until it is repaired, but much of it may be slow start. One
+    # that the initial window holds is in flight as a whole, losses or not.
     is_sequence = evidence.workload.get("kind") == "sequence"
-    limits = () if evidence.is_bulk else ("startup",) if is_sequence else ("in_flight",)
+    limits: tuple[str, ...] = () if evidence.is_bulk else ("in_flight",)
+    if is_sequence:
+        limits = ("startup", "in_flight") if fits_initial_window(evidence) else ("startup",)
     idle_share = evidence.time_share("idle", *limits)
     cost = 0.0 if evidence.is_thin or is_minor else max(evidence.unused_share - idle_share, 0.0)
     after_text = ""

@@ -13,6 +13,7 @@ from celltcp.comparison.explanation.bandwidth_estimates import LOW_ESTIMATE, Low
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.frame_load import late_beside_others_text, made_mbps
 from celltcp.comparison.explanation.frame_sizes import oversized_text
+from celltcp.comparison.explanation.least_time import transfer_bytes
 from celltcp.comparison.explanation.queue_owners import competitors, longest_in_flight
 from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.unit_reasons import (
@@ -70,7 +71,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
     """
     if evidence.units is None:
         return None
-    for name in UNIT_KINDS:
+    for name in (*UNIT_KINDS, *_alike_transfers(evidence)):
         units = evidence.units[evidence.units["unit"] == name]
         # Units that were not complete at the end took longer than all others.
         units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
@@ -135,12 +136,18 @@ def slow_units(evidence: Evidence) -> Cause | None:
     return None
 
 
+def _alike_transfers(evidence: Evidence) -> tuple[str, ...]:
+    """Returns the kind of transfers if they are of one size, each over a connection of its own."""
+    is_sequence = evidence.workload.get("kind") == "sequence"
+    return ("completion",) if is_sequence and transfer_bytes(evidence.workload) else ()
+
+
 def _slowest_text(units: pd.DataFrame, slow: pd.DataFrame, reasons: Mapping[Hashable, str]) -> str:
-    """Returns sentences on what the slowest per cents of responses waited for, with their times.
+    """Returns sentences on what the slowest per cents of responses or transfers waited for.
 
     Empty for other units, for few of them, and where some of those are not slow.
     """
-    if not (units["unit"] == "response").all():
+    if not units["unit"].isin(("response", "completion")).all():
         return ""
     ordered = slow["duration_s"].sort_values(ascending=False)
     times_s, of_all = units["duration_s"].tolist(), " of all runs" * (units["run"].nunique() > 1)
