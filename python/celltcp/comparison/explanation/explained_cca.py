@@ -99,8 +99,9 @@ class ExplainedCca(NamedTuple):
 
     @property
     def start_text(self) -> str:
-        """The exit from slow start as text; empty where `sawtooth_text` is."""
-        return self.sawtooth.start_text if self._is_window_limited else ""
+        """The exit from slow start as text; empty where a cause has it."""
+        has_cause = any(cause.name == "overshoot" for cause in self.causes)
+        return self.sawtooth.start_text if self._is_window_limited and not has_cause else ""
 
     @property
     def _is_window_limited(self) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Minimum number of recoveries of a connection for an interval between them.
 _MIN_RECOVERIES = 2
+#: Minimum share of the segments that an overflow in slow start lost, for a text.
+_MIN_START_LOSS = 0.002
 #: Reasons of drops that the window of the flow itself brings about.
 _OWN_DROPS = ("overflow", "aqm")
 
@@ -131,8 +133,24 @@ class Sawtooth:
 
     @property
     def start_text(self) -> str:
-        """The exit from slow start before the recoveries of `text`; empty without HyStart or `text`."""
-        return exit_text(self._evidence) if self.text else ""
+        """The exit from slow start: by HyStart before the recoveries of `text`, or at an overflow."""
+        return (exit_text(self._evidence) if self.text else "") or self._overflow_text
+
+    @property
+    def _overflow_text(self) -> str:
+        """A slow start that only an overflow ended, as text; empty for few lost segments."""
+        rows = self._reductions
+        rows = rows[(rows["slow_start"] > 0) & (rows["overflow"] > 0)]
+        lost = rows["overflow"].sum()
+        if not len(rows) or lost < _MIN_START_LOSS * self._evidence.total("segments"):
+            return ""
+        first = rows.iloc[0]
+        window = self._evidence.windows.before(int(first["run"]), int(first["flow"]), first["t_s"])
+        return (
+            f"Slow start ended at an overflow: each round trip doubled the window, to {window:.0f} "
+            f"segments before the first loss, and {self._evidence.mean_count_text(lost)} "
+            f"segments{self._evidence.per_run_text} were lost, as losses show a round trip later."
+        )
 
     @functools.cached_property
     def text(self) -> str:
