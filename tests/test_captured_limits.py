@@ -18,7 +18,7 @@ from celltcp.comparison.tables import limits_table
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.scenario_files import write_scenario
-from celltcp.results.captured_limits import has_decided
+from celltcp.results.captured_limits import OPEN_BUFFER, has_decided
 from celltcp.scenarios.changes import Value
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED, SENDER_LIMIT
 
@@ -174,3 +174,24 @@ def test_a_path_that_is_other_than_the_captured_one_has_no_best_cca(tmp_path: Pa
     # A capacity that the user gives is no longer that of the capture.
     given = ct.compare("steady-100-68", ["cubic", "bbr"], 2, set={**changes, "path.down": "20Mbit/s"})
     assert all(given.recommendation.values())
+
+
+@pytest.mark.parametrize("pieces", ["900kB", "1.2MB"])
+def test_a_buffer_that_overflows_only_here_leaves_the_delay_of_its_ccas_open(
+    tmp_path: Path, pieces: str
+) -> None:
+    """A longer queue takes the place of drops in a captured buffer; Vegas never fills either."""
+    scenario = tmp_path / "captured.toml"
+    scenario.write_text(
+        'description = "The path of connection 0 in x.pcap. Its buffer is a lower bound: '
+        'no overflow was seen."\nduration = "30s"\n[path]\nrtt = "40ms"\ndown.rate = "6Mbit/s"\n'
+        'buffer = "200kB"\n[[flows]]\n'
+        f'workload = {{ kind = "chunked", piece = "{pieces}", period = "2s" }}\n'
+    )
+    delay = ct.compare(scenario, ["cubic", "reno"], 2).verdicts["delay"]
+    assert delay.best is None
+    assert delay.doubt == OPEN_BUFFER
+    assert ct.compare(scenario, ["cubic", "reno", "vegas"], 2).verdicts["delay"].best == "vegas"
+    # Nothing overflows in a buffer that holds a piece.
+    longer = ct.compare(scenario, ["cubic", "reno"], 2, set={"path.buffer": "4MB"})
+    assert not longer.verdicts["delay"].doubt

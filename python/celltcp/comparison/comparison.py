@@ -299,7 +299,7 @@ class Comparison(RunTables):
         from celltcp.comparison.application import values_by_criterion, verdicts_by_metric
         from celltcp.comparison.applications import completion_times
         from celltcp.comparison.prices import with_prices_of_goodput
-        from celltcp.results.captured_limits import with_open_ends
+        from celltcp.results.captured_limits import with_open_bounds
 
         series = {cca: each for cca, each in self.series().items() if cca in self.ranked_ccas}
         indices = {cca: self._indices.get(cca, []) for cca in series}
@@ -311,7 +311,7 @@ class Comparison(RunTables):
             random=not self.decides,
             competes=self.is_competing,
         )
-        return with_open_ends(with_prices_of_goodput(verdicts, self), self.results)
+        return with_open_bounds(with_prices_of_goodput(verdicts, self), self.results)
 
     @functools.cached_property
     def applications(self) -> list[Application]:

@@ -6,9 +6,11 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from celltcp.results.warnings.lower_bounds import unseen_overflows
 from celltcp.scenarios.lower_bounds import (
     BEST_BY_ENDS,
     OTHER_THAN_CAPTURED,
+    UNSEEN_OVERFLOW,
     best_by_ends,
     differs_from_capture,
 )
@@ -31,6 +33,9 @@ OTHER_PATH = (
 )
 #: Reason for which runs do not decide.
 OPEN_ENDS = "the capture leaves open when its blackouts ended"
+OPEN_BUFFER = "the capture leaves open how long a queue the buffer holds, which overflows here"
+#: Needs for which the length of the queue counts.
+_NEEDS_OF_QUEUE = ("delay", "balanced")
 #: Minimum share of the time in which the window that stands for the limit is full.
 _MIN_SHARE = 0.2
 
@@ -47,24 +52,33 @@ def is_other_path(results: Results) -> bool:
     return OTHER_THAN_CAPTURED in text and differs_from_capture(tomllib.loads(text))
 
 
-def with_open_ends(verdicts: Mapping[str, Verdict], results: Results) -> dict[str, Verdict]:
-    """Returns verdicts, undecided where another CCA is best with other ends of captured blackouts."""
-    text = results.about["scenario"]
+def with_open_bounds(verdicts: Mapping[str, Verdict], results: Results) -> dict[str, Verdict]:
+    """Returns verdicts, undecided where another CCA may be best with other bounds of a captured path.
+
+    These are ends of blackouts, and buffers: one that overflows under the leader, but did not in the
+    capture, may hold a longer queue.
+    """
+    text, compared = results.about["scenario"], results.about["cca"]
     best = best_by_ends(tomllib.loads(text)) if BEST_BY_ENDS in text else {}
-    return {
-        need: _with_others(verdict, best.get(need, []), results.about["cca"])
-        for need, verdict in verdicts.items()
-    }
+    overflows = unseen_overflows(results, tomllib.loads(text)) if UNSEEN_OVERFLOW in text else {}
+    given = dict(verdicts)
+    for need, verdict in verdicts.items():
+        given[need] = _with_others(verdict, best.get(need, []), compared, OPEN_ENDS)
+        if need in _NEEDS_OF_QUEUE and verdict.leader in overflows:
+            given[need] = _with_others(given[need], compared, compared, OPEN_BUFFER)
+    return given
 
 
-def _with_others(verdict: Verdict, best: list[str], compared: list[str]) -> Verdict:
-    others = [cca for cca in best if cca in compared and cca not in verdict.ranked]
+def _with_others(verdict: Verdict, best: list[str], compared: list[str], doubt: str) -> Verdict:
+    # More runs do not decide about those that they leave undecided.
+    decided = set(verdict.ranked) - set(verdict.undecided)
+    others = [cca for cca in best if cca in compared and cca not in decided]
     if verdict.leader is None or verdict.contradicted_by or not others:
         return verdict
     return replace(
         verdict,
-        undecided=(*verdict.undecided, *others),
-        doubt=OPEN_ENDS,
+        undecided=tuple(dict.fromkeys((*verdict.undecided, *others))),
+        doubt=doubt,
         runs_needed=None,
         is_next_step=False,
         are_all_tied=False,
