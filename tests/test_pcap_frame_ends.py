@@ -100,6 +100,27 @@ def _streamed(
     return analyse(folder / "x.pcap"), 1e-3 * delays_ms.to_numpy()
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_of_one_segment_behind_a_standing_queue_have_its_delay(
+    seed: int, tmp_path: Path
+) -> None:
+    """Their receiver has held no ACK until the next one, though it has come by then."""
+    draw = random.Random(f"one segment {seed}")
+    size, interval = f"{draw.randint(200, 1300)}B", f"{draw.choice([20, 33, 60])}ms"
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.choice([30, 50])}ms",
+        "path.down.rate": f"{draw.randint(8, 20)}Mbit/s",
+        "path.buffer": "3bdp",
+        "flows.0.workload": {"kind": "frames", "size": size, "interval": interval},
+        "flows.1": {"name": "bulk", "cca": "cubic", "start": "5s", "workload": {"kind": "bulk"}},
+    }
+    analyses, delays_s = _streamed(tmp_path, "server", seed, "cubic", changes)
+    (application,) = applications_of(analyses, 0.3)
+    for name, percent in (("p50_s", 50), ("p95_s", 95)):
+        expected = float(np.percentile(delays_s, percent))
+        assert application[name] == pytest.approx(expected, abs=0.003), name
+
+
 @pytest.mark.parametrize(("seed", "cca"), [(1, "cubic"), (5, "cubic"), (3, "bbr")])
 def test_frames_behind_losses_are_as_late_as_they_are(seed: int, cca: str, tmp_path: Path) -> None:
     """A backlog behind losses is cut by what each frame must have held, not at equal shares."""

@@ -27,8 +27,6 @@ pub(super) struct LastAck {
     pub(super) delay_ns: u64,
     /// Bytes that it acknowledges.
     pub(super) bytes: u64,
-    /// Whether it may have waited for data of its host.
-    pub(super) in_turns: bool,
 }
 
 /// Waits of one sender.
@@ -46,18 +44,26 @@ impl DelayedAcks {
     /// Processes an ACK of all data in flight.
     pub(super) fn on_ack(&mut self, ack: LastAck) {
         self.last = Some(ack);
-        if !ack.in_turns {
-            let least_ns = self.least_ns.unwrap_or(u64::MAX);
-            self.least_ns = Some(least_ns.min(ack.delay_ns));
-        }
     }
 
-    /// Returns the longest time for which the host may have held back the ACK of a segment alone, ns. A host that also
-    /// delays ACKs that wait for no data, such as one of Windows, never sends one without.
+    /// Processes the ACK of the only segment of a message, which came `delay_ns` later than by the lowest RTT and has
+    /// waited for no data of its host.
+    pub(super) fn on_message(&mut self, delay_ns: u64) {
+        let least_ns = self.least_ns.unwrap_or(u64::MAX);
+        self.least_ns = Some(least_ns.min(delay_ns));
+    }
+
+    /// Returns the longest time for which the host may have held back the ACK of the end of a message, ns; `u64::MAX` if
+    /// that is not known. `in_turns`: it may have waited for data of its host. A host that also delays
+    /// ACKs that wait for no data, such as one of Windows, never sends one without.
     pub(super) fn max_held_ns(&self, in_turns: bool) -> u64 {
-        let always_ns = self.least_ns.filter(|&least_ns| least_ns >= MIN_DELAY_NS);
-        let timer_ns = if in_turns { ATO_MIN_NS } else { 0 };
-        always_ns.unwrap_or(0).max(timer_ns)
+        let usual_ns = match self.least_ns {
+            Some(least_ns) if least_ns < MIN_DELAY_NS => 0,
+            Some(least_ns) => least_ns,
+            None if in_turns => 0,
+            None => u64::MAX,
+        };
+        usual_ns.max(if in_turns { ATO_MIN_NS } else { 0 })
     }
 
     /// Processes payload of the other side: data behind it answer it, and did not wait for an ACK.
@@ -98,7 +104,6 @@ mod tests {
             rtt_ns: (20 + delay_ms) * MS,
             delay_ns: delay_ms * MS,
             bytes,
-            in_turns: false,
         }
     }
 
@@ -145,20 +150,12 @@ mod tests {
     #[test]
     fn an_ack_is_held_for_its_timer_or_as_long_as_the_host_always_holds_it() {
         let mut acks = DelayedAcks::default();
-        acks.on_ack(LastAck {
-            in_turns: true,
-            ..ack(100, 40, MSS)
-        });
-        acks.on_ack(ack(300, 55, MSS));
-        assert_eq!(
-            [false, true].map(|in_turns| acks.max_held_ns(in_turns)),
-            [55 * MS; 2]
-        );
-        acks.on_ack(ack(500, 1, MSS));
-        acks.on_ack(ack(700, 120, MSS));
-        assert_eq!(
-            [false, true].map(|in_turns| acks.max_held_ns(in_turns)),
-            [0, 40 * MS]
-        );
+        let held = |acks: &DelayedAcks| [false, true].map(|in_turns| acks.max_held_ns(in_turns));
+        assert_eq!(held(&acks), [u64::MAX, 40 * MS], "not known yet");
+        acks.on_message(55 * MS);
+        assert_eq!(held(&acks), [55 * MS; 2]);
+        acks.on_message(MS);
+        acks.on_message(120 * MS);
+        assert_eq!(held(&acks), [0, 40 * MS]);
     }
 }

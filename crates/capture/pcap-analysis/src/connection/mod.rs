@@ -296,8 +296,9 @@ impl Connection {
         if let Some(stall) = stall {
             self.waits.add(stall);
         }
-        let [_, to] = self.directions_of(side);
-        to.acknowledge(segment, at_ns, since_ns);
+        let [from, to] = self.directions_of(side);
+        let min_full = to.min_full_segment(from);
+        to.acknowledge(segment, at_ns, since_ns, min_full);
     }
 
     /// Processes the payload or FIN of a segment.

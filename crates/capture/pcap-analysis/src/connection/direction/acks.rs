@@ -23,12 +23,13 @@ const FAR_BYTES: u64 = 1 << 24;
 const DSACK_REASON: &str = "the receiver reported it twice (D-SACK)";
 
 impl Direction {
-    /// Processes the acknowledgement in a segment of the other side.
+    /// Processes the acknowledgement in a segment of the other side. `min_full`: length from which a segment is full.
     pub(in crate::connection) fn acknowledge(
         &mut self,
         segment: &Segment,
         at_ns: u64,
         since_ns: u64,
+        min_full: u64,
     ) {
         if self.base.is_none() {
             // Only ACKs of this direction are captured.
@@ -71,18 +72,23 @@ impl Direction {
             let min_ns = self.queue.min_ns().or(self.answers.min_ns());
             let delay_ns = sample.rtt_ns.saturating_sub(min_ns.unwrap_or(u64::MAX));
             let is_alone = segment.len == 0 && result.advanced <= self.full_segment();
-            if is_alone && self.flight.is_empty() && !result.is_selective {
+            let is_alone = is_alone && !result.is_selective;
+            // It ends a message, which its receiver reads.
+            let ends_message = result.advanced < min_full || self.flight.is_empty();
+            if is_alone && ends_message && min_ns.is_some() && !in_turns {
+                self.delayed_acks.on_message(delay_ns);
+            }
+            if is_alone && self.flight.is_empty() {
                 self.delayed_acks.on_ack(LastAck {
                     at_ns,
                     rtt_ns: sample.rtt_ns,
                     delay_ns,
                     bytes: result.advanced,
-                    in_turns,
                 });
             }
             self.answers.add(sample);
         }
-        if let Some(sample) = self.undelayed_sample(segment, &result) {
+        if let Some(sample) = self.undelayed_sample(segment, &result, min_full) {
             self.interval.add_rtt(sample);
             // During an outage more can wait than the queue of the path holds.
             if !self.stalls.is_in_latest(sample.at_ns) {
@@ -140,9 +146,15 @@ impl Direction {
     ///
     /// An ACK of more than one full-sized segment was not held back (RFC 9293 §3.8.6.3: "an ACK SHOULD be generated for at
     /// least every second full-sized segment"). One segment alone waits until the next one comes, which is as long as
-    /// the next one passed later; if none passed, until a timer ends. SACK blocks for several segments at once may have
-    /// waited as well. An ACK with payload waits for the application.
-    fn undelayed_sample(&self, segment: &Segment, result: &AckResult) -> Option<Sample> {
+    /// the next one passed later; if none passed, until a timer ends. Of one that is not full, no longer than its host
+    /// holds ACKs. SACK blocks for several segments at once may have waited as well. An ACK with payload waits for the
+    /// application.
+    fn undelayed_sample(
+        &self,
+        segment: &Segment,
+        result: &AckResult,
+        min_full: u64,
+    ) -> Option<Sample> {
         let sample = result.sample?;
         let full_segment = self.full_segment();
         let held = |held_ns: u64| {
@@ -162,7 +174,13 @@ impl Direction {
         if result.advanced > full_segment {
             return Some(sample);
         }
-        result.followed_after_ns.map(held)
+        let max_held_ns = if result.advanced < min_full {
+            self.delayed_acks.max_held_ns(self.units.are_turns())
+        } else {
+            u64::MAX
+        };
+        let followed_ns = result.followed_after_ns?;
+        Some(held(followed_ns.min(max_held_ns)))
     }
 
     /// Returns the likely RTT of several segments in SACK blocks, for which [`Self::undelayed_sample`] returns a lower bound:
