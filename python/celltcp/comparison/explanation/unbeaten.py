@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.alternatives import Alternative, Need
 
-#: Minimum number of runs whose differences have an interval that says much.
+#: Minimum number of runs whose largest values are more than single events.
 _MIN_RUNS = 3
 #: Logarithm of the ratio of a metric up to which one row is no worse than another.
 _ALIKE_LOG = 0.01
@@ -89,8 +89,8 @@ def _gain(need: Need, one: Alternative, other: Alternative, flow: str, metric: s
     if not count:
         return 0.0
     values, before = values[:count], before[:count]
-    gap = metric_gap(metric, values, before)
-    if abs(gap.mean) <= min_difference(metric) or (count >= _MIN_RUNS and gap.includes_zero):
+    change, gap = MetricChange(flow, metric, before, values), metric_gap(metric, values, before)
+    if abs(gap.mean) <= min_difference(metric) or not change.is_decided:
         return 0.0
     # The largest of a few runs is a single event.
     if count < _MIN_RUNS and "_max" in metric:
@@ -99,4 +99,4 @@ def _gain(need: Need, one: Alternative, other: Alternative, flow: str, metric: s
         made = need.metric_of(other.comparison, other.cca, flow, units)[:count]
         if made and abs(gap.mean) * count * estimate(made).mean < MIN_LATE_FRAMES:
             return 0.0
-    return MetricChange(flow, metric, before, values).gain
+    return change.gain
