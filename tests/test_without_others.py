@@ -52,6 +52,21 @@ def test_explain_has_the_metric_of_a_run_without_the_flow_that_fills_the_queue(
     assert f" has {words_of(metric).name} {expected[0]} with cubic, instead of {expected[1]}." in text
 
 
+@pytest.mark.parametrize("runs", [6])
+def test_what_a_game_has_beside_a_download_is_the_figure_of_the_table_of_all_runs(runs: int) -> None:
+    """A rate that varies makes other figures of the first runs than of all."""
+    down = {"generate": {"mean": "30Mbit/s", "variability": 0.35, "correlation": "5s"}}
+    game = {"name": "game", "workload": {"kind": "request-response", "response": "120B"}}
+    changes = {"path.down": down, "path.buffer": "2MB", "flows": [{"name": "bulk"}, game]}
+    result = ct.compare("steady-20-68", ["cubic"], runs, duration="120s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_together(TrialBudget())
+    (text,) = (each for each in explained.rankings if each.startswith("Without bulk, game alone has "))
+    beside = result.applications[0].metrics["cubic"]["response_p95_s"]
+    assert len(beside) == runs
+    assert f"instead of {1e3 * estimate(beside).mean:.0f} ms." in text
+
+
 def test_a_stream_whose_queue_no_other_flow_fills_has_no_run_without_others() -> None:
     changes = {"flows.0.workload": _WORKLOADS["late_share"]}
     result = ct.compare("steady-20-68", ["cubic"], 2, duration="10s", set=changes)

@@ -51,15 +51,20 @@ def without_others_text(trials: Trials, needs: Sequence[Need]) -> str:
             continue
         change = override_texts({"flows": left})
         remedy = Remedy(f"the queue of {' and '.join(names)}", tuple(change))
-        after = trials.after(ProposedRemedy("queue", remedy, (own_cca,), evidence.scenario))
+        proposed = ProposedRemedy("queue", remedy, (own_cca,), evidence.scenario)
+        # The figure beside them is that of the tables, of all runs.
+        after = next((each.after for each in trials.repeated([proposed], 0)), None)
+        after = after or trials.after(proposed)
         for by in (*need.for_deadline(), need):
             alone = [] if after is None else by.metric_of(after, own_cca, own.name, by.metric)
             if not alone:
                 continue
             beside = by.values(by.comparison, cca)[: len(alone)]
             texts = metric_texts({by.metric: [alone, beside]})
+            all_runs = int(need.comparison.results.about["runs"])
+            count = f" (first {len(alone)} of {all_runs} runs)" if len(alone) < all_runs else ""
             return (
                 f"Without {' and '.join(names)}, {own.name} alone has {words_of(by.metric).name} "
-                f"{texts[0]} with {labels([own_cca])[own_cca]}, instead of {texts[1]}."
+                f"{texts[0]} with {labels([own_cca])[own_cca]}, instead of {texts[1]}{count}."
             )
     return ""
