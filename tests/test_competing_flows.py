@@ -425,7 +425,7 @@ def test_a_queue_that_another_flow_fills_does_not_follow_the_rate_of_a_constant_
     result = ct.compare("steady-20-68", ["cubic"], 1, duration="40s", set=changes)
     explained = ExplainedComparison(result)
     texts = [text for each in explained.ccas for text in explained.texts(each)]
-    assert any("A queue stood on the way, which file" in text for text in texts)
+    assert any("A queue stood before the downlink, which file" in text for text in texts)
     assert not any("follows the rate of the link" in text for text in texts)
 
 

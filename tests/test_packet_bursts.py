@@ -90,16 +90,14 @@ def test_explain_tries_bursts_over_time_with_every_congestion_control() -> None:
         "flows.0.workload": {"kind": "bulk", "bytes": "5MB"},
     }
     result = ct.compare("steady-20-68", "cubic,bbr", 3, duration="200s", set=changes)
-    (note,) = (
-        each
-        for each in ct.explain(result).comparisons[""].notes
-        if each.startswith("bursts of path.loss")
-    )
+    explained = ct.explain(result).comparisons[""]
+    (note,) = (each for each in explained.notes if each.startswith("bursts of path.loss"))
     found = re.search(r"--set '(path\.loss)=(\{.*\})' has bursts", note)
     assert found is not None
     parts = {"flows.0.count": 5, "flows.0.workload.bytes": "1MB"}
-    texts = note.split(" Tried with those")[1:]
-    assert "flows.0.count=5 and flows.0.workload.bytes=1MB" in texts[1]
+    # They stand beside the figures of the scenario as given.
+    texts = [each for each in explained.rankings if each.startswith("With bursts that last for a time")]
+    assert "and with flows.0.count=5 and flows.0.workload.bytes=1MB" in texts[1]
     for text, divided in zip(texts, ({}, parts), strict=True):
         over_time = ct.compare(
             "steady-20-68",

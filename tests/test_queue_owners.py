@@ -154,7 +154,7 @@ def test_short_answers_wait_behind_a_queue_that_stands_all_the_time(seed: int) -
     explained = ExplainedComparison(ct.compare("steady-20-18", "cubic", 1, duration="4s", set=changes))
     (answers,) = [each for each in explained.ccas if each.flow == "calls"]
     text = {cause.name: cause.text for cause in answers.causes}["queue"]
-    assert "A queue stood on the way, which sync (" in text
+    assert "A queue stood before the downlink, which sync (" in text
     assert "; the shortest response took " in text
     assert "path.queue=fq-codel" in " ".join(remedy.options for remedy in explained.remedies)
     alone = {**changes, "flows": changes["flows"][1:]}
@@ -201,7 +201,7 @@ def test_bulk_flows_fill_a_queue_together(has_rival: bool) -> None:
     result = ct.compare("steady-20-18", "cubic", 1, duration="15s", set=changes)
     (main,) = [each for each in ExplainedComparison(result).ccas if each.flow == "main"]
     text = main.cause_text("queue")
-    assert text.startswith("A queue stood on the way")
+    assert text.startswith("A queue stood before the downlink")
     assert ("its own data and rival (" in text) == has_rival
     assert "ping" not in text
 

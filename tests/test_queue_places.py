@@ -6,6 +6,7 @@ import math
 import random
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,10 @@ from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.scenarios.narrow_hop import narrow_link
 from drawn_causes import Changes
+
+
+#: CoDel that leaves a queue of 300 ms.
+CODEL = '{ kind = "codel", target = "300ms", interval = "3s" }'
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -66,3 +71,48 @@ def test_the_target_of_a_slow_link_is_the_time_of_a_packet_and_tried(seed: int, 
     assert f"bandwidth {1000 * float(rate):.0f}kbit" in shaper.text
     assert f"target {target};" in remedy.text
     assert remedy.trial
+
+
+@pytest.mark.parametrize(
+    ("queue", "is_upload", "place"),
+    [
+        ('"droptail"', False, "in the RLC buffer of the base station"),
+        ('"droptail"', True, "in the RLC buffer of the UE"),
+        (
+            '{ kind = "codel", target = "300ms", interval = "1s" }',
+            False,
+            "above RLC of the base station",
+        ),
+    ],
+)
+def test_the_queue_of_a_cell_stands_in_rlc_where_a_faster_router_sees_none(
+    tmp_path: Path, queue: str, is_upload: bool, place: str
+) -> None:
+    file = tmp_path / "cell.toml"
+    file.write_text(
+        f"""
+        duration = "10s"
+        path = {{ rtt = "40ms", queue = {queue} }}
+        flows = [{{ {'from = "phone", to = "server"' if is_upload else ""} }}]
+        [radio]
+        technology = "lte"
+        bandwidth = "5MHz"
+        rlc = {{ buffer = "1000packets", uplink_buffer = "1000packets" }}
+        ues = [{{ name = "phone", sinr = "8dB" }}]
+        """
+    )
+    explained = ExplainedComparison(ct.compare(file, "cubic", 1))
+    texts = [text for each in explained.ccas for text in explained.texts(each)]
+    assert any(f"A queue stood {place}: packets waited " in text for text in texts), texts
+
+
+@pytest.mark.parametrize("is_upload", [False, True])
+def test_the_queue_of_an_access_link_stands_before_its_slower_direction(is_upload: bool) -> None:
+    ends = {"from": "phone", "to": "server"} if is_upload else {}
+    path = {"path.down": "20Mbit/s", "path.up": "8Mbit/s", "path.buffer": "4bdp"}
+    changes: Changes = {**path, "path.uplink_buffer": "200packets", "flows": [{"name": "bulk", **ends}]}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="15s", set=changes)
+    explained = ExplainedComparison(result)
+    texts = [text for each in explained.ccas for text in explained.texts(each)]
+    link = "uplink" if is_upload else "downlink"
+    assert any(f"A queue stood before the {link}: " in text for text in texts), texts

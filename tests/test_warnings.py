@@ -248,7 +248,7 @@ def test_a_transfer_that_has_come_to_a_stop_has_no_advice() -> None:
         ct.compare("steady-20-68", "cubic", 1, duration="8s", set=fields), "no transfer of flow-1"
     )
     assert warning.endswith(
-        "nothing arrived any more at its end, so that no duration is known that would do"
+        "nothing arrived any more at the end of a run, so that a longer one need not do"
     )
 
 

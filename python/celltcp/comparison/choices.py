@@ -71,8 +71,7 @@ def choices_of(comparison: Comparison, by: Sequence[str] = ()) -> list[Choice]:
     ]
     # Flows for which any congestion control will do decide nothing for others.
     choices.sort(key=lambda choice: choice.verdict.are_all_tied)
-    # Transfers rank by their completion time, which depends on throughput and delay.
-    verdicts = {} if comparison.is_finite else comparison.network_verdicts
+    verdicts = comparison.network_verdicts
     first = ["goodput"] if _leaves_path(comparison, verdicts) else []
     choices += [
         Choice(NEED_TEXTS[name], comparison.requirements[name], verdicts[name])

@@ -362,14 +362,15 @@ class Comparison(RunTables):
 
     @property
     def network_verdicts(self) -> dict[str, Verdict]:
-        """Verdicts by network metrics, without goodput and PM if the flow under test does not compete.
+        """Verdicts by network metrics, without goodput and PM unless the flow under test sends on.
 
-        A video ranks by its score, which is in `stakes`. A single congestion control has no verdicts.
+        A video ranks by its score, and a transfer with an end by its time, which are in `stakes`. A
+        single congestion control has no verdicts.
         """
         if len(self.ccas) < 2 or len(self.ranked_ccas) < 2:
             return {}
-        is_video = QOE in self.requirements
-        hidden = {*REQUIREMENTS, QOE} if is_video or not self.is_competing else set()
+        has_own = QOE in self.requirements or not self.is_competing or self.is_finite
+        hidden = {*REQUIREMENTS, QOE} if has_own else set()
         return {name: verdict for name, verdict in self.verdicts.items() if name not in hidden}
 
     @property

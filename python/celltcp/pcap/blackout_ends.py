@@ -39,7 +39,8 @@ def best_by_ends(scenario: Path, path: PathEstimate) -> dict[str, list[str]] | N
             f"path.blackouts.{index}.duration": f"{max(length_s, _MIN_S):.2f}s"
             for index, length_s in enumerate(lengths_s)
         }
-        for need, verdict in compare(scenario, runs=_RUNS, set=changes).network_verdicts.items():
+        compared = compare(scenario, runs=_RUNS, set=changes)
+        for need, verdict in compared.verdicts.items() if compared.is_competing else ():
             if need in REQUIREMENTS and verdict.leader is not None:
                 # Who compares has the estimated ends, in more runs.
                 tied = () if lengths_s == estimated_s else verdict.tied

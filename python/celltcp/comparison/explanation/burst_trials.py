@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.trials import Trials
 
 
-def bursts_over_time_text(
+def bursts_over_time(
     trials: Trials,
     comparison: Comparison,
     scenario: Mapping[str, Any],
     tried: Sequence[ProposedRemedy],
-) -> str:
-    """Returns every CCA's value with bursts over time as text; empty without a warning or a trial.
+) -> list[str]:
+    """Returns sentences with every CCA's value with bursts over time; none without a warning or trial.
 
     Parallel connections that were tried are tried with them, too, as each meets the same bursts.
 
@@ -38,7 +38,7 @@ def bursts_over_time_text(
     """
     change = over_time_change(scenario)
     if not change or not packet_bursts(comparison.results, scenario):
-        return ""
+        return []
     parallel = next((changes for each in tried if _is_parallel(changes := each.remedy.changes)), ())
     texts = []
     for changes in dict.fromkeys(((), parallel)):
@@ -46,10 +46,10 @@ def bursts_over_time_text(
         after = trials.after(ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario))
         if after is not None:
             runs = runs_text(int(after.results.about["runs"]))
-            with_text = f" and {' and '.join(changes)}" if changes else ""
+            with_text = f" and with {' and '.join(changes)}" if changes else ""
             metrics = "; ".join(_metric_texts(after))
-            texts.append(f". Tried with those{with_text}, in {runs}: {metrics}")
-    return "".join(texts)
+            texts.append(f"With bursts that last for a time{with_text}, in {runs}: {metrics}.")
+    return texts
 
 
 def _is_parallel(changes: Sequence[str]) -> bool:

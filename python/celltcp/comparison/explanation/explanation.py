@@ -21,7 +21,7 @@ from celltcp.comparison.explanation.answer import (
 )
 from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.buffers import max_rtt_text
-from celltcp.comparison.explanation.burst_trials import bursts_over_time_text
+from celltcp.comparison.explanation.burst_trials import bursts_over_time
 from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.connection_shares import connection_shares_text
 from celltcp.comparison.explanation.events import longest_events
@@ -157,7 +157,7 @@ class ExplainedComparison:
         self._tried: list[ProposedRemedy] = []
         self._with_trials: list[ProposedRemedy] = []
         #: Values with bursts of losses over time; empty without a trial of them.
-        self._bursts_text = ""
+        self._bursts_texts: list[str] = []
         #: What a flow gets without those that fill its queue; empty without a trial of that.
         self._without_others_text = ""
         #: The best of all that was compared or tried, and the alternatives; none without trials.
@@ -182,7 +182,7 @@ class ExplainedComparison:
                 remedies.append(proposed.with_trial(trial))
         for each in self.ccas[: len(self.comparison.ccas)]:
             each.causes[:] = with_tried_rates(self.comparison, each, self._tried)
-        self._bursts_text = bursts_over_time_text(trials, self.comparison, self._scenario, self._tried)
+        self._bursts_texts = bursts_over_time(trials, self.comparison, self._scenario, self._tried)
         remedies = with_new_leaders(self._needs(), remedies)
         self._with_trials = trials.with_more_runs(remedies, best_first(remedies))
         self.remedies = best_first(self._with_trials)
@@ -245,7 +245,7 @@ class ExplainedComparison:
                 *late_openings(self.results),
                 *few_losses(self.results),
                 *short_run_warnings(self.comparison),
-                *(f"{text}{self._bursts_text}" for text in packet_bursts(self.results, self._scenario)),
+                *packet_bursts(self.results, self._scenario),
             ]
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
@@ -356,7 +356,8 @@ class ExplainedComparison:
         Those that were only tried follow the compared ones, of which the answers of all commands are.
         """
         tried = tried_as_well(self.ranked, self.comparison.ccas)
-        return [*rankings_of(self.comparison), *tried, *filter(None, [self._without_others_text])]
+        of_trials = [*self._bursts_texts, *filter(None, [self._without_others_text])]
+        return [*rankings_of(self.comparison), *tried, *of_trials]
 
     @property
     def settings(self) -> list[SettingRow]:

@@ -61,7 +61,6 @@ def queue(evidence: Evidence) -> Cause | None:
             f"{evidence.mean('owd_min_ms'):.0f} ms one way.",
             wait_ms / (wait_ms + min_rtt_ms),
         )
-    place = f"before {evidence.bottleneck_text}" if evidence.bottleneck_field else "on the way"
     filled_by_text = queue_owner_text(evidence)
     # The least one-way delay may be of a moment in which ACKs took longer.
     waited_ms = min(wait_ms, excess_ms) if excess_ms > 0 else wait_ms
@@ -80,10 +79,24 @@ def queue(evidence: Evidence) -> Cause | None:
         share_text = f"{ms_text(wait_ms)} on average; the shortest response took {shortest}"
     return Cause(
         "queue",
-        f"A queue stood {place}{filled_by_text}: packets waited {share_text}"
+        f"A queue stood {_place_text(evidence)}{filled_by_text}: packets waited {share_text}"
         f"{_waits_by_rate_text(evidence)}.{harq_text(evidence)}",
         min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
     )
+
+
+def _place_text(evidence: Evidence) -> str:
+    """Returns the place of the queue of the bottleneck: before a hop, in RLC, or before the access."""
+    if evidence.bottleneck_field:
+        return f"before {evidence.bottleneck_text}"
+    path, is_upload = evidence.scenario.get("path", {}), evidence.is_upload
+    if not evidence.scenario.get("radio"):
+        return f"before the {'uplink' if is_upload else 'downlink'}"
+    own = path.get("uplink_queue") if is_upload else None
+    discipline = own or path.get("queue", "droptail")
+    kind = discipline.get("kind") if isinstance(discipline, dict) else discipline
+    place = "in the RLC buffer" if kind == "droptail" else "above RLC"
+    return f"{place} of the {'UE' if is_upload else 'base station'}"
 
 
 def _responses_behind_others(evidence: Evidence) -> pd.DataFrame:

@@ -181,7 +181,7 @@ def _text(
 def _advice(needed_s: Iterable[float]) -> str:
     longest = max(needed_s)
     if math.isinf(longest):
-        return "nothing arrived any more at its end, so that no duration is known that would do"
+        return "nothing arrived any more at the end of a run, so that a longer one need not do"
     return f"--duration {math.ceil(longest)}s would likely do"
 
 

@@ -49,10 +49,7 @@ def packet_bursts(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     length = f"{1 / to_good:.3g} packets on average" if to_good > 0 else "packets"
     over_time = over_time_change(scenario)
     if over_time:
-        over_time = (
-            f"; --set {shlex.quote(over_time)} has bursts that last for a time, as fades do, and that "
-            "any sender meets as often"
-        )
+        over_time = f"; --set {shlex.quote(over_time)} has bursts that last for a time, as fades do"
     return [
         f"bursts of {field} last for {length}, however long these take: under any congestion control "
         f"none ends while a sender waits for time-outs ({stuck or not_yet}){slow}{over_time}"
