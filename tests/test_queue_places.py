@@ -16,7 +16,6 @@ from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.scenarios.narrow_hop import narrow_link
 from drawn_causes import Changes
 
-
 #: CoDel that leaves a queue of 300 ms.
 CODEL = '{ kind = "codel", target = "300ms", interval = "3s" }'
 
