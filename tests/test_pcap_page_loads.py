@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
+from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.page_loads import page_loads
+from celltcp.pcap.scenario_files import write_scenario
 from celltcp.pcap.unit_tables import applications_of
 
 
@@ -69,3 +72,24 @@ def test_single_responses_streams_and_one_page_are_no_page_loads(tmp_path: Path,
     analyses, _ = _captured(tmp_path, workload, 0)
     assert page_loads(analyses.units, analyses.connections).empty
     assert all(each["unit"] != "page_load" for each in applications_of(analyses, None))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_pages_beside_an_upload_are_a_flow_of_its_scenario_and_take_as_long(
+    tmp_path: Path, seed: int
+) -> None:
+    page = '{ kind = "page", document = "30kB", objects = 20, object = "28kB", depth = 2, gap = "2s" }'
+    analyses, times_s = _captured(tmp_path, page, seed)
+    upload = int(analyses.connections["bytes_up"].idxmax())
+    scenario, _ = write_scenario(estimate_path(analyses, upload), tmp_path / "path.toml")
+    written = tomllib.loads(scenario.read_text())
+    pages = written["flows"][1]["workload"]
+    assert (pages["kind"], pages["objects"], pages["document"]) == ("page", 20, "30000B")
+    assert float(pages["object"].removesuffix("B")) == pytest.approx(28_000, rel=0.01)
+    assert float(pages["gap"].removesuffix("s")) == pytest.approx(2, rel=0.15)
+    # Their server takes 10 ms, and not the RTTs in the queue of the uplink.
+    assert float(pages["think"].removesuffix("ms")) < 25
+    assert "left out" not in scenario.read_text()
+    events = ct.run(scenario, "cubic", seed, samples="off").results.tables["events"].to_pandas()
+    loads_s = events.loc[events["kind"] == "page_load_s", "detail"].astype(float)
+    assert loads_s.mean() == pytest.approx(sum(times_s) / len(times_s), rel=0.3)

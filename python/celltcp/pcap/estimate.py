@@ -37,6 +37,7 @@ from celltcp.pcap.shared_path import (
     joint_losses,
     left_out_text,
     lowest_rtt_ms,
+    pages_beside,
     queue_shares_ms,
     reverse_link,
     server_of,
@@ -208,7 +209,8 @@ def estimate_path(
         flight_bytes = max(flight_bytes, HEADERS_RATIO * large.request_bytes + bdp)
     ends = Ends(name, node, POLICED_UPLOADER if policed and up else "phone", offset_s)
     flows, links = flows_beside(analyses, row, beside, origin_ns)
-    left_out = left_out_text(analyses.connections, row, beside)
+    pages, down_link, of_pages = pages_beside(analyses, row, origin_ns)
+    left_out = left_out_text(analyses.connections, row, [*beside, *of_pages])
     return PathEstimate(
         str(row["file"]),
         int(row["connection"]),
@@ -245,9 +247,9 @@ def estimate_path(
         sum(float(each["throughput_mbps"]) for each in others),
         None if other is None else int(other["connection"]),
         offset_s,
-        flows,
+        flows + pages,
         server_link + links,
-        "" if other is None else reverse_link(analyses, row, other),
+        down_link if other is None else reverse_link(analyses, row, other),
         may_be_policed=policed is None and are_too_few(row),
         p_value_of_losses=p_value_of_high_rtts(
             evidence, [each for each in known if each.queue != "full"]

@@ -165,7 +165,8 @@ def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
             f"for congestion; Linux, {cca_line('bbr')}"
         )
     if is_headline(row, Cause.FULL_QUEUE, Cause.STANDING_QUEUE, Cause.ACKS_IN_QUEUE):
-        return "whether another CCA, or an AQM (--set path.queue=fq-codel), has a shorter queue"
+        field = "path.queue" if row["direction"] == "down" else "path.uplink_queue"
+        return f"whether another CCA, or an AQM (--set {field}=fq-codel), has a shorter queue"
     if names(row, Cause.POLICER):
         return f"whether another CCA loses less{_pacing_text(row, frames)}"
     if is_headline(row, Cause.SHALLOW_BUFFER) or names(row, Cause.SHARED_BUFFER):

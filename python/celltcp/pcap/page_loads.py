@@ -21,7 +21,7 @@ _MIN_SILENCE_S, _MIN_RATIO, _NO_SILENCE_S = 0.2, 3.0, 0.02
 _MIN_CAUSE_SHARE = 0.25
 #: Columns of page loads.
 _COLUMNS = [
-    *("file", "server", "unit", "start_s", "duration_s", "responses", "connections"),
+    *("file", "client", "server", "unit", "start_s", "duration_s", "responses", "connections"),
     *("error_s", "rest_s", "connection", "delayed_by"),
 ]
 
@@ -48,11 +48,35 @@ def page_loads(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame:
         end_s=since_s + responses["end_s"],
     )
     tables = [
-        loads.assign(file=str(file), unit=PAGE_LOAD, error_s=0.0, connection=-1)
-        for (file, _), own in responses.groupby(["file", "client"], observed=True)
+        loads.assign(file=str(file), client=str(client), unit=PAGE_LOAD, error_s=0.0, connection=-1)
+        for (file, client), own in responses.groupby(["file", "client"], observed=True)
         for loads in _loads(own.sort_values("start_s"), ends_s[str(file)])
     ]
     return pd.concat(tables)[_COLUMNS] if tables else pd.DataFrame(columns=_COLUMNS)
+
+
+def page_flow(loads: pd.DataFrame, responses: pd.DataFrame, start_s: float) -> str:
+    """Returns the flow of the page loads of a client as TOML.
+
+    Args:
+        loads: its page loads.
+        responses: its responses, with `started_s` since the epoch; a load begins with its document.
+        start_s: start of the first load in the scenario, s.
+    """
+    numbers = np.searchsorted(loads["start_s"], responses["started_s"] + _NO_SILENCE_S) - 1
+    own = responses[numbers >= 0].sort_values("started_s").groupby(numbers[numbers >= 0])
+    document = float(own["bytes"].first().median())
+    objects = round(float(loads["responses"].median())) - 1
+    size = float(own["bytes"].apply(lambda sizes: sizes.iloc[1:].mean()).median())
+    gaps_s = loads["start_s"] - (loads["start_s"] + loads["duration_s"]).shift()
+    think_s, request = float(responses["server_s"].median()), float(responses["request_bytes"].median())
+    return (
+        f'\n[[flows]]\nname = "pages"\nstart = "{start_s:.2f}s"\n'
+        f'workload = {{ kind = "page", document = "{document:.0f}B", objects = {objects}, '
+        f'object = "{size:.0f}B", depth = 1, connections = {loads["connections"].median():.0f}, '
+        f'request = "{request:.0f}B", think = "{1e3 * think_s:.0f}ms", parse = "0ms", '
+        f'gap = "{gaps_s.median():.3f}s" }} # {len(loads)} pages; their levels are not known\n'
+    )
 
 
 def _loads(responses: pd.DataFrame, capture_end_s: float) -> Iterator[pd.DataFrame]:

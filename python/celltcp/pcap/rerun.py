@@ -200,7 +200,9 @@ def rerun(
     # Large requests go from the client to the server of their flow.
     is_sent = row["direction"] == "down" or "opens" in flow
     place = flow["to" if (row["place"] == "receiver") == is_sent else "from"]
-    beside_rows = [_row_of(analyses, row, _number(each)) for each in flows[1:]]
+    # Pages beside it have many connections, and come last.
+    beside_flows = [each for each in flows[1:] if each["name"].startswith("connection-")]
+    beside_rows = [_row_of(analyses, row, _number(each)) for each in beside_flows]
     captured = _passage(analyses, [row, *beside_rows], until_s)
     start_s = float(flow.get("start", "0s").removesuffix("s"))
     shares = [_beside_mbps(analyses, each, row, until_s) for each in beside_rows]
@@ -208,11 +210,11 @@ def rerun(
     captured = captured._replace(beside_mbps=shares[largest - 1] if largest else math.nan)
     first_s = until_s if until_s < row["duration_s"] - INTERVAL_S else 0.0
     cca, results = likely_cca(row), []
-    unknown = [each["name"] for each in flows[1:] if "cca" not in each]
+    unknown = [each["name"] for each in beside_flows if "cca" not in each]
     choices = _CCAS if cca is None else (cca,)
     for name, beside in itertools.product(choices, _CCAS[: 2 if unknown else 1]):
         ccas = dict.fromkeys(unknown, beside)
-        case = _Case(scenario, name, ccas, place, until_s, start_s, largest)
+        case = _Case(scenario, name, ccas, place, until_s, start_s, largest, len(beside_rows))
         runs = tuple(_simulated(case, seed, captured) for seed in seeds)
         results.append(Rerun(name, cca is not None, captured, runs, first_s, is_policed, ccas))
         if not results[-1].differs and not nearest:
@@ -239,8 +241,9 @@ class _Case(NamedTuple):
     place: str
     until_s: float
     start_s: float
-    #: Number of the largest flow beside the first; 0 without.
+    #: Number of the largest flow beside the first, and of all that are compared; 0 without.
     largest: int
+    beside: int
 
 
 def _simulated(case: _Case, seed: int, captured: Passage) -> Passage:
@@ -262,7 +265,7 @@ def _simulated(case: _Case, seed: int, captured: Passage) -> Passage:
     }
     first = min(ports)
     own = ports[first]
-    passage = _passage(again, [ports[port] for port in sorted(ports)], case.until_s)
+    passage = _passage(again, [ports[port] for port in sorted(ports)[: 1 + case.beside]], case.until_s)
     if case.largest and (other := ports.get(first + case.largest)) is not None:
         passage = passage._replace(beside_mbps=_beside_mbps(again, other, own, case.until_s))
     # The scenario asks for pieces where an application pauses.

@@ -13,8 +13,10 @@ from celltcp.pcap.analysis import connection_rows
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, flow_text
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, overlaps, payload_of
+from celltcp.pcap.page_loads import page_flow, page_loads
 from celltcp.pcap.shared_queue import client_of, longest_rtt_ms, start_s
 
 if TYPE_CHECKING:
@@ -137,7 +139,7 @@ def left_out_text(
         str(each["connection"])
         for each in connections.to_dict("records")
         if each["file"] == row["file"] and each["connection"] not in known
-        if payload_of(each) >= MIN_TRANSFER_BYTES and overlaps(each, row)
+        if payload_of(each) >= MIN_TRANSFER_BYTES and (overlaps(each, row) or overlaps(row, each))
     ]
     if not numbers:
         return ""
@@ -175,6 +177,40 @@ def flows_beside(
         )
         links += link
     return flows, links
+
+
+def pages_beside(
+    analyses: CaptureAnalyses, row: Mapping[Hashable, Any], origin_ns: int
+) -> tuple[str, str, list[dict[Hashable, Any]]]:
+    """Returns flow and downlink of the pages of a phone beside its upload as TOML, and connections.
+
+    All are empty without page loads, and for a capture away from the phone.
+    """
+    loads = page_loads(analyses.units, analyses.connections)
+    loads = loads[(loads["file"] == row["file"]) & (loads["client"] == client_of(row))]
+    if loads.empty or row["direction"] != "up" or row["place"] != "sender":
+        return "", "", []
+    rows = [
+        each
+        for each in analyses.connections.to_dict("records")
+        if each["file"] == row["file"] and each["direction"] == "down"
+        if client_of(each) == client_of(row)
+    ]
+    starts_s = {each["connection"]: int(each["start_ns"]) / 1e9 for each in rows}
+    units = analyses.units
+    units = units[(units["file"] == row["file"]) & (units["unit"] == "response")]
+    responses = units[units["connection"].isin(list(starts_s))]
+    responses = responses.assign(
+        started_s=responses["start_s"] + responses["connection"].map(starts_s).astype(float)
+    )
+    first_s = float(loads["start_s"].iloc[0]) - origin_ns / 1e9
+    rates = [rate.mbps for each in rows if (rate := link_rate(each)) is not None]
+    link = (
+        f'down.rate = "{HEADERS_RATIO * max(rates):.3f}Mbit/s" # by the gaps of the pages\n'
+        if rates
+        else ""
+    )
+    return page_flow(loads, responses, max(first_s, 0.0)), link, rows
 
 
 def reverse_link(
