@@ -18,6 +18,7 @@ from celltcp.pcap.diagnosis.causes import CAUSE_COLUMNS
 from celltcp.pcap.host_rtts import with_host_rtts
 from celltcp.pcap.leftovers import (
     reclassify_in_blackouts,
+    reclassify_in_queues_of_others,
     reclassify_leftovers,
     reclassify_overflows_of_both,
 )
@@ -219,6 +220,7 @@ class _TableStore:
                 reclassify_leftovers,
                 reclassify_in_blackouts,
                 reclassify_overflows_of_both,
+                reclassify_in_queues_of_others,
             ):
                 tables = reclassify(tables)
             tables["connections"] = _with_diagnoses(tables)

@@ -1,8 +1,10 @@
-"""Losses of other kinds than the RTT near them shows: in a blackout, or leftovers of a full queue."""
+"""Losses of other kinds than their RTT shows: in blackouts, and in queues that others fill, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,8 @@ from numpy.typing import NDArray
 
 from celltcp.pcap.blackouts import are_in_blackouts
 from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
-from celltcp.pcap.diagnosis.episodes import Episode
-from celltcp.pcap.diagnosis.evidence import Evidence, records
+from celltcp.pcap.diagnosis.episodes import QUEUE_OF_OTHER, Episode
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, records
 from celltcp.pcap.shared_queue import transfers_beside
 
 #: Fewer round trips with losses at a short queue are leftovers, if there are any at a full queue.
@@ -25,6 +27,10 @@ _REASON = "others of its round trip were lost in a full queue"
 _BLACKOUT_REASON = "nothing passed of what was sent at its time"
 _BOTH_REASON = "another transfer on the path had losses at its time"
 _KINDS = ("congestion", "random", "tail", "outage")
+
+#: Minimum RTT of a transfer that fills a queue over its RTT at losses, both above the lowest, and
+#: maximum probability that as many of another connection are lost at random.
+_MIN_FULL_SHARE, _MAX_RANDOM = 0.85, 0.05
 
 #: Maximum time between losses of an overflow for two transfers, RTTs, and the minimum of these, ms.
 _TOGETHER_RTTS, _MIN_RTT_MS = 0.2, 5.0
@@ -77,7 +83,9 @@ def reclassify_in_blackouts(tables: Mapping[str, pa.Table]) -> dict[str, pa.Tabl
         key = (row["file"], row["connection"])
         evidence = Evidence(row, losses.iloc[loss_rows[key]], intervals.iloc[interval_rows[key]])
         is_own[loss_rows[key]] = are_in_blackouts(evidence)
-    return _with_kind(tables, is_own, "outage", _BLACKOUT_REASON)
+    return _with_kind(
+        tables, is_own & (losses["kind"] != "outage").to_numpy(), "outage", _BLACKOUT_REASON
+    )
 
 
 def reclassify_overflows_of_both(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -110,6 +118,92 @@ def reclassify_overflows_of_both(tables: Mapping[str, pa.Table]) -> dict[str, pa
             )
             is_overflow[np.flatnonzero(is_random)[are_together]] = True
     return _with_kind(tables, is_overflow, "congestion", _BOTH_REASON)
+
+
+def reclassify_in_queues_of_others(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Returns the tables with losses in a queue that another transfer fills as losses by congestion.
+
+    A short flight of requests has no RTT of its own at most of its losses. The other transfer shows
+    what the path loses at random, and when its queue is full.
+    """
+    connections = tables["connections"].to_pandas()
+    rows = records(connections[connections["losses"] > 0])
+    if len(connections) == 1:
+        return dict(tables)
+    losses = tables["losses"].to_pandas()
+    names = ["file", "connection", "up", "t_s", "rtt_mean_ms", "near_rtt_mean_ms"]
+    intervals = tables["intervals"].select(names).to_pandas()
+    is_overflow = np.zeros(len(losses), bool)
+    for row in rows:
+        others = transfers_beside(connections, row)
+        if not others:
+            continue
+        is_own = (losses["file"] == row["file"]) & (losses["connection"] == row["connection"])
+        is_unknown = (losses["kind"] == "congestion") & losses["rtt_ms"].isna()
+        is_own &= is_unknown | losses["kind"].isin(["random", "tail", "outage"])
+        other = max(others, key=lambda each: int(each["losses_congestion"]))
+        own = losses[is_own]
+        if not len(own) or not _has_none_at_random(row, other, own):
+            continue
+        up = int(other["direction"] == "up")
+        passed, lost = (
+            table[
+                (table["file"] == other["file"])
+                & (table["connection"] == other["connection"])
+                & (table["up"] == up)
+            ]
+            for table in (intervals, losses)
+        )
+        lag_s = (int(other["start_ns"]) - int(row["start_ns"])) / 1e9
+        is_overflow[np.flatnonzero(is_own)] = _are_at_full_queue(own, lag_s, other, passed, lost)
+    return _with_kind(tables, is_overflow, "congestion", QUEUE_OF_OTHER)
+
+
+def _has_none_at_random(
+    row: Mapping[Hashable, Any], other: Mapping[Hashable, Any], own: pd.DataFrame
+) -> bool:
+    """Returns whether losses are too many for the rate at which another transfer loses at random.
+
+    Those that follow each other at once are one event.
+    """
+    direction = row["direction"]
+    rate = (int(other["losses_random"]) + 1) / max(int(other[f"segments_{other['direction']}"]), 1)
+    times_s = np.sort(own["t_s"].to_numpy(float))
+    near_s = max(float(row["rtt_min_ms"]), _MIN_RTT_MS) / 1e3
+    events = 1 + int((np.diff(times_s) > near_s).sum())
+    expected = rate * int(row[f"segments_{direction}"])
+    # Poisson: as many events, or more.
+    terms = np.cumprod(np.append(1.0, expected / np.arange(1, events)))
+    return bool(1 - math.exp(-expected) * terms.sum() <= _MAX_RANDOM)
+
+
+def _are_at_full_queue(
+    own: pd.DataFrame,
+    lag_s: float,
+    other: Mapping[Hashable, Any],
+    passed: pd.DataFrame,
+    lost: pd.DataFrame,
+) -> NDArray[np.bool_]:
+    """Returns which losses are at times at which the queue of another transfer was as at its losses.
+
+    Before the capture, a segment is dropped an RTT before later ones show that, and behind it as long
+    before its ACKs do.
+    """
+    results = np.zeros(len(own), bool)
+    overflows = lost[(lost["kind"] == "congestion") & lost["rtt_ms"].notna()]
+    times_s = passed["t_s"].to_numpy(float) + lag_s
+    for number, loss in enumerate(own.to_dict("records")):
+        is_before = loss["is_upstream"] == 1
+        side = "near_" if is_before else "far_"
+        lowest_ms = float(other[f"{side}rtt_min_ms"])
+        full_ms = float(overflows.loc[overflows["is_upstream"] == is_before, "rtt_ms"].median())
+        column = "near_rtt_mean_ms" if is_before else "rtt_mean_ms"
+        span_s = full_ms / 1e3 + INTERVAL_S
+        since_s = loss["t_s"] - span_s if is_before else loss["t_s"]
+        rtts_ms = passed[column][(times_s >= since_s) & (times_s <= since_s + span_s)]
+        least_ms = lowest_ms + _MIN_FULL_SHARE * (full_ms - lowest_ms)
+        results[number] = bool((rtts_ms >= least_ms).any())
+    return results
 
 
 def _are_together(
@@ -176,17 +270,15 @@ def _with_kind(
     losses, connections = tables["losses"], tables["connections"]
     texts = losses.select(["kind", "reason"]).to_pandas().astype(str)
     kinds, reasons = (texts[name].to_numpy(object) for name in texts)
-    is_changed = is_changed & (kinds != kind)
     if not is_changed.any():
         return dict(tables)
+    is_moved = is_changed & (kinds != kind)
     keys = ["file", "connection"]
     rows = losses.select(keys).to_pandas().astype({"file": str})
     places = pd.MultiIndex.from_frame(connections.select(keys).to_pandas().astype({"file": str}))
     columns = {}
     for name in _KINDS:
-        change = (
-            is_changed.astype(np.int64) if name == kind else -(is_changed & (kinds == name)).astype(int)
-        )
+        change = is_moved.astype(int) if name == kind else -(is_moved & (kinds == name)).astype(int)
         sums = rows.assign(change=change).groupby(keys)["change"].sum().reindex(places, fill_value=0)
         counts = connections[f"losses_{name}"].to_numpy().astype(np.int64)
         columns[f"losses_{name}"] = counts + sums.to_numpy(np.int64)

@@ -19,7 +19,12 @@ from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
 from celltcp.pcap.endpoint_settings import HEADERS_RATIO, likely_cca
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
-from celltcp.pcap.shared_queue import is_uneven, sharing_transfers
+from celltcp.pcap.shared_queue import (
+    filling_transfer,
+    is_uneven,
+    sharing_transfers,
+    transfers_beside,
+)
 from celltcp.pcap.units import RESPONSE
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
@@ -42,6 +47,9 @@ _PACED_SHARE, _BULK_SHARE, _LATE, _MIN_PACED_RATIO = 0.95, 0.98, 95, 1.5
 
 #: Minimum number of calls, and minimum share of them with a loss.
 _MIN_CALLS, _MIN_LOST_CALLS = 20, 0.02
+
+#: Minimum number of responses, and minimum share of their time on the link, at which only that is left.
+_MIN_LINK_RESPONSES, _MIN_LINK_SHARE = 5, 0.85
 
 #: Causes of losses that come in bursts, which may look like random ones.
 _BURSTS = (Cause.POLICER, Cause.BURSTS)
@@ -72,6 +80,9 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
     units = connection_rows(analyses.units, row, int(row["direction"] == "up"))
     if _are_lossy_calls(row, units):
         return _call_steps(row)
+    filler = filling_transfer(row, transfers_beside(analyses.connections, row))
+    if filler is not None and names(row, Cause.FILLED_QUEUE):
+        return _filler_steps(row, filler)
     if _waits_for_applications(row):
         return []
     # Away from the sender, the window is seldom seen full.
@@ -86,6 +97,11 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
             f"# against the queue of connection {behind}, in which ACKs may wait: fq_codel or CAKE "
             "with a shaper below the rate of that link (a router in front of it, tc qdisc), or BBR at "
             f"the sender of connection {behind}"
+        ]
+    if (share := _link_share(units)) >= _MIN_LINK_SHARE:
+        return [
+            f"# the link's rate takes {100 * share:.0f} % of the time of its responses: no shorter "
+            "queue and no CCA shortens them; fewer bytes do (a lower quality, compression)"
         ]
     if (requests := one_request(row)) is not None:
         return _request_steps(row, requests)
@@ -104,6 +120,25 @@ def _are_lossy_calls(row: Mapping[Hashable, Any], units: pd.DataFrame) -> bool:
     is_lossy = lost >= _MIN_LOST_CALLS * calls and 2 * lost > row["losses"] > row["reordered"]
     are_short = row[f"segments_{row['direction']}"] <= MAX_ANSWER_SEGMENTS * calls
     return bool(calls >= _MIN_CALLS and are_short and is_lossy and is_clear)
+
+
+def _link_share(units: pd.DataFrame) -> float:
+    """Returns the share of the time of responses in which their data pass on a link that sends."""
+    responses = units[(units["unit"] == RESPONSE) & units["duration_s"].notna()]
+    if len(responses) < _MIN_LINK_RESPONSES:
+        return 0.0
+    return float(responses["link_s"].sum() / responses["duration_s"].sum())
+
+
+def _filler_steps(row: Mapping[Hashable, Any], filler: Mapping[Hashable, Any]) -> list[str]:
+    """Returns the steps against the queue that another transfer fills, at the sender of that."""
+    field = "path.queue" if row["direction"] == "down" else "path.uplink_queue"
+    return _simulated(
+        filler,
+        f"celltcp compare path.toml --cca cubic,bbr,vegas  # whether another CCA of connection "
+        f"{filler['connection']}, which fills the queue, or an AQM (--set {field}=fq-codel), leaves a "
+        f"shorter one to connection {row['connection']}",
+    )
 
 
 def _call_steps(row: Mapping[Hashable, Any]) -> list[str]:

@@ -87,7 +87,8 @@ UNIT_COLUMNS = {
     "timeout_s": "the same of losses that a time-out repaired, s",
     "loss_s": "the same of other losses, s",
     "uplink_queue_s": "time of packets of a captured client behind what it uploads meanwhile, s",
-    "queue_s": "the rest beside the lowest RTT and other parts: in queues, and on links, s",
+    "link_s": "time in which a response, or the request of an upload, passed on a link with a queue, s",
+    "queue_s": "the rest beside the lowest RTT and other parts, in queues, s",
     "delayed_by": "part that exceeds its least, of frames its median, most, if it is slow; else empty",
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
@@ -25,6 +26,8 @@ _MIN_UNEVEN, _MIN_KEPT_MORE = 1.3, 0.15
 _MIN_FILLED_SHARE = 0.85
 #: Minimum rate of a policer of all transfers of a client, as a share of what they carry.
 _MIN_POLICED_SHARE = 0.9
+#: Causes of transfers that fill a queue, and minimum ratio of their rates to those of others in it.
+_FULL, _MIN_FILLING_RATIO = (Cause.FULL_QUEUE, Cause.STANDING_QUEUE), 4
 #: Minimum payload over that of the connection that waits.
 _MIN_PAYLOAD_RATIO = 10
 
@@ -52,6 +55,24 @@ def sharing_transfers(
     """Returns the transfers that share the path of another one: same hosts, direction and time."""
     beside = transfers_beside(connections, row)
     return [other for other in beside if hosts_of(other) == hosts_of(row)]
+
+
+def filling_transfer(
+    row: Mapping[Hashable, Any], beside: Sequence[dict[Hashable, Any]]
+) -> dict[Hashable, Any] | None:
+    """Returns the transfer that fills the queue in which a slower one beside it waits; None without.
+
+    Args:
+        row: the slower connection, with its `main_cause`.
+        beside: transfers of its client in its direction, with theirs.
+    """
+    if is_headline(row, *_FULL):
+        return None
+    rate_mbps = _MIN_FILLING_RATIO * float(row["throughput_mbps"])
+    fillers = [
+        each for each in beside if is_headline(each, *_FULL) and each["throughput_mbps"] >= rate_mbps
+    ]
+    return max(fillers, key=payload_of, default=None)
 
 
 def transfers_beside(

@@ -11,9 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.causes import Cause, names
-from celltcp.pcap.diagnosis.evidence import records
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, records
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.frames import frames_of_stream
+from celltcp.pcap.link_times import INTERVAL_COLUMNS, LinkTimes
 from celltcp.pcap.outcome import UNIT_COLUMNS
 from celltcp.pcap.uplink_queues import UplinkQueues, max_error_s
 
@@ -29,6 +30,9 @@ _MIN_SIZE_RATIO = 1.5
 #: Maximum time between the handshake and the first request that is a part of it, s.
 _MAX_AFTER_HANDSHAKE_S = 0.005
 
+#: Minimum time on a link that sends all the time, s: three intervals.
+_MIN_PASSING_S = 3 * INTERVAL_S
+
 #: Columns of times that can delay a unit, with what each is.
 PARTS = {
     "handshake_s": "handshake",
@@ -39,6 +43,7 @@ PARTS = {
     "round_trips_s": "further round trip",
     "paused_s": "pause of the server",
     "uplink_queue_s": "uplink queue",
+    "link_s": "link's rate",
     "queue_s": "queue",
 }
 #: Further round trips of a connection that had losses before, which shrink the window.
@@ -70,6 +75,8 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     losses = losses[is_lost | ((losses["kind"] == "spurious") & (losses["repair"] == "time-out"))]
     raw = tables["units"].to_pandas()
     queues = UplinkQueues.of_tables(tables)
+    intervals = tables["intervals"].select(INTERVAL_COLUMNS).to_pandas()
+    links = LinkTimes(tables["connections"].to_pandas(), intervals)
     unit_indices, loss_indices = (table.groupby(keys, observed=True).indices for table in (raw, losses))
     parts = []
     for row in records(tables["connections"].to_pandas()):
@@ -82,7 +89,8 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         else:
             units = _responses(own[own["unit"] == RESPONSE], row, queues)
         if len(units):
-            parts.append(_with_losses(units, losses.iloc[loss_indices.get(key, [])]))
+            units = _with_losses(units, losses.iloc[loss_indices.get(key, [])])
+            parts.append(_with_link(units, None if messages else links.of_responses(units, row)))
     if parts:
         units = _with_causes(pd.concat(parts, ignore_index=True), tables["connections"].to_pandas())
     else:
@@ -243,9 +251,27 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     server_s[has_timeout] = server_s.clip(upper=0.0 if np.isnan(usual_s) else usual_s)
     units.loc[has_timeout, "timeout_s"] = units["server_s"] - units["outage_s"] - server_s
     units["server_s"] = server_s
-    known = units[[name for name in PARTS if name != "queue_s"]].sum(axis=1)
+    known = units[[name for name in PARTS if name not in ("link_s", "queue_s")]].sum(axis=1)
     rest_s = units["duration_s"] - units["rtt_s"] - known
     return units.assign(queue_s=rest_s.clip(lower=0))
+
+
+def _with_link(units: pd.DataFrame, passing_s: NDArray[np.float64] | None) -> pd.DataFrame:
+    """Returns units with the times in which their data passed on a link with a queue, s; None without.
+
+    A link that sends all the time loses none of it to repairs.
+    """
+    if passing_s is None:
+        return units.assign(link_s=0.0)
+    # What passes within few intervals leaves room for repairs between its segments.
+    repairs_s = units["loss_s"].where(passing_s >= _MIN_PASSING_S, 0.0)
+    link_s = np.minimum(passing_s, units["queue_s"] + repairs_s)
+    queue_s = (units["queue_s"] - link_s).clip(lower=0)
+    return units.assign(
+        link_s=link_s,
+        loss_s=units[["queue_s", "loss_s"]].sum(axis=1) - link_s - queue_s,
+        queue_s=queue_s,
+    )
 
 
 def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame:
@@ -288,7 +314,9 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     is_first = is_frame & ~units.duplicated(["file", "connection"])
     causes[is_first & causes.isin([_BACKLOG, _BEHIND_LOSSES])] = _SET_UP
     is_large = units["bytes"] >= _MIN_SIZE_RATIO * usual["bytes"]
-    by_size = causes.isin([PARTS["queue_s"], PARTS["round_trips_s"], _SMALL_WINDOW, _BACKLOG])
+    by_size = causes.isin(
+        [PARTS["link_s"], PARTS["queue_s"], PARTS["round_trips_s"], _SMALL_WINDOW, _BACKLOG]
+    )
     causes[is_large & by_size] = _SIZE
     return units.assign(delayed_by=causes.where(is_slow, ""))
 

@@ -14,19 +14,33 @@ import numpy as np
 import pandas as pd
 
 from celltcp.pcap.diagnosis.causes import Cause, Clause, Sentence, joined, named, said
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, records, segments_were
+from celltcp.pcap.diagnosis.evidence import (
+    INTERVAL_S,
+    Evidence,
+    mean_rtt_ms,
+    plural,
+    records,
+    segments_were,
+)
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import IN_THE_REST, LIMITS, receive_window
-from celltcp.pcap.diagnosis.losses import lost_in_outages, path_losses
+from celltcp.pcap.diagnosis.losses import NOT_STANDING, lost_in_outages, path_losses
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.standing_queues import standing_queue
 from celltcp.pcap.diagnosis.thin_streams import is_thin, thin_stream
 from celltcp.pcap.diagnosis.waits import Wait, for_application, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
-from celltcp.pcap.shared_queue import fill_link, queue_filler, share_text, sharing_transfers
+from celltcp.pcap.shared_queue import (
+    fill_link,
+    filling_transfer,
+    queue_filler,
+    share_text,
+    sharing_transfers,
+    transfers_beside,
+)
 from celltcp.pcap.uplink_queues import UplinkQueues
-from celltcp.scenarios.quantity_texts import size_text, three_digits
+from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
 __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "MIN_CCA_CONFIDENCE", "diagnoses"]
 
@@ -54,6 +68,8 @@ _KEPT_CONFIDENCE = 0.6
 #: Causes that are an overflow for sure, and queues that another transfer fills.
 _OVERFLOWS = (Cause.FULL_QUEUE, Cause.SHALLOW_BUFFER)
 _FILLED = (Cause.FILLED_QUEUE, Cause.ACKS_IN_QUEUE)
+#: Minimum wait in the queue of another transfer that is named, as a share of the lowest RTT.
+_MIN_FILLED_SHARE = 0.5
 #: Maximum share of the time in waits at which losses matter in the rest of it.
 _MAX_WAITS_SHARE = 0.5
 
@@ -80,7 +96,7 @@ def diagnoses(
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
     queues = UplinkQueues(connections, intervals)
-    results, rows = [], []
+    results, rows, queues_ms = [], [], []
     main_causes: dict[tuple[Hashable, Hashable], Cause | None] = {}
     for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
         key = (row["file"], row["connection"])
@@ -109,14 +125,36 @@ def diagnoses(
         if (has_kept or confidence < MIN_CCA_CONFIDENCE) and messages_of(row) is not None:
             cca, confidence = "unknown", 0.0
         own = _diagnosis(evidence)
-        rows.append(row)
+        rows.append({**row, "main_cause": own.main_cause})
+        rtt_ms = mean_rtt_ms(evidence.sender_intervals, row["place"])
+        queues_ms.append(rtt_ms - float(row["rtt_min_ms"]))
         main_causes[key] = own.main_cause
         sentences = (own, _sharing_text(connections, row, own), _ack_queue_text(evidence, own))
         results.append(Diagnosis(joined("; ", sentences), cca, confidence))
-    return [
-        result._replace(sentence=_of_one_queue(connections, row, result.sentence, main_causes))
-        for row, result in zip(rows, results, strict=True)
-    ]
+    table = connections.assign(main_cause=[each["main_cause"] for each in rows])
+    finished = []
+    for row, result, queue_ms in zip(rows, results, queues_ms, strict=True):
+        sentence = _of_one_queue(connections, row, result.sentence, main_causes)
+        finished.append(result._replace(sentence=_with_filler(table, row, sentence, queue_ms)))
+    return finished
+
+
+def _with_filler(
+    connections: pd.DataFrame, row: Mapping[Hashable, Any], sentence: Sentence, queue_ms: float
+) -> Sentence:
+    """Returns the sentence with the transfer that fills the queue in which a slower one waits."""
+    if not queue_ms >= _MIN_FILLED_SHARE * row["rtt_min_ms"]:
+        return sentence
+    filler = filling_transfer(row, transfers_beside(connections, row))
+    if filler is None or sentence.names(*_FILLED):
+        return sentence
+    number = int(filler["connection"])
+    text = (
+        f"connection {number} fills the queue in which its segments wait {ms_text(queue_ms)} on average"
+    )
+    # Its own share of the queue says nothing about that.
+    clauses = tuple(each for each in sentence.clauses if each.text != NOT_STANDING)
+    return joined("; ", (Sentence(clauses), named(Cause.FILLED_QUEUE, text, connection=number)))
 
 
 def _of_one_queue(

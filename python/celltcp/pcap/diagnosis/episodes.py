@@ -22,8 +22,14 @@ _MAX_REPAIR_SHARE = 0.05
 _REPAIR_MS = 2.0
 #: Kinds of losses that make episodes.
 _KINDS = ("congestion", "random", "tail")
-#: Values of the column `reason` of losses at a full queue, and at one of the usual length.
-_REASONS_FULL = ("the queue beside it was full", "many segments were lost with it in a full queue")
+#: Values of the column `reason` of losses at a full queue, also by the RTTs of another transfer, and at
+#: one of the usual length.
+QUEUE_OF_OTHER = "the queue that another transfer fills was full at its time"
+_REASONS_FULL = (
+    "the queue beside it was full",
+    "many segments were lost with it in a full queue",
+    QUEUE_OF_OTHER,
+)
 _REASON_USUAL = "the queue beside it was no longer than usual"
 #: Queues at losses. A loss without an RTT, or at the end of a flight, has an unknown one.
 _QUEUES = ("full", "short", "usual")
@@ -126,7 +132,7 @@ def _queues(losses: pd.DataFrame) -> NDArray[np.int64]:
     is_full = reason.isin(_REASONS_FULL) | (losses["queue"] >= _MIN_FULL_SHARE)
     queue = np.where(is_full, _QUEUES.index("full"), _QUEUES.index("short"))
     queue = np.where(reason == _REASON_USUAL, _QUEUES.index("usual"), queue)
-    is_unknown = losses["rtt_ms"].isna() | (losses["kind"] == "tail")
+    is_unknown = losses["rtt_ms"].isna() & (reason != QUEUE_OF_OTHER) | (losses["kind"] == "tail")
     return np.where(is_unknown, len(_QUEUES), queue).astype(np.int64)
 
 

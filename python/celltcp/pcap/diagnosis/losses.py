@@ -28,6 +28,8 @@ from celltcp.pcap.diagnosis.policing import policer
 from celltcp.pcap.diagnosis.window_growth import growth_text
 from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
 
+#: Words about a queue that is empty at times.
+NOT_STANDING = ", which does not stand all the time"
 #: Range of the time between two repairs without SACK, RTTs, and minimum share of the time in such
 #: steps.
 _REPAIR_RTTS = (0.7, 2.0)
@@ -310,7 +312,7 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> Sentence:
         later_text = growth_text(evidence, end_s) or said("no queue stands")
         return f"{lost_text} in a full queue by {time_text(end_s)}; later, " + later_text
     if not _stands(evidence, full):
-        return said(f"{lost_text} in a full queue, which does not stand all the time")
+        return said(f"{lost_text} in a full queue") + NOT_STANDING
     return named(
         Cause.FULL_QUEUE,
         f"a full queue on the path limits the rate: {lost_text} in it"
