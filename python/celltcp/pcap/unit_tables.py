@@ -15,6 +15,7 @@ from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.messages import why_no_clock
 from celltcp.pcap.page_loads import PAGE_LOAD, page_loads
 from celltcp.pcap.units import FRAME, PARTS, RESPONSE, slow_text
+from celltcp.pcap.video_segments import video_text
 from celltcp.present.section import Column, Section, Table, number_columns
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.quantity_texts import time_text
@@ -226,6 +227,8 @@ def _slowest(application: UnitsOutcome, units: pd.DataFrame) -> Section:
     if error_texts:
         range_text = _range_text(units, application["deadline_s"])
         texts.append(f"{noun}: {'; '.join([*error_texts, range_text])}")
+    if video := video_text(units):
+        texts.append(video)
     title = f"Slowest {noun}"
     if not application["delayed_by"]:
         return Section(title, text=tuple(texts))
