@@ -10,6 +10,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
+from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.unit_tables import unit_sections
 from celltcp.pcap.video_segments import playback, video_text
 
@@ -71,6 +72,8 @@ def test_a_video_has_its_bitrates_in_analysis_and_report(
         assert "no stall" in text
     else:
         assert "with segments of 2 s " in text
+        # A scenario of equal sizes would have none of the waits for the largest.
+        assert 'response = { kind = "lognormal"' in estimate_path(analyses).endpoints
 
 
 def test_files_of_random_sizes_are_no_video(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, mean_rtt_ms
 from celltcp.pcap.diagnosis.messages import large_messages, messages_of, size_spread
 from celltcp.pcap.diagnosis.requests import Requests
 from celltcp.pcap.large_requests import large_requests
+from celltcp.pcap.video_segments import video_spread
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
 _MIN_LIMITED_SHARE = 0.05
@@ -297,7 +298,7 @@ def _workload(
         think_s = max(answered_s / number, think_s)
         return (
             f'workload = {{ kind = "request-response", request = "{request}B", '
-            f'response = "{response}B", think = "{think_s:.3f}s", '
+            f'response = {_size_text(response, video_spread(responses))}, think = "{think_s:.3f}s", '
             f'gap = "{asked_s / max(requested - 1, 1):.3f}s" }} # {number} turns'
         )
     if row[f"pauses_{row['direction']}_s"] >= min_pauses_s:

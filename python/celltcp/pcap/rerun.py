@@ -190,7 +190,8 @@ def rerun(
     tables = tomllib.loads(scenario.read_text("utf-8"))
     flows = tables.get("flows", [{}])
     path, flow = tables["path"], {"from": "server", "to": "phone"} | flows[0]
-    are_sizes_drawn = isinstance(flow.get("workload", {}).get("size"), dict)
+    workload = flow.get("workload", {})
+    are_sizes_drawn = any(isinstance(workload.get(name), dict) for name in ("size", "response"))
     has_draws = path.get("loss") or path.get("uplink_loss") or are_sizes_drawn
     seeds = _SEEDS if has_draws else _SEEDS[: _SHARED_SEEDS if flows[1:] else 1]
     # An application sends what it has, however fast the path.

@@ -78,6 +78,12 @@ def video_text(responses: pd.DataFrame) -> str:
     )
 
 
+def video_spread(responses: pd.DataFrame) -> float:
+    """Returns the standard deviation of the logarithms of sizes of segments; 0 without a video."""
+    segments = _segments(responses)
+    return 0.0 if segments is None else float(np.log(segments["bytes"].to_numpy(float)).std())
+
+
 def playback(segments: pd.DataFrame, duration_s: float) -> Playback:
     """Returns the playback of segments of a duration, which begins with the second complete one."""
     mbps = 8e-6 * segments["bytes"].to_numpy(float) / duration_s
