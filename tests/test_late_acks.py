@@ -244,3 +244,45 @@ def test_a_queue_that_drains_fast_leaves_no_late_acks(seed: int) -> None:
     """The RTTs of a slot are of data that came earlier, from a longer queue; the uplink is idle."""
     explained = ExplainedComparison(ct.compare("startup/operator-1", "cubic,bbr", 1, seed=seed))
     assert not any("ACKs took" in each.cause_text("uplink") for each in explained.ccas)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_parts_of_a_delay_are_the_mean_rtt(seed: int) -> None:
+    """Pictures over a slow uplink whose ACKs wait behind a download, with outages in half of them."""
+    draw = random.Random(seed)
+    mbps, interval_s = draw.uniform(0.5, 3.0), draw.uniform(1.0, 4.0)
+    pictures = {
+        "kind": "frames",
+        "size": f"{0.6 * mbps * 1e6 / 8 * interval_s:.0f}B",
+        "interval": f"{interval_s:.2f}s",
+    }
+    changes: dict[str, Any] = {
+        "path.rtt": f"{draw.uniform(0.05, 0.4):.2f}s",
+        "path.buffer": "500packets",
+        "path.uplink_buffer": "500packets",
+        "path.down": "12Mbit/s",
+        "path.up": f"{mbps:.2f}Mbit/s",
+        "flows": [
+            {"name": "pictures", "from": "phone", "to": "server", "workload": pictures},
+            {"name": "map", "workload": {"kind": "bulk"}},
+        ],
+    }
+    if seed % 2:
+        rate = {"outage_interval": "20s", "outage_duration": f"{draw.uniform(0.5, 2):.1f}s"}
+        changes["path.up"] = {"generate": {"mean": f"{mbps:.2f}Mbit/s", "variability": 0.3, **rate}}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="60s", set=changes)
+    explained = [each for each in ExplainedComparison(result).ccas if each.flow == "pictures"]
+    complete = 0
+    for each in explained:
+        text = f"{each.cause_text('queue')} {each.cause_text('uplink')}"
+        patterns = (
+            r"packets waited ([\d.]+) ms", r"and ([\d.]+) ms for outages",
+            r"([\d.]+) ms without ACKs that wait|lowest RTT is ([\d.]+) ms(?! \()",
+            r"ACKs took ([\d.]+) ms longer than at best on average",
+        )  # fmt: skip
+        parts = [re.search(pattern, text) for pattern in patterns]
+        if parts[0] and parts[3]:
+            total_ms = sum(float(each.group(each.lastindex or 0)) for each in parts if each)
+            assert total_ms == pytest.approx(each.rtt_mean_ms, abs=3)
+            complete += 1
+    assert complete

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.evidence import Evidence
 
+#: Share of the lowest RTT below which the RTT of an empty path differs from it.
+_MAX_EMPTY_SHARE = 0.8
 #: Minimum time without an ACK before a time-out that late ACKs can have caused, s.
 _MIN_SILENCE_S = 0.1
 #: Minimum mean excess delays of ACKs, in lowest RTTs and ms, at which they are a cause.
@@ -157,7 +159,7 @@ class _LateAcks(NamedTuple):
         if not evidence.has_data_on_ack_path:
             min_late_ms = max(min_late_ms, _MIN_WAIT_SHARE * evidence.queue_wait_ms)
         if excess_ms >= min_late_ms:
-            return cls(timeouts, excess_ms)
+            return cls(timeouts, max(_beside_waits_ms(evidence), 0.0))
         slots = _slots_beside_outages(evidence).dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
         excesses_ms = slots["rtt_mean_ms"] - slots["owd_mean_ms"] - _min_ack_delay_ms(evidence)
         # The RTTs of a slot are of data that arrived up to a slot before its other data.
@@ -217,6 +219,18 @@ def _min_ack_delay_ms(evidence: Evidence) -> float:
     if not evidence.scenario.get("radio") and not _has_jitter(evidence) and ack_queue_owner(evidence):
         return min(min_ms, max(evidence.base_rtt_ms - owd_ms, 0.0))
     return min_ms
+
+
+def _beside_waits_ms(evidence: Evidence) -> float:
+    """Returns what the mean RTT has beside the empty path and the waits of the data, ms."""
+    waits_ms = max(evidence.queue_wait_ms, 0.0) + evidence.jitter_ms
+    return evidence.mean("rtt_mean_ms") - empty_path_ms(evidence) - waits_ms
+
+
+def empty_path_ms(evidence: Evidence) -> float:
+    """Returns the RTT that late ACKs are compared with, ms: the lowest one, unless queues are in it."""
+    rtt_ms = evidence.mean("owd_min_ms") + _min_ack_delay_ms(evidence)
+    return rtt_ms if rtt_ms < _MAX_EMPTY_SHARE * evidence.min_rtt_ms else evidence.min_rtt_ms
 
 
 def _mean_ms(slots: pd.DataFrame, column: str) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from celltcp.comparison.explanation.acks import empty_path_ms
 from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_COMPETING_RATIO, MIN_LATER_RTT
 from celltcp.comparison.explanation.queue_owners import queue_owner, queue_owner_text
@@ -63,12 +64,17 @@ def queue(evidence: Evidence) -> Cause | None:
         )
     filled_by_text = queue_owner_text(evidence)
     # The least one-way delay may be of a moment in which ACKs took longer.
-    waited_ms = min(wait_ms, excess_ms) if excess_ms > 0 else wait_ms
+    of_all_ms = min(evidence.queue_wait_ms, excess_ms) if excess_ms > 0 else evidence.queue_wait_ms
+    waited_ms = min(wait_ms, of_all_ms)
+    outage_ms = of_all_ms - waited_ms
+    outage_text = f", and {delay_text(outage_ms, 0)} for outages" if outage_ms >= 1 else ""
     share_text = (
         f"{delay_text(waited_ms, 0)} on average, "
         f"{percent_text(_share_of_rtt(evidence, waited_ms))} of the "
-        f"mean RTT; the lowest RTT is {delay_text(min_rtt_ms, 0)}"
+        f"mean RTT{outage_text}; the lowest RTT is {delay_text(min_rtt_ms, 0)}"
     )
+    if (empty_ms := empty_path_ms(evidence)) < min_rtt_ms:
+        share_text += f" ({delay_text(empty_ms, 0)} without ACKs that wait)"
     if evidence.competing_mbps and evidence.seen_min_rtt_ms >= MIN_LATER_RTT * min_rtt_ms:
         share_text += (
             f", and {delay_text(evidence.seen_min_rtt_ms, 0)} in this flow, which met no empty queue"
