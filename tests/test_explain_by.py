@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 
 import celltcp as ct
 from celltcp.cli import celltcp as commands
+from celltcp.cli.explain import _print_settings, _without_repeats
 from celltcp.results.statistics import estimate
 
 _SCENARIO = """
@@ -101,6 +104,28 @@ def test_the_best_comes_first_with_its_lines_and_the_cca_alone_after_the_table(t
     alone = next(index for index, line in enumerate(printed) if line.startswith("Without any change"))
     assert start < table < alone
     assert not any(line in best.lines for line in map(str.strip, printed[table:alone]))
+
+
+def test_commands_that_a_row_shares_with_one_above_are_printed_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fq, bbr = "sysctl -w net.core.default_qdisc=fq", "modprobe tcp_bbr"
+    queue = "router: tc qdisc replace dev INTERFACE root fq_codel"
+    rows = [f"server: {fq}", f"server: {bbr}", f"server: {fq}; server: {bbr}", queue]
+    assert _without_repeats(rows, [queue]) == rows[:2]
+    # A joined line whose parts stand nowhere else stays.
+    assert _without_repeats(rows[2:], [queue]) == rows[2:3]
+    setting = {
+        "need": "game",
+        "cca": "bbr",
+        "lines": [fq, bbr, "tc qdisc replace dev INTERFACE root fq"],
+    }
+    result = SimpleNamespace(settings=[setting], sender="server")
+    _print_settings(cast("Any", result), "", rows)
+    assert capsys.readouterr().out == (
+        "On Linux, the server sets bbr, best for game: its lines above and\n"
+        "  tc qdisc replace dev INTERFACE root fq\n"
+    )
 
 
 def test_the_metric_that_was_asked_for_is_that_of_a_single_cca_too() -> None:

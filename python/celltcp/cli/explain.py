@@ -78,13 +78,14 @@ def _print_answer(result: ExplainedComparison, folder: str) -> None:
     if alternatives is not None:
         Terminal().print_table(alternatives.table)
         own = [] if best is None else best.lines
-        if lines := [line for line in alternatives.lines if line not in own]:
+        if lines := _without_repeats(alternatives.lines, own):
             of = " others" if own else ""
             _print_lines(f"Lines for{of or ' those'} with *, each with its host:", lines)
         if lines := alternatives.other_lines:
             _print_lines("Lines for the rows without *:", lines)
     if best is not None:
-        _print_settings(result, "Without any change but the CCA: ")
+        printed = [*best.lines, *([] if alternatives is None else alternatives.lines)]
+        _print_settings(result, "Without any change but the CCA: ", printed)
     for line in [] if alternatives is None else alternatives.unranked_ccas:
         click.echo(line)
     if lines := result.scenario_lines:
@@ -92,15 +93,36 @@ def _print_answer(result: ExplainedComparison, folder: str) -> None:
         _print_lines(title, lines)
 
 
-def _print_settings(result: ExplainedComparison, condition: str) -> None:
-    """Prints the lines that set the best congestion controls alone, after the condition for it."""
+def _without_repeats(lines: Sequence[str], printed: Sequence[str]) -> list[str]:
+    """Returns lines without those that are printed, and joined ones all parts of which are lines."""
+    known = {*printed, *lines}
+    return [
+        line
+        for line in lines
+        if line not in printed and not ("; " in line and {*line.split("; ")} <= known)
+    ]
+
+
+def _print_settings(result: ExplainedComparison, condition: str, printed: Sequence[str] = ()) -> None:
+    """Prints the lines that set the best congestion controls alone, after the condition for it.
+
+    Those that are among the `printed` ones, each after its host, are named as such.
+    """
+    parts = {part for line in printed for part in line.split("; ")}
     for setting in result.settings:
         if not setting["lines"]:
             text = f"Best for {setting['need']}: {setting['cca']}, which no line of Linux sets."
             click.echo(f"{condition}{text}")
             continue
-        title = f"the {result.sender} sets {setting['cca']}, best for {setting['need']}:"
-        _print_lines(f"{condition or 'On Linux, '}{title}", setting["lines"])
+        lines = [
+            line
+            for line in setting["lines"]
+            if not any(part == line or part.endswith(f": {line}") for part in parts)
+        ]
+        above = "" if len(lines) == len(setting["lines"]) else " its lines above"
+        more = " and" if above and lines else ""
+        title = f"the {result.sender} sets {setting['cca']}, best for {setting['need']}:{above}{more}"
+        _print_lines(f"{condition or 'On Linux, '}{title}", lines)
 
 
 def _print_lines(title: str, lines: Iterable[str]) -> None:
