@@ -11,6 +11,9 @@ from celltcp.scenarios.quantity_texts import three_digits
 _MIN_TRAINS, _FEW_TRAINS, _MAX_RANGE = 2, 3, 0.1
 #: Minimum ratio of the median rate to the highest one on a link of constant rate.
 _MIN_CONSTANT_RATIO = 0.98
+#: Minimum ratio of the lowest rate and of the throughput to the median one on a link that is full, and
+#: maximum of the latter: ACKs after repairs come closer together than data pass.
+_MIN_FULL_RATIO, _MAX_FULL_RATIO = 0.95, 1.02
 #: Sides of a capture on which trains show the path, by its place.
 SIDES = {"sender": ("far",), "receiver": ("near",), "between": ("far", "near")}
 
@@ -53,5 +56,9 @@ def link_rate(row: Mapping[Any, Any]) -> LinkRate | None:
     slowest = min(rates, key=lambda rate: rate.mbps, default=None) if len(rates) == len(sides) else None
     if slowest is None:
         return None
+    carried_mbps = float(row["throughput_mbps"])
+    is_full = slowest.mbps * _MIN_FULL_RATIO <= min(slowest.low_mbps, carried_mbps)
+    if is_full and carried_mbps <= _MAX_FULL_RATIO * slowest.mbps < slowest.high_mbps:
+        slowest = slowest._replace(high_mbps=slowest.mbps)
     is_certain = slowest.high_mbps <= (1 + _MAX_RANGE) * slowest.low_mbps
     return slowest if is_certain or slowest.trains > _FEW_TRAINS else None
