@@ -131,3 +131,13 @@ def test_the_step_against_a_window_has_the_one_that_fills_the_path(
         for rate in ({}, {"path.up": f"{mbps}Mbit/s"})
     ]
     assert [any(CAPACITY_BY_GAPS[1:] in text for text in each) for each in warnings] == [True, False]
+
+
+def test_windows_of_the_default_receive_buffer_need_no_larger_one(tmp_path: Path) -> None:
+    """Of 6 MiB, Linux offers about two thirds: a buffer of more is a setting that changes nothing."""
+    path = {"path.rtt": "100ms", "path.up.rate": "60Mbit/s", "path.uplink_buffer": "5MB"}
+    written, _ = _to_scenario(tmp_path, "phone", **path)
+    assert written["tcp"]["receive_buffer_max"] == f"{6 * 2**20}B"
+    rows = analyse(tmp_path / "x.pcap").connections
+    # Three times the window, for packets of any size, would be more.
+    assert rows["window_max"].max() > 2 * 2**20

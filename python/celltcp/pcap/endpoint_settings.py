@@ -24,6 +24,8 @@ _RECEIVE_BUFFER = 6 * 2**20
 _SEND_BUFFER = 4 * 2**20
 #: Maximum memory of a packet per byte of payload: Linux counts receive buffers by memory.
 _MEMORY_RATIO = 3
+#: Largest window of the default receive buffer, as a share of it, where packets are full.
+_DEFAULT_WINDOW_SHARE = 0.67
 #: Ratio of a send buffer to the data of an RTT that it allows at least: Linux wakes an application that
 #: waits for room when a third is free.
 _WAKE_RATIO = 1.5
@@ -213,7 +215,8 @@ def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int, flight: Flight) -> str
         # Away from the sender, the window is seldom seen full.
         lines.append(f'receive_window_max = "{window:.0f}B" # which limits the rate')
     if not math.isnan(window):
-        size = max(_MEMORY_RATIO * window, _RECEIVE_BUFFER)
+        is_default = window <= _DEFAULT_WINDOW_SHARE * _RECEIVE_BUFFER
+        size = _RECEIVE_BUFFER if is_default else _MEMORY_RATIO * window
         lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')
     # A capture at the receiver shows the data of an RTT, not what is in flight.
     most, ratio = row["in_flight_max"], 1.0
