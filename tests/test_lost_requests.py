@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -139,6 +140,28 @@ def test_what_readings_of_an_initial_window_leave_unused_is_not_for_losses(size:
     causes = _causes(changes, duration="120s")
     assert causes["random_loss"].weight < 0.2
     assert causes["slow_units"].weight > causes["random_loss"].weight
+
+
+@pytest.mark.parametrize("is_upload", [False, True])
+def test_a_connection_that_is_kept_open_saves_the_handshake_of_each_transfer(is_upload: bool) -> None:
+    """A handshake is a round trip, which the workload of the sentence does without."""
+    ends = {"from": "phone", "to": "server", "opens": "from"} if is_upload else {}
+    flow = {"workload": {"kind": "sequence", "size": "5000B", "gap": "3s"}, **ends}
+    changes: Changes = {"path.rtt": "900ms", "path.down": "2Mbit/s", "path.up": "2Mbit/s"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set={**changes, "flows": [flow]})
+    explained = ExplainedComparison(result).ccas[0]
+    text = explained.cause_text("handshakes")
+    assert float(re.search(r"took (\d+) ms on average", text).group(1)) == pytest.approx(  # type: ignore[union-attr]
+        900, rel=0.05
+    )
+    (workload,) = re.findall(r"workload=(\{.*\})'", text)
+    kept = {**flow, "workload": tomllib.loads(f"workload = {workload}")["workload"]}
+    again = ct.compare("steady-20-68", "cubic", 1, duration="60s", set={**changes, "flows": [kept]})
+    before, after = (
+        each.units[each.units["unit"].isin(("completion", "frame_delay", "response"))]["duration_s"]
+        for each in (result, again)
+    )
+    assert before.median() - after.median() == pytest.approx(0.9, rel=0.1)
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.2])

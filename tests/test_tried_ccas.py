@@ -9,7 +9,7 @@ import statistics
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.answer import settings_of
+from celltcp.comparison.explanation.answer import not_to_be_set, settings_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.proposals import ProposedRemedy
 from celltcp.comparison.explanation.remedy import Remedy
@@ -22,9 +22,9 @@ _PING = {"kind": "request-response", "request": "64B", "response": "64B", "gap":
 _RUNS, _DURATION = 3, "30s"
 
 
-def _explained(changes: Changes, ccas: str) -> ExplainedComparison:
+def _explained(changes: Changes, ccas: str, duration: str = _DURATION) -> ExplainedComparison:
     explained = ExplainedComparison(
-        ct.compare("steady-20-68", ccas, _RUNS, duration=_DURATION, set=changes, jobs=1)
+        ct.compare("steady-20-68", ccas, _RUNS, duration=duration, set=changes, jobs=1)
     )
     budget = TrialBudget()
     explained.try_remedies(budget)
@@ -134,3 +134,20 @@ def test_a_report_answers_with_the_cca_of_the_comparison_and_names_what_was_trie
     explained = _explained(changes, "cubic,bbr")
     assert {*tried.text} <= {*explained.rankings[1:]}
     assert "tcp_vegas" in tried.blocks[0].text
+
+
+def test_a_tried_cca_that_is_not_to_be_set_has_no_command_either() -> None:
+    """Readings of four segments over a satellite: Hybla gains a little on CUBIC, but not on BBR."""
+    readings = {"kind": "sequence", "size": "5000B", "gap": "10s"}
+    changes: Changes = {
+        "path.rtt": "1600ms", "path.down": "30kbit/s", "path.up": "60kbit/s",
+        "path.buffer": "50packets", "path.uplink_buffer": "50packets",
+        "path.loss": 0.03, "path.uplink_loss": 0.03,
+        "flows": [{"from": "phone", "to": "server", "opens": "from", "workload": readings}],
+    }  # fmt: skip
+    explained = _explained(changes, "cubic,bbr,reno", "600s")
+    compared = explained.comparison.ccas
+    refused = not_to_be_set(explained.ranked, compared)
+    assert refused == {*explained.ranked.ccas} - {*compared} != set()
+    options = [each.options for each in explained.remedies]
+    assert not any(cca in each for each in options for cca in refused)

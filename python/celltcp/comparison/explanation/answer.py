@@ -137,6 +137,16 @@ def tried_as_well(ranked: Comparison, compared: Collection[str]) -> list[str]:
     return [text for each in _choices_of_flows(ranked) for text in _tried_texts(ranked, each, tried)]
 
 
+def not_to_be_set(ranked: Comparison, compared: Collection[str]) -> set[str]:
+    """Returns the CCAs that were only tried, but those that are to be set for some need."""
+    chosen = {
+        best
+        for each in _choices_of_flows(ranked)
+        if (best := cca_to_set(ranked, each)) is not None and not is_refused(ranked, each, best)
+    }
+    return {*ranked.ccas} - {*compared} - chosen
+
+
 def _tried_texts(ranked: Comparison, choice: Choice, tried: Sequence[str]) -> list[str]:
     names, texts = labels(ranked.ccas), []
     in_order, columns, bounds = _ordered(ranked, choice)

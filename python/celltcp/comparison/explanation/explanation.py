@@ -15,6 +15,7 @@ from celltcp.comparison.explanation.acks import delayed_acks_text
 from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import (
     further_settings,
+    not_to_be_set,
     rankings_of,
     settings_of,
     tried_as_well,
@@ -43,7 +44,7 @@ from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.start_up_frames import late_frames
 from celltcp.comparison.explanation.startup import slow_start_ends_text
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
-from celltcp.comparison.explanation.tried_ccas import ranked_trials
+from celltcp.comparison.explanation.tried_ccas import is_cca_alone, ranked_trials
 from celltcp.comparison.explanation.tried_rates import with_tried_rates
 from celltcp.comparison.explanation.without_others import without_others_text
 from celltcp.comparison.fixed_ccas import fixed_cca_text, of_tested
@@ -205,7 +206,15 @@ class ExplainedComparison:
             shown += [each.changes for each in (*table.recommended, *table.shown)]
             best = best_first(self._with_trials, shown)
             self.remedies = best_first(trials.with_more_runs(self._with_trials, best), shown)
-        self.remedies += pairs
+        refused = not_to_be_set(self.ranked, self.comparison.ccas)
+        self.remedies = [
+            *(
+                each
+                for each in self.remedies
+                if not is_cca_alone(each) or refused.isdisjoint(each.replacement_ccas)
+            ),
+            *pairs,
+        ]
 
     def _needs(self) -> list[Need]:
         # Frames that are late in the start-up alone need no other setting.

@@ -28,6 +28,8 @@ DATA, HANDSHAKE = "data", "handshake"
 _MIN_REQUESTS, _MIN_REQUEST_SHARE = 2, 5e-4
 #: Minimum share of the time of connections that a repeated handshake takes to be a cause.
 _MIN_HANDSHAKE_SHARE = 0.02
+#: Minimum share of the mean time of transfers that handshakes take to be a cause, and minimum number.
+_MIN_OPENING_SHARE, _MIN_TRANSFERS = 0.3, 3
 #: Initial RTO, s.
 _INITIAL_RTO_S = 1
 #: Cause of drops in an outage.
@@ -103,6 +105,38 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
         f"{_causes_text(rows)}{_first_bytes_text(lost, others)}."
         f"{_first_windows_text(evidence, lost)}{_needless_syns_text(others)}",
         min(float(waits_s.sum() / total_s), 1.0),
+    )
+
+
+def handshakes(evidence: Evidence) -> Cause | None:
+    """Each transfer opened a connection, whose handshake took a large part of its time.
+
+    It is at least {_MIN_OPENING_SHARE:.0%} of the mean time of transfers.
+    """
+    connections = evidence.connections.dropna(subset=["completion_s"])
+    size = transfer_bytes(evidence.workload)
+    if evidence.workload.get("kind") != "sequence" or not size or len(connections) < _MIN_TRANSFERS:
+        return None
+    took_s = connections["completion_s"].mean()
+    handshake_s = (connections["first_data_s"] - connections["start_s"]).mean()
+    starts_s = connections.sort_values("start_s").groupby("run")["start_s"]
+    kept, time_name = f'kind = "frames", size = "{size:.0f}B"', "frame delays"
+    kept += f', interval = "{float(starts_s.diff().mean()):.3g}s"'
+    if evidence.scenario["flows"][evidence.flow_index].get("opens", "to") == "to":
+        # The request takes half a round trip, on a connection that is open as well.
+        handshake_s -= evidence.min_rtt_s / 2
+        gap_s = (starts_s.shift(-1) - connections["start_s"] - connections["completion_s"]).mean()
+        kept = f'kind = "request-response", request = "100B", response = "{size:.0f}B"'
+        kept, time_name = f'{kept}, gap = "{gap_s:.3g}s"', "response times"
+    if not handshake_s >= _MIN_OPENING_SHARE * took_s:
+        return None
+    return Cause(
+        "handshakes",
+        f"Each of {number_text(len(connections))} transfers opened a connection of its own: its "
+        f"handshake took {time_text(handshake_s)} on average, {percent_text(handshake_s / took_s)} of "
+        f"their time of {time_text(took_s)}. A connection that the program keeps open saves it: --set "
+        f"'flows.{evidence.flow_index}.workload={{ {kept} }}' has such ones, by its {time_name}.",
+        float(handshake_s / took_s),
     )
 
 

@@ -124,6 +124,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(cells.link_failures, remedies.link_failures),
         Kind(far_losses.lost_requests, traits=Trait.TAIL | Trait.BESIDE_CWND),
         Kind(far_losses.lost_handshake, traits=Trait.BESIDE_CWND),
+        Kind(far_losses.handshakes, traits=Trait.BESIDE_CWND),
         Kind(path.random_loss, remedies.random_loss, Trait.LOSS),
         Kind(path.radio_loss, remedies.radio_loss, Trait.LOSS),
         Kind(path.aqm, queue_remedies.aqm, Trait.LOSS),
