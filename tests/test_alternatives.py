@@ -338,7 +338,7 @@ def test_explain_prints_the_alternatives_and_json_has_them(celltcp, tmp_path: Pa
     ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="20s", set=changes, out=folder)
     shown = celltcp("explain", str(folder)).stdout
     assert "Alternatives for game (95th percentile of the response time), by place" in shown
-    _, _, lines = shown.partition("Best of all that was tried")
+    _, _, lines = shown.partition("Best of all that ")
     assert "tc qdisc replace dev INTERFACE root fq_codel" in lines
     rows = json.loads(celltcp("explain", str(folder), "--json", "-").stdout)["alternatives"]
     frame = ct.explain(folder).alternatives

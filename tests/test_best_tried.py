@@ -254,6 +254,8 @@ def test_the_queue_of_an_operator_that_is_better_than_any_cca_says_who_can_set_i
     assert best is not None
     assert best.is_of_operator == ("path.queue" in " ".join(best.remedy.remedy.changes))
     assert "Only the operator of the network can set" in best.text
+    # What a user sets is no best of all beside the better queue.
+    assert best.text.startswith("Best of all that was tried") == best.is_of_operator
     least = min(statistics.mean(each.values) for each in operators)
     assert min(statistics.mean(each.values) for each in table.shown) == pytest.approx(least, rel=0.05)
 

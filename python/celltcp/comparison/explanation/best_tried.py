@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.trials import Trials
 
 
+#: Condition of what nobody else sets, and of what a conclusion is the best, without and with that.
+_OF_OPERATOR = "Only the operator of the network can set"
+_TRIED, _OF_USER = "was tried", "a user of the network can set"
+
+
 class BestTried(NamedTuple):
     """The best congestion control with a remedy for a need, beside the one to set without it."""
 
@@ -141,9 +146,11 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     is_needless = worse is not None and _effort(need, worse) > _effort(need, best)
     if worse is not None and not is_needless and best.net_gain - worse.net_gain < need.min_gain:
         best, remedy, worse = worse, worse.remedy or remedy, None
-    text = _text(need, best, worse, alternatives, table.run_count)
+    other = _elsewhere(need, best, table, of_places)
+    scope = _OF_USER if other is not None and other.condition == _OF_OPERATOR else _TRIED
+    text = _text(need, best, worse, alternatives, table.run_count, scope)
     lines = table.lines_of(best)
-    if (other := _elsewhere(need, best, table, of_places)) is not None:
+    if other is not None:
         text += f" {other.condition}: {other.text}."
         lines += other.lines
     return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
@@ -180,7 +187,7 @@ def _of_operator(need: Need, table: AlternativesTable) -> BestTried | None:
     if best is None or best.remedy is None:
         return None
     text = _text(need, best, None, table.shown, table.run_count)
-    text = f"{text} Only the operator of the network can set it."
+    text = f"{text} {_OF_OPERATOR} it."
     lines = table.lines_of(best)
     return BestTried(need.name, need.metric, best.cca, best.remedy, text, lines, is_of_operator=True)
 
@@ -215,7 +222,7 @@ def _elsewhere(
         text = need_texts(need, [each], table.run_count)[0]
         text = f"{text} by {name}{each.changes_text} ({', '.join(each.places)}){each.losses_text}"
         if of_operator:
-            return _Elsewhere("Only the operator of the network can set", text, [])
+            return _Elsewhere(_OF_OPERATOR, text, [])
         return _Elsewhere(BEHIND_MODEM.capitalize(), text, table.lines_of(each))
     return None
 
@@ -368,6 +375,7 @@ def _text(
     worse: Alternative | None,
     alternatives: Sequence[Alternative],
     run_count: int,
+    scope: str = _TRIED,
 ) -> str:
     """Returns the conclusion in sentences.
 
@@ -377,6 +385,7 @@ def _text(
         worse: the congestion control to set with the remedy of the best, if it is worse.
         alternatives: all of them, of which those as good as the best are named, too.
         run_count: number of runs that all have, the first ones.
+        scope: of what it is the best.
     """
     shown = [each for each in (best, worse) if each is not None]
     texts = need_texts(need, shown, run_count)
@@ -405,6 +414,6 @@ def _text(
     all_runs = int(need.comparison.results.about["runs"])
     count = f" (in the first {run_count} of {all_runs} runs)" if run_count < all_runs else ""
     return (
-        f"Best of all that was tried{price} for {need.name}: {texts[0]} by {by}. "
+        f"Best of all that {scope}{price} for {need.name}: {texts[0]} by {by}. "
         f"{names[need.best_cca]} has {texts[-1]}{it}{with_it}{count}."
     )
