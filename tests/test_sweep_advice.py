@@ -86,6 +86,23 @@ def test_a_cap_that_no_flow_reaches_is_no_change(seed: int) -> None:
     )
 
 
+def test_a_value_is_compared_with_the_field_left_unset() -> None:
+    """A window of 80 kB at 68 ms carries 9.4 Mbit/s; without a cap, the link of 20 Mbit/s is full."""
+    path = {"rtt": "68ms", "down": {"rate": "20Mbit/s"}}
+    capped = {"duration": "10s", "path": path, "tcp": {"receive_window_max": "50kB"}}
+    vary = {"tcp.receive_window_max": ["unset", "80kB"]}
+    sweep = ct.sweep(capped, vary, "bbr", 2)
+    goodput = {
+        value: result.values("bbr", "goodput_mbps")[0] for value, result in sweep.comparisons.items()
+    }
+    assert goodput["80kB"] == pytest.approx(80e3 * 8 / 68e-3 / 1e6, rel=0.1)
+    assert goodput["unset"] > 17
+    (text,) = field_texts(sweep, [])
+    assert "in place of tcp.receive_window_max=unset (the first one given)" in text
+    alone = ct.compare({"duration": "10s", "path": path}, "bbr", 2)
+    assert alone.values("bbr", "goodput_mbps")[0] == goodput["unset"]
+
+
 def test_an_initial_window_between_two_that_are_as_good_is_not_changed() -> None:
     """Both are more than a response of two segments needs."""
     changes: Changes = {

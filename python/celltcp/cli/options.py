@@ -91,7 +91,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "name": "--set",
         "multiple": True,
         "metavar": "FIELD=VALUE",
-        "help": "Override a field of the scenario, such as path.buffer=2bdp; may be repeated.",
+        "help": "Override a field of the scenario, such as path.buffer=2bdp, or remove it, such as "
+        "path.policer=unset; may be repeated.",
     },
     "seed": {
         "default": 1,

@@ -26,7 +26,7 @@ Value: TypeAlias = (
 #: Scenario fields to override: a mapping from fields to values, or one or more `"field=value"` texts.
 Changes: TypeAlias = "Mapping[str, Value] | Sequence[str]"
 
-#: Text in place of the value of a field that a scenario leaves unset.
+#: Text in place of the value of a field that a scenario leaves unset. As a value it removes the field.
 UNSET = "unset"
 
 #: Description of allowed values in errors.

@@ -136,6 +136,18 @@ impl Node {
         }
     }
 
+    /// Returns the element of a list or the field of a table, to be changed.
+    pub fn child_mut(&mut self, key: &str) -> Option<&mut Self> {
+        match &mut self.value {
+            Value::List(items) => key.parse::<usize>().ok().and_then(|i| items.get_mut(i)),
+            Value::Table(fields) => {
+                let mut known = fields.iter_mut();
+                known.find(|(k, _)| k == key).map(|(_, node)| node)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the place of `field`, or else of the nearest value around it.
     pub(crate) fn location_of(&self, field: &str) -> Location {
         let mut node = self;

@@ -76,6 +76,9 @@ fn read(
             },
         );
         for assignment in overrides {
+            if overrides::unsets(assignment) {
+                reject_unknown_field(&document, &defaults, assignment)?;
+            }
             document.change(assignment, |tree, origin| {
                 overrides::apply(tree, &defaults, assignment, origin)
             })?;
@@ -86,6 +89,22 @@ fn read(
     crate::validate::check(&scenario).map_err(|error| document.error(error))?;
     scenario.source = document.into();
     Ok(scenario)
+}
+
+/// Rejects an assignment to a field that does not exist: removing it would change nothing, without a word.
+fn reject_unknown_field(
+    document: &Document,
+    defaults: &Node,
+    assignment: &str,
+) -> Result<(), ConfigError> {
+    let mut with_value = document.clone();
+    with_value.change(assignment, |tree, origin| {
+        overrides::set(tree, defaults, assignment, origin)
+    })?;
+    let error = with_value.read::<Scenario>().err();
+    error
+        .filter(|error| error.message.starts_with(config::UNKNOWN_FIELD))
+        .map_or(Ok(()), |error| Err(with_meaning(error)))
 }
 
 /// Returns the error about a field with what is probably meant: `steps` for a list of rates, or a known field for an unknown

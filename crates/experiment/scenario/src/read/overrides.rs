@@ -47,24 +47,37 @@ fn keys(field: &str) -> Vec<&str> {
     table.split('.').chain(core::iter::once(name)).collect()
 }
 
-/// Applies `field=value`. Missing tables of the path are copied from `defaults`.
+/// Value that removes a field, as if its file lacked it.
+const UNSET: &str = "unset";
+
+/// Returns whether an assignment `field=unset` removes a field.
+pub(super) fn unsets(assignment: &str) -> bool {
+    let value = assignment.split_once('=').map(|(_, value)| value.trim());
+    value == Some(UNSET)
+}
+
+/// Applies `field=value`; `field=unset` removes the field, and changes nothing where it is not set. Missing tables of
+/// the path are copied from `defaults`.
 pub(super) fn apply(
     tree: &mut Node,
     defaults: &Node,
     assignment: &str,
     origin: Location,
 ) -> Result<(), FieldError> {
-    let malformed = |message: &str| FieldError {
-        field: String::new(),
-        message: message.to_owned(),
-    };
-    let (field, text) = assignment
-        .split_once('=')
-        .ok_or_else(|| malformed("not of the form field=value"))?;
-    let keys = keys(field);
-    if keys.iter().any(|key| key.is_empty()) {
-        return Err(malformed("the field is empty or has an empty part"));
+    if unsets(assignment) {
+        return unset(tree, &parts(assignment)?.0);
     }
+    set(tree, defaults, assignment, origin)
+}
+
+/// Applies `field=value`, whatever the value.
+pub(super) fn set(
+    tree: &mut Node,
+    defaults: &Node,
+    assignment: &str,
+    origin: Location,
+) -> Result<(), FieldError> {
+    let (keys, text) = parts(assignment)?;
     let value = Node::from_toml_value(text.trim(), origin);
     let mut cursor = Cursor {
         node: tree,
@@ -82,6 +95,45 @@ pub(super) fn apply(
         })?;
     }
     *cursor.node = value;
+    Ok(())
+}
+
+/// Returns the keys of the field and the text of the value of `field=value`.
+fn parts(assignment: &str) -> Result<(Vec<&str>, &str), FieldError> {
+    let malformed = |message: &str| FieldError {
+        field: String::new(),
+        message: message.to_owned(),
+    };
+    let (field, text) = assignment
+        .split_once('=')
+        .ok_or_else(|| malformed("not of the form field=value"))?;
+    let keys = keys(field);
+    if keys.iter().any(|key| key.is_empty()) {
+        return Err(malformed("the field is empty or has an empty part"));
+    }
+    Ok((keys, text))
+}
+
+/// Removes a field from its table, if it is there.
+fn unset(tree: &mut Node, keys: &[&str]) -> Result<(), FieldError> {
+    let (last, tables) = keys.split_last().expect("a text has at least one part");
+    let mut node = tree;
+    for key in tables {
+        let Some(inner) = node.child_mut(key) else {
+            return Ok(());
+        };
+        node = inner;
+    }
+    match &mut node.value {
+        Value::Table(fields) => fields.retain(|(field, _)| field != last),
+        Value::List(_) => {
+            return Err(FieldError::new(
+                &keys.join("."),
+                "an element of a list cannot be unset; allowed: its fields",
+            ));
+        }
+        _ => {}
+    }
     Ok(())
 }
 

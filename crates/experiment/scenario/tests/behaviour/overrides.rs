@@ -22,6 +22,35 @@ fn a_field_that_the_file_lacks_is_set() {
     assert_eq!(scenario.name, "test");
 }
 
+#[test]
+fn an_unset_field_is_as_if_the_file_lacked_it() {
+    let text = "[path]\nrtt = \"30ms\"\nbuffer = \"2bdp\"\n[path.policer]\nrate = \"5Mbit/s\"\n\
+                burst = \"20kB\"\n[[flows]]\nmax_pacing_rate = \"3Mbit/s\"\n";
+    let unset = ["path.policer=unset", "flows.0.max_pacing_rate= unset"];
+    let rest = "[path]\nrtt = \"30ms\"\nbuffer = \"2bdp\"\n[[flows]]\n";
+    assert_eq!(with(text, &unset), with(rest, &[]));
+    // Where nothing is set, nothing changes, and later overrides set the field again.
+    assert_eq!(with(rest, &unset), with(rest, &[]));
+    let again = with(
+        text,
+        &[
+            "path.policer=unset",
+            "path.policer.rate=9Mbit/s",
+            "path.policer.burst=30kB",
+        ],
+    );
+    assert_eq!(again.path.policer.unwrap().rate, Rate::from_mbps(9.0));
+    for (wrong, message) in [
+        ("flows.0=unset", "an element of a list cannot be unset"),
+        ("path.rttt=unset", "did you mean \"rtt\"?"),
+        ("flows.0.pace=unset", "there is no such field"),
+        ("=unset", "the field is empty"),
+    ] {
+        let error = Scenario::from_toml(rest, "x.toml", &[wrong.to_owned()]).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+}
+
 /// Names of sysctls have dots themselves.
 #[test]
 fn settings_of_the_kernel_are_named_in_full() {
