@@ -28,7 +28,7 @@ DATA, HANDSHAKE = "data", "handshake"
 _MIN_REQUESTS, _MIN_REQUEST_SHARE = 2, 5e-4
 #: Minimum share of the time of connections that a repeated handshake takes to be a cause.
 _MIN_HANDSHAKE_SHARE = 0.02
-#: Minimum share of the mean time of transfers that handshakes take to be a cause, and minimum number.
+#: Minimum share of the median time of transfers that handshakes take to be a cause, and minimum number.
 _MIN_OPENING_SHARE, _MIN_TRANSFERS = 0.3, 3
 #: Initial RTO, s.
 _INITIAL_RTO_S = 1
@@ -111,17 +111,18 @@ def lost_handshake(evidence: Evidence) -> Cause | None:
 def handshakes(evidence: Evidence) -> Cause | None:
     """Each transfer opened a connection, whose handshake took a large part of its time.
 
-    It is at least {_MIN_OPENING_SHARE:.0%} of the mean time of transfers.
+    Its median is at least {_MIN_OPENING_SHARE:.0%} of that of the times of transfers.
     """
     connections = evidence.connections.dropna(subset=["completion_s"])
     size = transfer_bytes(evidence.workload)
     if evidence.workload.get("kind") != "sequence" or not size or len(connections) < _MIN_TRANSFERS:
         return None
-    took_s = connections["completion_s"].mean()
-    handshake_s = (connections["first_data_s"] - connections["start_s"]).mean()
+    # Losses and outages make a few of them long, on a connection that is open as well.
+    took_s = connections["completion_s"].median()
+    handshake_s = (connections["first_data_s"] - connections["start_s"]).median()
     starts_s = connections.sort_values("start_s").groupby("run")["start_s"]
     kept, time_name = f'kind = "frames", size = "{size:.0f}B"', "frame delays"
-    kept += f', interval = "{float(starts_s.diff().mean()):.3g}s"'
+    kept += f', interval = "{float(starts_s.diff().mean()):.3g}s", deadline = "{took_s:.3g}s"'
     if evidence.scenario["flows"][evidence.flow_index].get("opens", "to") == "to":
         # The request takes half a round trip, on a connection that is open as well.
         handshake_s -= evidence.min_rtt_s / 2
@@ -133,9 +134,9 @@ def handshakes(evidence: Evidence) -> Cause | None:
     return Cause(
         "handshakes",
         f"Each of {number_text(len(connections))} transfers opened a connection of its own: its "
-        f"handshake took {time_text(handshake_s)} on average, {percent_text(handshake_s / took_s)} of "
-        f"their time of {time_text(took_s)}. A connection that the program keeps open saves it: --set "
-        f"'flows.{evidence.flow_index}.workload={{ {kept} }}' has such ones, by its {time_name}.",
+        f"handshake took {time_text(handshake_s)}, {percent_text(handshake_s / took_s)} of "
+        f"their time of {time_text(took_s)} (medians). A connection that the program keeps open saves "
+        f"it: --set 'flows.{evidence.flow_index}.workload={{ {kept} }}' has such ones, by its {time_name}.",
         float(handshake_s / took_s),
     )
 
