@@ -20,6 +20,10 @@ _SCENARIOS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"path.buffer": "4bdp"},
         ("congestion_window", "pacing", "startup", "send_buffer", "in_flight"),
     ),
+    "in_flight": (
+        {"flows.0.workload": {"kind": "frames", "size": "600B", "interval": "33ms"}},
+        ("in_flight",),
+    ),
     "idle": (
         {
             "flows.0.workload": {"kind": "frames", "size": "60kB", "interval": "250ms"},
@@ -50,7 +54,7 @@ def test_a_capture_at_the_sender_shows_what_limited_it(limit: str, tmp_path: Pat
     expected = sum(times[f"{name}_s"] for name in own) / whole
     row = analyse(tmp_path / "run.pcap").connections.iloc[0]
     assert row["place"] == "sender"
-    names = ("idle", "receive_window", "recovery", "wait", "network")
+    names = ("idle", "receive_window", "recovery", "wait", "in_flight", "network")
     shares = {name: float(row[f"limit_{name}"]) for name in names}
     assert sum(shares.values()) == pytest.approx(1.0)
     assert max(shares, key=shares.__getitem__) == limit or limit == "wait", shares

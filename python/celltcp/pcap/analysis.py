@@ -16,6 +16,7 @@ from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
 from celltcp.pcap.diagnosis.causes import CAUSE_COLUMNS
 from celltcp.pcap.host_rtts import with_host_rtts
+from celltcp.pcap.in_flight import with_all_in_flight
 from celltcp.pcap.leftovers import (
     reclassify_in_blackouts,
     reclassify_in_queues_of_others,
@@ -322,6 +323,7 @@ def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
         intervals.to_pandas(),
         own["near_rtt_min_ms"].to_pandas(),
     )
+    connections = with_all_in_flight(connections, tables["units"])
     for name in ("cca", "cca_confidence"):
         index = connections.schema.get_field_index(name)
         field = connections.schema.field(index)

@@ -51,6 +51,11 @@ POLICER_COLUMNS = {
     "policer_mbps": "rate of the token bucket that explains the losses, Mbit/s of payload; NaN without",
     "policer_burst_bytes": "burst of that token bucket, bytes of payload; NaN without",
 }
+#: Column of connections with the time in which all data were in flight.
+IN_FLIGHT_COLUMN = {
+    "limit_in_flight": "share of the time in which nothing waited to be sent: all data were in flight; "
+    "NaN unless captured at the sender"
+}
 
 
 def _connection_columns() -> Mapping[str, object]:
@@ -69,7 +74,10 @@ def _connection_columns() -> Mapping[str, object]:
             for name, text in CAUSE_COLUMNS.items()
         },
         "missed_bytes": Annotated[Number, "Payload acknowledged but not captured, bytes."],
-        **{name: Annotated[Number, sentence(text)] for name, text in POLICER_COLUMNS.items()},
+        **{
+            name: Annotated[Number, sentence(text)]
+            for name, text in {**POLICER_COLUMNS, **IN_FLIGHT_COLUMN}.items()
+        },
     }
 
 

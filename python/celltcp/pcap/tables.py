@@ -109,6 +109,7 @@ _LIMITS = {
     "receive_window": "receive window",
     "recovery": "recovery",
     "wait": "wait",
+    "in_flight": "all in flight",
     "network": "congestion window,\npacing, send buffer",
 }
 
