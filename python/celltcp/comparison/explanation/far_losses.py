@@ -131,12 +131,13 @@ def handshakes(evidence: Evidence) -> Cause | None:
         kept, time_name = f'{kept}, gap = "{gap_s:.3g}s"', "response times"
     if not handshake_s >= _MIN_OPENING_SHARE * took_s:
         return None
+    field = f"flows.{evidence.flow_index}.workload"
     return Cause(
         "handshakes",
         f"Each of {number_text(len(connections))} transfers opened a connection of its own: its "
         f"handshake took {time_text(handshake_s)}, {percent_text(handshake_s / took_s)} of "
         f"their time of {time_text(took_s)} (medians). A connection that the program keeps open saves "
-        f"it: --set 'flows.{evidence.flow_index}.workload={{ {kept} }}' has such ones, by its {time_name}.",
+        f"it: --set '{field}={{ {kept} }}' has such ones, by its {time_name}.",
         float(handshake_s / took_s),
     )
 
