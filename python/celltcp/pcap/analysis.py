@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
-from celltcp.pcap.diagnosis.causes import CAUSE_COLUMNS
 from celltcp.pcap.host_rtts import with_host_rtts
 from celltcp.pcap.in_flight import with_all_in_flight
 from celltcp.pcap.leftovers import (
@@ -23,6 +22,7 @@ from celltcp.pcap.leftovers import (
     reclassify_leftovers,
     reclassify_overflows_of_both,
 )
+from celltcp.pcap.outcome import CAUSE_COLUMNS
 from celltcp.pcap.tags import TagRule, with_tags
 from celltcp.pcap.token_bucket import with_token_buckets
 from celltcp.pcap.turns import with_client_turns, with_server_turns

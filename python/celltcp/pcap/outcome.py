@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
 from celltcp._core import capture_tables
-from celltcp.pcap.diagnosis.causes import CAUSE_COLUMNS
 from celltcp.results.json_fields import CLOSED, Cell, Columns, Number, sentence, table_columns
 
 _Pair = tuple[float, float]
@@ -45,6 +44,14 @@ class CaptureOutcome(TypedDict):
     broken: Annotated[Break | None, "Where the file breaks off."]
     repairs: Annotated[dict[str, object], "What was repaired, by kind."]
 
+
+#: Columns of connections with the causes of the sentence, and their meanings.
+CAUSE_COLUMNS = {
+    "main_cause": "cause that the diagnosis begins with; empty if it has none",
+    "causes": "all causes that the diagnosis names, with commas between them",
+    "policed_mbps": "rate to which the policer of the diagnosis limits, Mbit/s of payload; NaN without",
+    "acks_behind": "connection in whose queue the ACKs wait, or may wait; NaN without",
+}
 
 #: Columns of connections about a policer, with their meanings.
 POLICER_COLUMNS = {

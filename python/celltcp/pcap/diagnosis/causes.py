@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from celltcp.pcap.outcome import CAUSE_COLUMNS
+
 
 class Cause(StrEnum):
     """Cause of a limit, of losses or of waits of a connection; the value is its name in tables."""
@@ -68,13 +70,6 @@ POLICERS = (
     Cause.QUEUE_DISCIPLINE,
     Cause.BURSTS_OR_POLICER,
 )
-#: Columns of connections with the causes of the sentence, and their meanings.
-CAUSE_COLUMNS = {
-    "main_cause": "cause that the diagnosis begins with; empty if it has none",
-    "causes": "all causes that the diagnosis names, with commas between them",
-    "policed_mbps": "rate to which the policer of the diagnosis limits, Mbit/s of payload; NaN without",
-    "acks_behind": "connection in whose queue the ACKs wait, or may wait; NaN without",
-}
 
 
 class Clause(NamedTuple):
