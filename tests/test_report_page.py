@@ -81,6 +81,25 @@ def test_no_line_of_a_paragraph_begins_an_item() -> None:
             assert not re.search(rf"\n{re.escape(mark)} ", wrapped(text[start:]))
 
 
+def test_a_page_of_many_scenarios_has_their_tables_but_no_pictures_nor_files() -> None:
+    figure = Figure(drawn, "picture")
+    sections = (
+        Section("Means", Table((Column("CCA"),), (("cubic",),))),
+        Section("Over time", figure=figure),
+        Section("What to try next", code="celltcp compare a\n"),
+        Section("Scenario as a file: a.toml", code="rtt = 1\n" * 200, file="a.toml"),
+        Section("Versions and seeds", Table((Column("what"),), (("build",),))),
+    )
+    part = Part("log", "", (), sections)
+    pages = {}
+    for count in (6, 13):
+        pictures = PictureNames("images/p")
+        page = markdown_page([part] * count, "set", "celltcp report s", pictures)
+        assert page.count("\n| cubic |") == page.count("celltcp compare a\n") == count
+        pages[count] = [page.count("rtt = 1\n"), len(pictures.figures), page.count("| build |")]
+    assert pages == {6: [6 * 200, 6, 6], 13: [200, 1, 1]}
+
+
 def test_pictures_of_equal_titles_have_names_of_their_own() -> None:
     sections = tuple(Section("Over time", figure=Figure(drawn, "goodput")) for _ in range(2))
     pictures = PictureNames("images/p")

@@ -14,9 +14,15 @@ from scipy import stats
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.application_tables import set_application_tables
+from celltcp.comparison.metrics import best_of
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.scenario_set import ScenarioSet, compare_all
-from celltcp.comparison.set_verdicts import set_verdicts
+from celltcp.comparison.set_verdicts import (
+    SetVerdict,
+    first_decided,
+    set_verdicts,
+    verdict_over_scenarios,
+)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +93,60 @@ def test_transfers_have_a_verdict_of_their_own(links: Path) -> None:
     result = compare_all([str(links)], ["cubic", "bbr"], 2, duration="30s", set=transfer)
     needs = [verdict.need for verdict in set_verdicts(result)]
     assert needs[0] == "app (completion time)"
+
+
+def _verdict(need: str, metric: str, of_logs: dict[str, dict[str, list[float]]]) -> SetVerdict:
+    """A verdict over logs from the values of the runs on each, by log and CCA."""
+    alone = {log: best_of(metric, values, random=True) for log, values in of_logs.items()}
+    ccas = [*next(iter(of_logs.values()))]
+    verdict = verdict_over_scenarios(need, metric, [*of_logs.values()], ccas, alone)
+    assert verdict is not None
+    return verdict
+
+
+def test_the_best_over_all_logs_names_those_on_which_it_is_worse() -> None:
+    """Times of three runs: 20 % less in each run, 0.1 % apart, 10 % more, and a wide interval."""
+    of_logs = {
+        **{f"fast-{n}": {"cubic": [8.0, 8.1, 8.2], "bbr": [10.0, 10.1, 10.2]} for n in range(9)},
+        "alike": {"cubic": [10.0, 10.1, 10.2], "bbr": [10.01, 10.11, 10.21]},
+        "slow": {"cubic": [11.0, 11.1, 11.2], "bbr": [10.0, 10.1, 10.2]},
+        "wide": {"cubic": [6.0, 12.0, 9.0], "bbr": [9.0, 7.0, 14.0]},
+    }
+    verdict = _verdict("app (completion time)", "completion_s", of_logs)
+    assert verdict.best == "cubic"
+    assert verdict.place_lines == [
+        "  cubic is worse on 1 of 12: slow (best: bbr)",
+        f"  cubic is best on 9 of 12: {', '.join(f'fast-{n}' for n in range(9))}",
+        "  cubic is tied on 1 of 12: alike",
+        "  cubic is undecided on 1 of 12: wide",
+    ]
+    assert sum(map(len, verdict.to_json()["places"].values())) == len(of_logs)
+
+
+def test_a_cca_that_is_slower_for_transfers_is_not_advised_for_a_balance() -> None:
+    """CUBIC and BBR are undecided for transfers; Vegas is the best balance, at 5 % or 0 % more time."""
+    logs = [f"log-{n}" for n in range(6)]
+    even = {log: {"cubic": [8.0, 8.1], "bbr": [8.1, 8.0]} for log in logs}
+    balances = {
+        log: {"cubic": [0.5, 0.6], "bbr": [0.4, 0.5], "vegas": [0.7 + n / 90, 0.8]}
+        for n, log in enumerate(logs)
+    }
+
+    def advised(vegas: float) -> str | None:
+        times = {
+            log: {**values, "vegas": [vegas + n / 90, vegas - 0.05]}
+            for n, (log, values) in enumerate(even.items())
+        }
+        verdicts = [
+            _verdict("app (completion time)", "completion_s", times),
+            _verdict("balanced", "pm_balanced", balances),
+        ]
+        assert (verdicts[0].best, verdicts[1].best) == (None, "vegas")
+        decided = first_decided(verdicts)
+        return decided and decided.best
+
+    assert advised(vegas=8.05) == "vegas"
+    assert advised(vegas=8.5) is None
 
 
 def test_scenarios_without_late_frames_count_in_means_over_all(tmp_path: Path) -> None:

@@ -331,6 +331,10 @@ class SetVerdictRow(TypedDict):
     best: Annotated[Cca | None, "null where the differences do not decide."]
     ranked: Annotated[list[Cca], "The best one first."]
     tied: Annotated[list[Cca], "Those as good as the first one, as far as the scenarios decide."]
+    places: Annotated[
+        dict[str, list[str]],
+        "Scenarios on which the first one, by their runs alone, is worse, best, tied or undecided.",
+    ]
     gains: Annotated[
         dict[str, RatioInterval],
         "Metric of the first one relative to each other one, less one; empty without ratios.",

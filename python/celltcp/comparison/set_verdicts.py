@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.choices import NEED_TEXTS
-from celltcp.comparison.metrics import LATE_RESPONSES, sign_of, words_of
+from celltcp.comparison.metrics import LATE_RESPONSES, best_by_metric, sign_of, words_of
 from celltcp.comparison.set_differences import (
     SetDifference,
     has_ratios,
@@ -15,17 +15,21 @@ from celltcp.comparison.set_differences import (
     set_interval,
 )
 from celltcp.comparison.settings_lines import linux_commands
-from celltcp.scenarios.cca_mix import count_text, labels, ranked_mixes
+from celltcp.scenarios.cca_mix import count_text, join_names, labels, ranked_mixes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from celltcp.comparison.applications import Application, RankingMetric
+    from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.outcome import SetVerdictRow
     from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.results.statistics import Verdict
 
 #: Minimum number of scenarios for a verdict over all of them.
 MIN_SCENARIOS = 3
+#: Maximum number of scenarios that a line names.
+_MAX_NAMES = 40
 #: Ranking metrics that differ among scenarios, the one that matters most first.
 _PRECEDENCE = (
     "late_share",
@@ -48,6 +52,48 @@ class SetVerdict(NamedTuple):
     tied: list[str]
     #: Difference of the first one to each other one.
     differences: dict[str, SetDifference]
+    #: Verdict of each scenario alone.
+    by_scenario: Mapping[str, Verdict]
+
+    @property
+    def is_of_flow(self) -> bool:
+        """Whether the need is that of the application of a flow."""
+        return self.need not in NEED_TEXTS
+
+    def may_be_best(self, cca: str) -> bool:
+        """Returns whether a congestion control is the best, or not decided to be worse."""
+        return cca in (self.ranked[0], *self.tied)
+
+    @property
+    def places(self) -> dict[str, list[str]]:
+        """By place of the first one where each scenario is alone, the scenarios of that place."""
+        places: dict[str, list[str]] = {"worse": [], "best": [], "tied": [], "undecided": []}
+        for scenario, verdict in self.by_scenario.items():
+            places[_place(self.ranked[0], verdict)].append(scenario)
+        return places
+
+    @property
+    def place_lines(self) -> list[str]:
+        """On which scenarios the first one is worse, best, tied or undecided, a line for each place.
+
+        Only needs of flows have them where the first one is not decided to be the best.
+        """
+        if self.best is None and not self.is_of_flow:
+            return []
+        names = labels(self.ranked)
+        lines = []
+        for place, scenarios in self.places.items():
+            of_each = list(scenarios)
+            if place == "worse":
+                leaders = [self.by_scenario[each].leader for each in scenarios]
+                better = [names.get(str(leader), str(leader)) for leader in leaders]
+                pairs = zip(scenarios, better, strict=True)
+                of_each = [f"{scenario} (best: {leader})" for scenario, leader in pairs]
+            if scenarios or place == "worse":
+                count = f"{len(scenarios)} of {len(self.by_scenario)}" if scenarios else "none"
+                which = f": {join_names(of_each, _MAX_NAMES)}" if scenarios else ""
+                lines.append(f"  {names[self.ranked[0]]} is {place} on {count}{which}")
+        return lines
 
     @property
     def best(self) -> str | None:
@@ -77,6 +123,7 @@ class SetVerdict(NamedTuple):
             "best": self.best,
             "ranked": self.ranked,
             "tied": self.tied,
+            "places": self.places,
             "gains": {
                 name: ratio_interval(each.values) for name, each in differences if each.is_relative
             },
@@ -89,7 +136,8 @@ class SetVerdict(NamedTuple):
 def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
     """Returns a verdict for each need that all scenarios have; none for fewer than three scenarios."""
     ccas = ranked_mixes(scenario_set.ccas)
-    comparisons = list(scenario_set.comparisons.values())
+    by_name = scenario_set.comparisons.items()
+    comparisons = [comparison for _, comparison in by_name]
     are_ranked = all(comparison.ranked_ccas for comparison in comparisons)
     if len(ccas) < 2 or len(comparisons) < MIN_SCENARIOS or not are_ranked:
         return []
@@ -101,15 +149,40 @@ def set_verdicts(scenario_set: ScenarioSet) -> list[SetVerdict]:
         if ranking is not None:
             metric = ranking.metric
             values = [each.values(_metric_of(each, metric)) for each in applications]
-            verdicts.append(verdict_over_scenarios(f"{flow} ({ranking.title})", metric, values, ccas))
+            alone = {
+                name: _verdict_of_flow(comparison, flow, metric, runs)
+                for (name, comparison), runs in zip(by_name, values, strict=True)
+            }
+            need = f"{flow} ({ranking.title})"
+            verdicts.append(verdict_over_scenarios(need, metric, values, ccas, alone))
     for requirement in comparisons[0].network_verdicts:
         metric = comparisons[0].requirements[requirement]
         if all(requirement in comparison.network_verdicts for comparison in comparisons):
             values = [
                 {cca: comparison.values(cca, metric) for cca in ccas} for comparison in comparisons
             ]
-            verdicts.append(verdict_over_scenarios(requirement, metric, values, ccas))
+            alone = {name: each.network_verdicts[requirement] for name, each in by_name}
+            verdicts.append(verdict_over_scenarios(requirement, metric, values, ccas, alone))
     return [verdict for verdict in verdicts if verdict is not None]
+
+
+def _place(cca: str, verdict: Verdict) -> str:
+    """Returns the place of a congestion control on one scenario, in a word."""
+    if verdict.leader is not None and cca not in verdict.ranked:
+        return "worse"
+    if verdict.best is None:
+        return "undecided"
+    return "best" if verdict.ranked == (cca,) else "tied"
+
+
+def _verdict_of_flow(
+    comparison: Comparison, flow: str, metric: str, values: Mapping[str, Sequence[float]]
+) -> Verdict:
+    """Returns the verdict on one scenario by a metric of a flow."""
+    for stake in comparison.ranked_stakes:
+        if (stake.flow, stake.metric) == (flow, metric):
+            return stake.verdict
+    return best_by_metric(metric, values, random=not comparison.decides)
 
 
 def _shared_ranking(applications: Sequence[Application]) -> RankingMetric | None:
@@ -139,7 +212,11 @@ def _metric_of(application: Application, metric: str) -> str:
 
 
 def verdict_over_scenarios(
-    need: str, metric: str, values: Sequence[Mapping[str, Sequence[float]]], ccas: Sequence[str]
+    need: str,
+    metric: str,
+    values: Sequence[Mapping[str, Sequence[float]]],
+    ccas: Sequence[str],
+    by_scenario: Mapping[str, Verdict],
 ) -> SetVerdict | None:
     """Returns the verdict by a metric; None where most scenarios have no differences.
 
@@ -148,6 +225,7 @@ def verdict_over_scenarios(
         metric: metric by which they rank.
         values: for each scenario, the values of the runs by congestion control, or by ABR algorithm.
         ccas: congestion controls, or ABR algorithms.
+        by_scenario: verdict of each scenario alone.
     """
     base, *others = ccas
     is_relative = has_ratios(metric, {cca: [each[cca] for each in values] for cca in ccas})
@@ -168,7 +246,8 @@ def verdict_over_scenarios(
     ranked = sorted(ccas, key=lambda cca: -gains[cca])
     first, *rest = ranked
     by_other = {cca: difference(first, cca) for cca in rest}
-    return SetVerdict(need, metric, ranked, [cca for cca in rest if by_other[cca].is_tied], by_other)
+    tied = [cca for cca in rest if by_other[cca].is_tied]
+    return SetVerdict(need, metric, ranked, tied, by_other, by_scenario)
 
 
 def over_all_text(scenario_set: ScenarioSet) -> str:
@@ -177,27 +256,40 @@ def over_all_text(scenario_set: ScenarioSet) -> str:
 
 
 def verdict_lines(scenario_set: ScenarioSet) -> list[str]:
-    """Returns a line for each verdict over all scenarios."""
+    """Returns a line for each verdict over all scenarios, and those of the places of the best one."""
     over_all = over_all_text(scenario_set)
-    return [f"best {over_all} for {each.need}: {each.text}" for each in scenario_set.verdicts]
+    return [
+        line
+        for each in scenario_set.verdicts
+        for line in (f"best {over_all} for {each.need}: {each.text}", *each.place_lines)
+    ]
 
 
-def first_decided(scenario_set: ScenarioSet) -> SetVerdict | None:
+def first_decided(verdicts: Sequence[SetVerdict]) -> SetVerdict | None:
     """Returns the verdict of the first need that the scenarios decide; None without one.
 
-    Needs of flows come first, then those of `NEED_TEXTS` in their order.
+    Needs of flows come first, then those of `NEED_TEXTS` in their order, unless their best one is worse
+    for a flow.
     """
     order = list(NEED_TEXTS)
-    verdicts = sorted(
-        scenario_set.verdicts,
+    ordered = sorted(
+        verdicts,
         key=lambda each: order.index(each.need) if each.need in order else -1,
     )
-    return next((each for each in verdicts if each.best is not None), None)
+    of_flows = [each for each in verdicts if each.is_of_flow]
+    return next(
+        (
+            each
+            for each in ordered
+            if each.best is not None and all(flow.may_be_best(each.best) for flow in of_flows)
+        ),
+        None,
+    )
 
 
 def setting_lines(scenario_set: ScenarioSet) -> list[str]:
     """Returns lines that set the best CCA over all scenarios on Linux; none without one."""
-    verdict = first_decided(scenario_set)
+    verdict = first_decided(scenario_set.verdicts)
     commands = linux_commands(verdict.ranked[0]) if verdict else ()
     if verdict is None or not commands:
         return []

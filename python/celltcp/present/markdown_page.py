@@ -13,6 +13,17 @@ from celltcp.present.section import Figure, Part, Section, Table
 #: Characters with a meaning in Markdown.
 _MARKUP = re.compile(r"([\\`*\[\]])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
+#: Maximum number of parts that a page has whole; of more, those after the first have no pictures.
+_MAX_WHOLE = 6
+#: Maximum number of lines of code in a part that is not whole: commands, but no files.
+_MAX_CODE_LINES = 20
+_WITHOUT = (
+    "Pictures, scenarios as files, and versions of the parts after the first are in a report of each "
+    "folder alone, and as HTML (--out)."
+)
+#: Titles of sections on how results are made again, which need the scenario as a file.
+_PROVENANCE = "Versions and seeds", "Command that reproduces the results"
+
 
 @dataclass
 class PictureNames:
@@ -40,9 +51,15 @@ class PictureNames:
 def markdown_page(parts: Sequence[Part], title: str, command: str, pictures: PictureNames) -> str:
     """Returns the page of a report; the same parts give the same text.
 
-    The figures of the page are added to `pictures`.
+    The figures of the page are added to `pictures`. Of many parts, those after the first have neither
+    pictures nor files.
     """
+    note = ""
+    if len(parts) > _MAX_WHOLE:
+        note = f"\n{wrapped(_WITHOUT)}\n"
+        parts = [parts[0], *map(_without_pictures, parts[1:])]
     head = f"# {escaped(title)}\n\n{wrapped(f'Made by celltcp {__version__}:')}\n\n    {command}\n"
+    head += note
     bodies = (markdown_part(part, pictures, part.title if len(parts) > 1 else "") for part in parts)
     return "\n".join([head, *bodies])
 
@@ -64,6 +81,18 @@ def markdown_part(part: Part, pictures: PictureNames, title: str = "") -> str:
 def escaped(text: str) -> str:
     r"""Returns a text with escaped markup: `a*b` becomes `a\*b`."""
     return _MARKUP.sub(lambda match: f"\\{match[0]}", text.replace("&", "&amp;").replace("<", "&lt;"))
+
+
+def _without_pictures(part: Part) -> Part:
+    """Returns a part without pictures, files and versions."""
+    sections = tuple(
+        section
+        for section in part.sections
+        if section.figure is None
+        and section.title not in _PROVENANCE
+        and (section.code or "").count("\n") <= _MAX_CODE_LINES
+    )
+    return replace(part, sections=sections)
 
 
 def _findings(part: Part) -> Iterator[str]:

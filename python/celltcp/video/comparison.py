@@ -167,27 +167,39 @@ class VideoComparison:
         if len(self.scenarios) < MIN_SCENARIOS:
             return []
 
-        def scores(metric: str, pairs: Mapping[str, tuple[str, str]]) -> list[dict[str, list[float]]]:
-            return [
-                {
+        is_random = not all(comparison.decides for comparison in self.comparisons.values())
+
+        def scores(
+            metric: str, pairs: Mapping[str, tuple[str, str]]
+        ) -> dict[str, dict[str, list[float]]]:
+            return {
+                scenario: {
                     name: self.comparisons[scenario, abr].values(cca, metric)
                     for name, (cca, abr) in pairs.items()
                 }
                 for scenario in self.scenarios
                 if all((scenario, abr) in self.comparisons for _, abr in pairs.values())
-            ]
+            }
+
+        def verdict(
+            need: str, metric: str, values: Mapping[str, dict[str, list[float]]], names: list[str]
+        ) -> SetVerdict | None:
+            alone = {
+                scenario: best_of(metric, each, random=is_random) for scenario, each in values.items()
+            }
+            return verdict_over_scenarios(need, metric, [*values.values()], names, alone)
 
         groups = {
             **{f"with {abr}": {cca: (cca, abr) for cca in self.ccas} for abr in self.adaptations},
             **{f"for {cca}": {abr: (cca, abr) for abr in self.adaptations} for cca in self.ccas},
         }
         verdicts = [
-            verdict_over_scenarios(need, metric, values, list(pairs))
+            verdict(need, metric, values, list(pairs))
             for need, pairs in groups.items()
             for metric in SCORES
             if len(pairs) > 1 and len(values := scores(metric, pairs)) >= MIN_SCENARIOS
         ]
-        return [verdict for verdict in verdicts if verdict is not None]
+        return [each for each in verdicts if each is not None]
 
     def _scores(self, scenario: str | None, cca: str, metric: str) -> dict[str, list[float]]:
         """Returns a score per seed by ABR algorithm, on a scenario or as means over all (None)."""

@@ -13,7 +13,7 @@ from celltcp.comparison.plots.scenario_set import plot_set
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.set_verdicts import MIN_SCENARIOS, first_decided, over_all_text
+from celltcp.comparison.set_verdicts import MIN_SCENARIOS, first_decided, over_all_text, verdict_lines
 from celltcp.comparison.settings_lines import settings_blocks
 from celltcp.comparison.tables_of_several import set_table
 from celltcp.comparison.verdict_tables import verdicts_table
@@ -35,6 +35,7 @@ def set_part(scenario_set: ScenarioSet) -> Part:
     }
     verdicts = verdicts_table(("scenario",), by_name)
     answer, settings = _answer(scenario_set)
+    over_all = tuple(line.strip() for line in verdict_lines(scenario_set))
     return Part(
         title=f"{count} scenarios",
         question=question_on(scenario_set.ccas, _names_text(list(scenario_set.comparisons))),
@@ -44,6 +45,7 @@ def set_part(scenario_set: ScenarioSet) -> Part:
         ),
         sections=(
             *([settings] if settings else []),
+            *([Section("Over all scenarios", text=over_all)] if over_all else []),
             *(
                 Section("Means of the application", table)
                 for table in set_application_tables(scenario_set)
@@ -76,7 +78,7 @@ def _answer(scenario_set: ScenarioSet) -> tuple[str, Section | None]:
 
     With few scenarios, or none that decide, it counts the scenarios on which each CCA is best.
     """
-    verdict = first_decided(scenario_set)
+    verdict = first_decided(scenario_set.verdicts)
     counts, settings = several_answer(list(scenario_set.comparisons.values()), "scenario")
     if verdict is None:
         return counts, settings

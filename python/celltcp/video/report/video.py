@@ -101,6 +101,10 @@ def adaptations_table(videos: VideoComparison) -> Table | None:
 
 
 def over_all_lines(videos: VideoComparison) -> list[str]:
-    """Returns a line for each verdict over all scenarios."""
+    """Returns a line for each verdict over all scenarios, and those of the places of the best one."""
     scenarios = count_text(len(videos.scenarios), "scenario")
-    return [f"best over all {scenarios} {each.need}: {each.text}" for each in videos.over_all]
+    return [
+        line
+        for each in videos.over_all
+        for line in (f"best over all {scenarios} {each.need}: {each.text}", *each.place_lines)
+    ]
