@@ -12,7 +12,10 @@ from celltcp.scenarios.initial_window import initial_window
 #: Payload of a segment on a path without a smaller MSS, bytes.
 MSS = 1448
 #: Clause on the congestion control of large requests.
-REQUESTS_KEEP_CCA = "--cca sets that of the responses; large requests keep the default of the engine"
+REQUESTS_KEEP_CCA = (
+    "--cca sets that of the responses; large requests keep the default of the engine. To compare theirs, "
+    "exchange from and to of the flow, and the sizes of request and response"
+)
 
 
 def request_and_response(workload: Mapping[str, Any]) -> tuple[float, float] | None:
