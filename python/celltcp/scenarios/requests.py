@@ -13,8 +13,8 @@ from celltcp.scenarios.initial_window import initial_window
 MSS = 1448
 #: Clause on the congestion control of large requests.
 REQUESTS_KEEP_CCA = (
-    "--cca sets that of the responses; large requests keep the default of the engine. To compare theirs, "
-    "exchange from and to of the flow, and the sizes of request and response"
+    "--cca sets that of the responses; large requests keep the default of the engine. To compare "
+    "theirs, exchange from and to of the flow, and the sizes of request and response"
 )
 
 
