@@ -232,6 +232,14 @@ def test_a_stream_on_a_fast_link_is_compared_in_all_of_its_time(tmp_path: Path) 
     assert " in the first " not in simulated
 
 
+def test_cubic_under_losses_on_a_fast_link_is_compared_in_all_of_its_time(tmp_path: Path) -> None:
+    """Losses of 0.1 % hold it at some Mbit/s (RFC 8312, section 5.1), however fast the link."""
+    changes = {"path.down.rate": "400Mbit/s", "path.loss": "0.1%"}
+    _, printed = _to_scenario(tmp_path, "cubic", "server", **changes)
+    (simulated,) = (line for line in printed.splitlines() if line.startswith("simulated"))
+    assert " in the first " not in simulated and "with cubic" in simulated
+
+
 def test_a_capture_beyond_all_draws_is_a_difference() -> None:
     runs = (Passage(5.0, 70.0, 0.001), Passage(9.0, 70.0, 0.001))
     assert not Rerun("cubic", True, Passage(11.0, 75.0, 0.001), runs).differs

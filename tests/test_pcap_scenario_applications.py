@@ -234,3 +234,18 @@ def test_key_frames_beside_a_stream_keep_its_bytes_also_where_a_policer_delays_t
 def test_delays_of_frames_can_differ_where_the_goodput_is_theirs(p95_ms: float, differs: bool) -> None:
     captured = Passage(5.0, 60.0, 0.0, frame_p95_ms=100.0)
     assert Rerun("cubic", True, captured, (captured._replace(frame_p95_ms=p95_ms),)).differs == differs
+
+
+def test_frames_behind_an_outage_have_the_size_and_number_that_were_written(tmp_path: Path) -> None:
+    """What an application writes in an outage is sent as one message of many frames."""
+    frames = {"kind": "frames", "size": "600B", "interval": "33.333ms"}
+    outages = [{"at": f"{at}s", "duration": "800ms"} for at in (5, 12, 19, 26)]
+    changes = {"path.rtt": "50ms", "path.blackouts": outages, "flows.0.workload": frames}
+    _, workload, printed = _to_scenario(tmp_path, "server", 30, **changes)
+    written = (tmp_path / "path.toml").read_text()
+    assert in_unit(workload["size"], "B") == pytest.approx(600, rel=0.01)
+    assert in_unit(workload["interval"], "s") == pytest.approx(1 / 30, rel=0.01)
+    (number,) = map(int, re.findall(r"# (\d+) messages", written))
+    assert number == pytest.approx(30 * 30, abs=2)
+    captured, simulated = map(float, re.findall(r"(?:capture|simulated) +([\d.]+) Mbit/s", printed))
+    assert simulated == pytest.approx(captured, rel=0.02)

@@ -266,9 +266,14 @@ def _workload(
     if (messages := messages_of(row)) is not None:
         jitter = min(row["message_interval_range"] / _RANGE_OF_JITTER, 1.0)
         mbps = max(messages.mbps, 8e-6 * row[f"bytes_{direction}"] / row["download_s"])
-        size, beside, spread = 125 * mbps * messages.interval_ms, "", size_spread(frames)
-        if (large := large_messages(frames)) is not None:
-            ratio, large_bytes = large.interval_ms / messages.interval_ms, large.bytes
+        number, interval_ms = messages.number, messages.interval_ms
+        size, beside, spread = 125 * mbps * interval_ms, "", size_spread(frames)
+        large = large_messages(frames)
+        if large is None and (interval_s := frames["start_s"].diff().median()) > 0:
+            # Messages that come as one after an outage are several frames.
+            number, interval_ms, size = len(frames), 1e3 * interval_s, float(frames["bytes"].mean())
+        if large is not None:
+            ratio, large_bytes = large.interval_ms / interval_ms, large.bytes
             if not spread:
                 # A large one that comes with others hides their number, but not the sum of their bytes.
                 large_bytes = max((size - large.usual_bytes) * ratio, large.usual_bytes)
@@ -277,8 +282,8 @@ def _workload(
             beside = f", beside = [{{ {table} }}]"
         return (
             f'workload = {{ kind = "frames", size = {_size_text(size, spread)}, '
-            f'interval = "{messages.interval_ms:.3f}ms", jitter = {jitter:.2f}{beside} }} '
-            f"# {messages.number} messages; the capture shows no deadline"
+            f'interval = "{interval_ms:.3f}ms", jitter = {jitter:.2f}{beside} }} '
+            f"# {number} messages; the capture shows no deadline"
         )
     turns, count = max(row["turns_up"], row["turns_down"]), row[f"segments_{receiver}"]
     turns = max(turns, len(responses) - 1) if think_s else turns

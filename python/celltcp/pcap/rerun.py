@@ -194,8 +194,9 @@ def rerun(
     are_sizes_drawn = any(isinstance(workload.get(name), dict) for name in ("size", "response"))
     has_draws = path.get("loss") or path.get("uplink_loss") or are_sizes_drawn
     seeds = _SEEDS if has_draws else _SEEDS[: _SHARED_SEEDS if flows[1:] else 1]
-    # An application sends what it has, however fast the path.
-    mbps = min(mean_mbps, float(row["throughput_mbps"])) if "workload" in flow else mean_mbps
+    # An application sends what it has, and a known CCA what it had, however fast the path.
+    has_rate = "workload" in flow or likely_cca(row) is not None
+    mbps = min(mean_mbps, float(row["throughput_mbps"])) if has_rate else mean_mbps
     until_s = min(duration_s, _MAX_S, _MAX_MBIT / mbps / len(seeds))
     is_policed = "policer" in path or "links" in tables
     # Large requests go from the client to the server of their flow.
