@@ -161,3 +161,19 @@ def test_data_for_a_phone_that_sleeps_waits_for_it_and_in_no_queue(cycle_ms: int
     assert found["sleep"].endswith(f"when data may wait for up to {cycle_ms} ms.")
     assert "waited for the phone to wake up (DRX)" in found["slow_units"]
     assert "other reasons" not in found["slow_units"]
+
+
+@pytest.mark.parametrize("interval_ms", [130, 400, 1000])
+def test_frames_of_a_phone_wait_for_grants_whether_it_sleeps_or_not(interval_ms: int) -> None:
+    """TS 36.321 clause 5.7: a UE whose scheduling request is pending is active, whatever its cycle."""
+    frames = {"kind": "frames", "size": "120B", "interval": f"{interval_ms}ms", "deadline": "100ms"}
+    flow = {"from": "phone", "to": "server", "workload": frames}
+    delays_ms = []
+    for drx in ({}, {"radio.drx": {"inactivity": "50ms", "long_cycle": "320ms"}}):
+        result = ct.compare("static/mid-cell", "cubic", 1, duration="40s", set={**drx, "flows": [flow]})
+        delays_ms.append(1e3 * float(result.units["duration_s"].median()))
+        found = texts(ExplainedComparison(result).ccas[0])
+        assert "which the phone requests" in found["grants"]
+        assert "sleep" not in found
+    # At most a period of scheduling requests.
+    assert delays_ms[1] == pytest.approx(delays_ms[0], abs=10)

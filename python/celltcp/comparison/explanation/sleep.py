@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 #: Minimum share of the units of work that begin after a sleep of DRX at which the sleep is a cause.
 _MIN_SLEEP_SHARE = 0.1
-#: Kinds of workloads whose units of work begin with a request.
+#: Kinds of workloads whose units of work begin with a request, and those that send without one.
 _REQUEST_WORKLOADS = ("request-response", "page")
+_UNASKED_WORKLOADS = ("frames", "on-off")
 
 
 def sleep(evidence: Evidence) -> Cause | None:
@@ -24,7 +25,8 @@ def sleep(evidence: Evidence) -> Cause | None:
 
     The phone may then sleep until its next cycle. At least {_MIN_SLEEP_SHARE:.0%} of the units began
     after such a pause. A phone that sent a request stays awake until the answer, if the answer comes
-    before the timer expires.
+    before the timer expires. Data that it sends itself waits for a grant, not for the next cycle: a
+    scheduling request wakes it.
     """
     units, slept = evidence.units, units_after_sleep(evidence)
     total_s = 0.0 if units is None else float(units["duration_s"].sum())
@@ -50,6 +52,9 @@ def units_after_sleep(evidence: Evidence) -> pd.Index:
     if units is None:
         return evidence.connections.index[:0]
     if not (evidence.scenario.get("radio") or {}).get("drx") or not evidence.is_thin:
+        return units.index[:0]
+    # A UE is active while a scheduling request is pending (TS 36.321 clause 5.7).
+    if evidence.is_upload and evidence.workload.get("kind") in _UNASKED_WORKLOADS:
         return units.index[:0]
     inactivity_s = _drx_time(evidence, "inactivity")
     # The grant for a request starts the timer, as new data do (TS 36.321 clause 5.7).
