@@ -38,3 +38,14 @@ def test_a_queue_that_never_empties_is_served_the_mean_block_over_the_mean_numbe
 def test_a_buffer_that_empties_has_no_share_of_harq() -> None:
     """Beside a queue, TTIs without data leave capacity unused, too."""
     assert _explained("30km/h", "20packets")[1] == ""
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+def test_a_cell_whose_queue_never_empties_leaves_nothing_unused(cca: str) -> None:
+    """What the flow lacks of the capacity then, HARQ took: no window or pacing rate was too small."""
+    changes = {"radio.ues.0.sinr": "8dB", "radio.prbs": 25, "radio.fading.speed": "30km/h"}
+    result = ct.compare("mobility/forward-60-4g", cca, 1, duration="20s", set=changes)
+    (explained,) = ct.explain(result).comparisons[""].ccas
+    assert explained.used_share < 0.9
+    assert "HARQ took" in explained.cause_text("queue")
+    assert "unused" not in " ".join(cause.text for cause in explained.causes)

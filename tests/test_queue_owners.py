@@ -206,6 +206,25 @@ def test_bulk_flows_fill_a_queue_together(has_rival: bool) -> None:
     assert "ping" not in text
 
 
+@pytest.mark.parametrize("is_upload", [False, True])
+@pytest.mark.parametrize("ue", ["phone", "far"])
+def test_each_ue_of_a_cell_has_a_queue_of_its_own(ue: str, is_upload: bool) -> None:
+    """RLC has a buffer for each UE (TS 36.322): a bulk flow of another one fills no common queue."""
+    nodes = ("from", "to") if is_upload else ("to", "from")
+    flows = [
+        {"name": name, "cca": "cubic", nodes[0]: node, nodes[1]: "server"}
+        for name, node in (("main", "phone"), ("rival", ue))
+    ]
+    ues = [{"name": "phone", "sinr": "20dB"}, {"name": "far", "sinr": "10dB"}]
+    changes: dict[str, Any] = {"radio.ues": ues, "radio.rlc.buffer": "750packets", "flows": flows}
+    result = ct.compare("mobility/forward-60-4g", "cubic", 1, duration="15s", set=changes)
+    (main,) = [each for each in ExplainedComparison(result).ccas if each.flow == "main"]
+    is_same = ue == "phone"
+    assert "A queue stood" in main.cause_text("queue")
+    assert ("its own data and rival (" in main.cause_text("queue")) == is_same
+    assert ("another UE, with a queue of its own" in main.cause_text("competition")) != is_same
+
+
 @pytest.mark.parametrize("seed", [1, 4, 10])
 def test_waits_add_up_with_the_lowest_rtt_to_the_mean_between_blackouts(seed: int) -> None:
     """Waits are in the RTTs, too; their mean is between those of a slow and a fast link."""

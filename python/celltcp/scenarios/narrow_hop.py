@@ -60,10 +60,11 @@ def shares_bottleneck(
 ) -> bool:
     """Returns whether the way of another flow has the bottleneck of a flow on it.
 
-    Without further links that is assumed of all flows of the path.
+    Without further links that is assumed of all flows of the path. A cell has a queue for each UE.
     """
     if not scenario.get("links"):
-        return True
+        nodes = [set(_ends(each)) - {"server"} for each in (flow, other)]
+        return not scenario.get("radio") or nodes[0] == nodes[1]
     start, end = _ends(flow)
     link = narrow_link(scenario, flow)
     hop = narrow_hop(scenario, is_upload=end == "server")

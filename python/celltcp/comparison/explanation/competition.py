@@ -62,10 +62,11 @@ def competition(evidence: Evidence) -> Cause | None:
     rule is not for flows of responses or frames. Where another bulk flow got {MIN_UNEQUAL} times as
     much, or as little, the reason follows that the tables show: more connections, no reduction after
     overflows, a window that follows the delay or stays as it is, a start together or a later one, or
-    else the data in flight. Beside a loss-based flow, BBR has the lowest RTT of its filter.
+    else the data in flight. Beside a loss-based flow, BBR has the lowest RTT of its filter. Flows of
+    other UEs have queues of their own: the scheduler of the cell shares its resource blocks.
     """
-    rates = evidence.competing_mbps
-    competing_mbps = evidence.others_mbps
+    rates = {**evidence.competing_mbps, **evidence.cell_mbps}
+    competing_mbps = sum(rates.values())
     total_mbps = evidence.goodput_mbps + competing_mbps
     share = competing_mbps / total_mbps if total_mbps > 0 else 0.0
     if share < _MIN_COMPETING_SHARE or evidence.is_thin:
@@ -74,7 +75,12 @@ def competition(evidence: Evidence) -> Cause | None:
     flows_text = ", ".join(f"{name} {rates[name]:.2f}" for name in fastest_first[:3])
     more_text = f" and {len(rates) - 3} more" if len(rates) > 3 else ""
     reasons, fastest = [], fastest_first[0]
-    if rates[fastest] >= MIN_UNEQUAL * evidence.goodput_mbps:
+    if fastest in evidence.cell_mbps:
+        reasons = [
+            f"{fastest} is of another UE, with a queue of its own: the scheduler of the cell divides "
+            "resource blocks among UEs, whatever their CCAs."
+        ]
+    elif rates[fastest] >= MIN_UNEQUAL * evidence.goodput_mbps:
         other = _evidence_of(evidence, fastest)
         reasons = [] if other is None else list(_reasons(evidence, other))
     elif rates[fastest] * MIN_UNEQUAL <= evidence.goodput_mbps:

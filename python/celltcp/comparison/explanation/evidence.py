@@ -20,6 +20,7 @@ from celltcp.comparison.explanation.openings import may_have_lost_data
 from celltcp.comparison.explanation.outages import Outage, outages_of, outages_of_slots
 from celltcp.comparison.explanation.queue_owners import met_in_flight, queue_parts
 from celltcp.comparison.explanation.recoveries import recoveries_of
+from celltcp.comparison.explanation.standing_queues import harq_share
 from celltcp.comparison.frame_kinds import KIND_EVENTS, deciding_kinds, select_frames
 from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, FRAME, FRAME_AGE, FRAMES
 from celltcp.comparison.shares import SERVER
@@ -386,12 +387,18 @@ class Evidence(FlowScenario):
 
     @functools.cached_property
     def unused_share(self) -> float:
-        """Share of `capacity_mbps` that the flow did not use, from 0 to 1; 0 where it is not known."""
+        """Share of `capacity_mbps` that neither the flow nor HARQ used; 0 where it is not known."""
+        used = 1.0 if math.isnan(self.used_share) else self.used_share
+        return min(max(1.0 - used - harq_share(self), 0.0), 1.0)
+
+    @functools.cached_property
+    def used_share(self) -> float:
+        """Share of `capacity_mbps` that the flow got, from 0 to 1; NaN where it is not known."""
         if not self.capacity_mbps > 0:
-            return 0.0
+            return math.nan
         # Slots in which short transfers begin and end are theirs in part.
         part = min(self.connection_time_s / self.duration_s, 1.0) if has_end(self.workload) else 1.0
-        return min(max(1.0 - self.goodput_mbps / (part * self.capacity_mbps), 0.0), 1.0)
+        return min(max(self.goodput_mbps / (part * self.capacity_mbps), 0.0), 1.0)
 
     @functools.cached_property
     def competing_mbps(self) -> dict[str, float]:
@@ -402,6 +409,12 @@ class Evidence(FlowScenario):
     def others_mbps(self) -> float:
         """Goodput of all other flows with data in the same direction while this one ran, Mbit/s."""
         return sum(self.competing_mbps.values())
+
+    @functools.cached_property
+    def cell_mbps(self) -> dict[str, float]:
+        """Goodput of each flow of another UE in the same direction of the cell, Mbit/s."""
+        is_radio = bool(self.scenario.get("radio")) and not self.scenario.get("links")
+        return self._other_goodputs(is_upload=self.is_upload, is_elsewhere=True) if is_radio else {}
 
     @functools.cached_property
     def reverse_mbps(self) -> dict[str, float]:
@@ -419,7 +432,7 @@ class Evidence(FlowScenario):
         return queue_parts(self)
 
     def _other_goodputs(
-        self, *, is_upload: bool, slots: pd.DataFrame | None = None
+        self, *, is_upload: bool, slots: pd.DataFrame | None = None, is_elsewhere: bool = False
     ) -> dict[str, float]:
         """Returns the goodput of each other flow of a direction in slots of this one, Mbit/s."""
         times = (self.slots if slots is None else slots)[["run", "t_s"]].drop_duplicates()
@@ -430,7 +443,7 @@ class Evidence(FlowScenario):
         is_other = [key not in own_keys for key in zip(slots["run"], slots["flow"], strict=True)]
         connections = self.all_connections[_are_uploads(self.all_connections) == is_upload]
         slots = slots[is_other].merge(connections[["run", "flow", "name"]], on=["run", "flow"])
-        slots = slots[~slots["name"].isin(self._flows_elsewhere)]
+        slots = slots[slots["name"].isin(self._flows_elsewhere) == is_elsewhere]
         sums = slots.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}
 

@@ -318,7 +318,7 @@ class ExplainedComparison:
         )
         run_s = len(evidence.runs) * float(self.results.about["duration_s"])
         goodput = mbps.mean
-        used = 1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan
+        used = evidence.used_share
         return ExplainedCca(
             cca,
             evidence.flow_name,
@@ -328,7 +328,8 @@ class ExplainedComparison:
             delayed_acks_text(evidence),
             used,
             used * _relative_half_width(evidence),
-            evidence.others_mbps > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
+            evidence.others_mbps + sum(evidence.cell_mbps.values())
+            > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             1.0 if is_endless(evidence.workload) else evidence.duration_s / run_s,
             made_mbps(evidence),
             requested_goodput_mbps(evidence, goodput),

@@ -122,7 +122,8 @@ def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A queue discipline that shares the link among flows."""
-    yield from _fq_codel(evidence, "other flows that take the link", is_upload=evidence.is_upload)
+    if evidence.competing_mbps:
+        yield from _fq_codel(evidence, "other flows that take the link", is_upload=evidence.is_upload)
 
 
 def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:

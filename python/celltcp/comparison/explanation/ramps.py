@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.explanation.standing_queues import is_busy_cell
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -64,9 +66,10 @@ def unused_mbps(evidence: Evidence, slots: pd.DataFrame) -> pd.Series:
     """Returns the capacity that the flow did not use in each slot of a run, Mbit/s.
 
     A packet arrives in one slot, and may have used the link in those before: slots in which the link
-    carries only some packets have the mean around them.
+    carries only some packets have the mean around them. A cell with a queue is in use.
     """
-    unused = slots["capacity_mbps"] - slots["goodput_mbps"]
+    is_busy = is_busy_cell(evidence).reindex(slots.index, fill_value=False)
+    unused = (slots["capacity_mbps"] - slots["goodput_mbps"]).mask(is_busy, 0.0)
     return unused.rolling(_judged_slots(evidence), min_periods=1, center=True).mean().clip(lower=0)
 
 

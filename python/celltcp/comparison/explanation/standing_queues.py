@@ -32,25 +32,36 @@ def queued_share(evidence: Evidence) -> float:
 
 
 def harq_text(evidence: Evidence) -> str:
-    """Returns a sentence on capacity of a cell that repeats of blocks take; empty for little.
-
-    The capacity of a TTI is its block divided by 1 + BLER. Under fading, the TTIs of repeats have other
-    blocks than those that fail, so that a queue that never empties is served less than the mean.
-    """
-    slots = evidence.slots
-    is_download = evidence.is_bulk and not evidence.is_upload
-    if not evidence.scenario.get("radio") or not is_download or not evidence.capacity_mbps > 0:
-        return ""
-    unserved_mbps = slots["capacity_mbps"] - slots["rate_mbps"] / evidence.header_factor
-    waits_s = slots["queue_packets"] * evidence.mss / evidence.link_bytes_per_s
-    is_busy = _has_queue(evidence) & (waits_s >= _MIN_BUSY_S)
-    share = float(unserved_mbps[is_busy].sum() / slots["capacity_mbps"].sum())
+    """Returns a sentence on capacity of a cell that repeats of blocks take; empty for little."""
+    share = harq_share(evidence)
     if not share >= _MIN_HARQ_SHARE:
         return ""
     return (
         f" While the queue stood, HARQ took {percent_text(share)} of the capacity for repeats beyond "
         "those expected from the error rate of each TTI alone."
     )
+
+
+def harq_share(evidence: Evidence) -> float:
+    """Returns the share of the capacity of a cell that repeats of blocks take from a bulk download.
+
+    The capacity of a TTI is its block divided by 1 + BLER. Under fading, the TTIs of repeats have other
+    blocks than those that fail, so that a queue that never empties is served less than the mean.
+    """
+    slots, is_busy = evidence.slots, is_busy_cell(evidence)
+    if not is_busy.any():
+        return 0.0
+    unserved_mbps = slots["capacity_mbps"] - slots["rate_mbps"] / evidence.header_factor
+    return max(float(unserved_mbps[is_busy].sum() / slots["capacity_mbps"].sum()), 0.0)
+
+
+def is_busy_cell(evidence: Evidence) -> pd.Series:
+    """Returns whether a cell has data of a bulk download to send in all of each slot."""
+    is_download = evidence.is_bulk and not evidence.is_upload
+    if not evidence.scenario.get("radio") or not is_download or not evidence.capacity_mbps > 0:
+        return evidence.slots["t_s"].isna()
+    waits_s = evidence.slots["queue_packets"] * evidence.mss / evidence.link_bytes_per_s
+    return _has_queue(evidence) & (waits_s >= _MIN_BUSY_S)
 
 
 def _has_queue(evidence: Evidence) -> pd.Series:
