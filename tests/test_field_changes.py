@@ -57,6 +57,7 @@ def _texts(
         tail_values=lambda _: [{name: _around(of) for name, of in each.items()} for each in tails],
         application_values=lambda *_, **__: {},
         delay_metric="rtt_mean_ms",
+        tested="",
         network_values=lambda _: {name: [1.0, 1.0] for name in choices},
         resent_shares=lambda: dict.fromkeys(choices, ResentShare(0.0, [0.0, 0.0])),
     )

@@ -29,6 +29,7 @@ from celltcp.comparison.prices import TiePrices, has_prices, hides_delay, with_p
 from celltcp.comparison.retransmitted import ResentShare, resent_share, retransmitted_text
 from celltcp.comparison.reversals import mean_decides
 from celltcp.comparison.stakes import Stake
+from celltcp.comparison.utilisation import link_loads
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -333,6 +334,17 @@ class FieldRanking:
         value, cca = self.choices[name]
         comparison = self._points.comparisons[value]
         return retransmitted_text(comparison, comparison.tested, cca)
+
+    @property
+    def tested(self) -> str:
+        """Name of the flow under test."""
+        return self._points.tested
+
+    def link_goodput(self, name: str) -> float:
+        """Returns the goodput of all flows on the link of the flow under test, Mbit/s."""
+        value, cca = self.choices[name]
+        loads = link_loads(self._points.comparisons[value])[cca]
+        return estimate([load.goodput_mbps for load in loads]).mean
 
     def resent_shares(self, flow_name: str = "") -> dict[str, ResentShare]:
         """Returns the share of the segments that a flow, by default the tested one, sends again.

@@ -17,6 +17,8 @@ BALANCED = "pm_balanced"
 
 #: Goodput as a share of the capacity that other flows leave; CCAs do not rank by it.
 USED_CAPACITY = "capacity_share"
+#: Goodput of all flows on the link of the flow under test as a share of its capacity.
+UTILISATION = "utilisation"
 
 #: Jain's index of all flows of a run, and the goodput of a flow while all run.
 JAIN, SHARE = "fairness", "share_mbps"
@@ -132,7 +134,8 @@ _NETWORK_TEXTS = {
     "pm_delay": MetricText("PM delay", "", 3),
     CWND_MEAN: MetricText("mean cwnd", "segments", 1),
     CWND_MAX: MetricText("largest cwnd", "segments", 1),
-    USED_CAPACITY: MetricText("share of the capacity used", "", 3),
+    USED_CAPACITY: MetricText("used share of the capacity that others left", "", 3),
+    UTILISATION: MetricText("utilisation of the link", "%", 1, 100.0, limits=(0.0, 1.0)),
     JAIN: MetricText("Jain's index", "", 3),
     SHARE: MetricText("share", "Mbit/s", 2),
 }

@@ -151,7 +151,7 @@ def with_least_price(
         dearer.append(Dearer(name, f"{digits_text(means[0] / means[1], 2)} x the delay", text))
     names = [each.name for each in dearer]
     left = [name for name in as_good if name not in names]
-    leader = _of_least_delay(left, delays)
+    leader = of_least_delay(left, delays)
     tied = tuple(name for name in left if name != leader)
     if not names:
         return replace(verdict, leader=leader, tied=tied)
@@ -165,7 +165,7 @@ def with_least_price(
     )
 
 
-def _of_least_delay(names: Sequence[str], delays: Mapping[str, Sequence[float]]) -> str:
+def of_least_delay(names: Sequence[str], delays: Mapping[str, Sequence[float]]) -> str:
     """Returns the name with the lowest delay if it is far lower than that of the first one, or that."""
     first = names[0]
     if not delays:

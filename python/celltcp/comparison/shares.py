@@ -141,7 +141,7 @@ def path_shares(results: Results) -> PathShares:
         flows[index] for index, each in slot_sums.items() if each.slots < lengths[flows[index].run]
     }
     competitors: dict[int, list[Competitor]] = {}
-    links = _links(results.about, {flow.name for flow in flows})
+    links = bottleneck_links(results.about, {flow.name for flow in flows})
     whole = [
         (flows[index], goodput)
         for index, goodput in goodputs.items()
@@ -187,7 +187,7 @@ def lowest_jains_index(competitors: Iterable[Competitor]) -> float:
     return min(map(jain, by_capacity.values()), default=math.nan)
 
 
-def _links(about: Mapping[str, Any], names: Iterable[str]) -> dict[str, int | None]:
+def bottleneck_links(about: Mapping[str, Any], names: Iterable[str]) -> dict[str, int | None]:
     """Returns the index in `links` of the bottleneck of each flow; None for that of the path."""
     scenario = tomllib.loads(about["scenario"])
     flows = zip(scenario.get("flows") or [{}], FlowUnderTest.each(about), strict=True)

@@ -24,6 +24,7 @@ from celltcp.comparison.metrics import (
     RANKED,
     SHARE,
     USED_CAPACITY,
+    UTILISATION,
     WINDOWS,
     estimate_of,
     is_percentage,
@@ -33,6 +34,7 @@ from celltcp.comparison.metrics import (
 from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
+from celltcp.comparison.utilisation import utilisation
 from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.field_words import field_words
 from celltcp.present.rounding import rounded, rounded_text
@@ -386,11 +388,16 @@ def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSum
         for name in _FLOW_METRICS:
             key, of_flow = (f"{name}:{flow.name}", f" ({flow.name})") if rivals else (name, "")
             add_flow_metric(name, key, flow, of_flow)
+    minor = set()
+    if comparison.has_shares:
+        words, used = words_of(UTILISATION), utilisation(comparison)
+        headings[UTILISATION] = _Heading(words.with_unit(words.name), words.digits)
+        values[UTILISATION] = {cca: [100.0 * each for each in shares] for cca, shares in used.items()}
+        minor.add(UTILISATION)
     if comparison.has_fairness:
         words = words_of(JAIN)
         headings[JAIN] = _Heading(words.name, words.digits)
         values[JAIN] = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
-    minor = set()
     all_flows = FlowUnderTest.each(comparison.results.about)
     for flow in all_flows:
         for name in _MINOR_METRICS:

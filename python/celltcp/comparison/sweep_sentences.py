@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from celltcp.comparison.best_values import Choice, is_condition
 from celltcp.comparison.factor_effects import FactorEffects
 from celltcp.comparison.linux_lines import cca_line
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT
-from celltcp.comparison.prices import price_texts
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
+from celltcp.comparison.prices import of_least_delay, price_texts
 from celltcp.comparison.reversals import change_reversal_text
 from celltcp.comparison.sweep_failures import failures_of
 from celltcp.comparison.sweep_lines import CCA, SweepLines
@@ -327,6 +327,7 @@ class Sentences:
         texts = [
             self._ranking.without_flow(stake.text(name, start))
             + change_reversal_text(self._ranking, stake, name, start)
+            + self._link_text(stake, name, start)
             for stake in self._stakes
         ]
         shown = {stake.metric for stake in self._stakes}
@@ -335,6 +336,17 @@ class Sentences:
             texts += price_texts(self._ranking, name, start, shown)
         choices = self._ranking.choices
         return f"{self._change(choices[name], choices[start])}: {'; '.join(texts)}"
+
+    def _link_text(self, stake: Stake, name: str, start: str) -> str:
+        """Returns the goodput of all flows on a link where one loses; empty where it is alone there."""
+        if stake.metric != GOODPUT or stake.flow != self._ranking.tested or name == start:
+            return ""
+        own, total = stake.means(name, start), [*map(self._ranking.link_goodput, (name, start))]
+        if not stake.is_gain(start, name) or not own[1] < (1 - NEGLIGIBLE) * total[1]:
+            return ""
+        new, old = map(words_of(GOODPUT).number, total)
+        change = f"{100 * (total[0] / total[1] - 1):+.0f} %"
+        return f", with the other flows on its link {new} instead of {old} ({change})"
 
     def _best(self, stake: Stake, among: Sequence[str]) -> str:
         """Returns the best choice, or the one that is set in its place for what it costs."""
@@ -402,7 +414,8 @@ class Sentences:
     def _simplest(self, name: str, stakes: Sequence[Stake]) -> str:
         """Returns the choice with the smallest change of those that are as good as one.
 
-        It changes fewest settings, and amounts by the smallest factors where the start is known.
+        It changes fewest settings, and amounts by the smallest factors where the start is known, but
+        one of as few settings has a far lower delay of the flow under test.
         """
         changed = self._changed(name)
         as_good = [
@@ -410,9 +423,19 @@ class Sentences:
             for other in self._ranking.choices
             if self._changed(other) <= changed and all(stake.is_tied(other, name) for stake in stakes)
         ]
-        return min(
+        ordered = sorted(
             [name, *as_good], key=lambda other: (len(self._changed(other)), self._distance(other))
         )
+        simplest = ordered[0]
+        rivals = [
+            each
+            for each in self._ranking.choices
+            if self._changed(each) <= changed
+            and len(self._changed(each)) == len(self._changed(simplest))
+            and all(_is_alike(stake, each, name) for stake in stakes)
+        ]
+        delays = self._ranking.network_values(self._ranking.delay_metric)
+        return of_least_delay([simplest, *rivals], delays)
 
     def _with_fewest_settings(self, name: str) -> str:
         """Returns a choice without settings that gain no more than a few per cent beside the others."""
@@ -535,3 +558,12 @@ class Sentences:
             hint = f" ({hints[0]})" if hints else ""
             parts.append(f"undecided: {self._choices.listed(undecided)}{hint}")
         return "; ".join(parts)
+
+
+def _is_alike(stake: Stake, name: str, other: str) -> bool:
+    """Returns whether no run sets two choices apart, and their means are within the margin of a tie."""
+    if stake.is_tied(name, other):
+        return True
+    new, old = stake.means(name, other)
+    are_near = abs(new - old) <= MARGIN * max(abs(new), abs(old))
+    return are_near and not (stake.is_gain(name, other) or stake.is_gain(other, name))

@@ -14,10 +14,12 @@ from celltcp.comparison.metrics import (
     JAIN,
     ONE_WAY_DELAY,
     SHARE,
+    UTILISATION,
     metric_text,
     range_of,
     words_of,
 )
+from celltcp.comparison.utilisation import utilisation
 from celltcp.present.section import (
     Column,
     Section,
@@ -280,10 +282,10 @@ def _names_text(names: Iterable[str]) -> str:
 
 
 def share_columns(*, has_index: bool) -> tuple[Column, ...]:
-    """Returns the columns of the goodputs of flows, their sum, and Jain's index."""
+    """Returns the columns of the goodputs of flows, their sum, Jain's index, and the utilisation."""
     return (
         Column("goodput of each flow, Mbit/s"),
-        *number_columns("sum", *(["Jain's index"] if has_index else [])),
+        *number_columns("sum", *(["Jain's index"] if has_index else []), "utilisation\nof the link %"),
     )
 
 
@@ -301,7 +303,7 @@ def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[s
         places = (index for index, flow in enumerate(sections) if flow.includes(share.flow))
         return next(places, len(sections))
 
-    cells = {}
+    cells, used = {}, utilisation(comparison)
     for cca in comparison.ccas:
         flows = sorted((share for share in shares if share.mix == cca), key=place)
         goodputs = _many_flows(flows, names) or ", ".join(
@@ -315,7 +317,7 @@ def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[s
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
         index = [metric_text(JAIN, comparison.jains_index(cca), 3)] if has_index else []
-        cells[cca] = (goodputs, total, *index)
+        cells[cca] = (goodputs, total, *index, words_of(UTILISATION).mean_number(used[cca]))
     return cells
 
 

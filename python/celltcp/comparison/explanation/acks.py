@@ -19,6 +19,7 @@ from celltcp.comparison.explanation.queue_owners import (
     ack_queue_owner,
     ack_queue_owner_text,
 )
+from celltcp.comparison.explanation.ramps import link_share_text
 from celltcp.scenarios.requests import request_and_response
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def uplink(evidence: Evidence) -> Cause | None:
     filled_by_text = ack_queue_owner_text(evidence) if late.excess_ms else ""
     parts = [late.text(evidence)] if is_late else []
     if is_full:
-        unused = percent_text(unused_beside_pauses(evidence))
+        unused = link_share_text(evidence, unused_beside_pauses(evidence))
         beside = "" if evidence.is_bulk else " beside the pauses of the application"
         parts += [permitted_text(evidence), f"{unused} of the capacity stayed unused{beside}"]
     return Cause(

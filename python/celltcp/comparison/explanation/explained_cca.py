@@ -119,6 +119,8 @@ class ExplainedCca(NamedTuple):
     def metrics_text(self, *, has_capacity_bound: bool = False) -> str:
         """Returns the metrics; `has_capacity_bound` if the capacity is a lower bound, of a capture."""
         metric_texts = [self.standing.metric_text] if self.standing.metric_text else []
+        whole = "the lower bound of the capacity" if has_capacity_bound else "the capacity"
+        whole = "what other flows left" if self.is_shared else whole
         if math.isnan(self.goodput_mbps):
             metric_texts.append("no data arrived")
         elif self.frames_mbps is not None:
@@ -126,13 +128,11 @@ class ExplainedCca(NamedTuple):
                 rates = map(rate_text, (self.frames_goodput_mbps, self.frames_mbps))
                 share_text = ""
                 if not math.isnan(self.used_share):
-                    share_text = f" ({self._used_text} of the capacity)"
+                    share_text = f" ({self._used_text} of {whole})"
                 metric_texts.append(f"{' of the '.join(rates)} of its frames{share_text}")
         elif not self.is_intermittent:
             share_text = ""
             if not math.isnan(self.used_share):
-                whole = "the lower bound of the capacity" if has_capacity_bound else "the capacity"
-                whole = "what other flows left" if self.is_shared else whole
                 share_text = f" ({self._used_text} of {whole})"
             # Rates of flows that send at different times may exceed that of the link together.
             is_part = self.is_shared and self.active_share < _MAX_ACTIVE_SHARE

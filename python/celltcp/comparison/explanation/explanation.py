@@ -273,8 +273,9 @@ class ExplainedComparison:
         # CCAs of one family have the same weakness.
         if len({family_of(parse_flow_cca(each.cca).name) for each in self.ccas}) < 2:
             return ""
+        whole = "what others left" if any(each.is_shared for each in self.ccas) else "the capacity"
         return (
-            f"no congestion control uses more than {percent_text(max(shares))} of the capacity: the "
+            f"no congestion control uses more than {percent_text(max(shares))} of {whole}: the "
             "path decides, and the causes below are to be mended first"
         )
 

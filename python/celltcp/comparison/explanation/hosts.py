@@ -10,6 +10,7 @@ from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.frame_load import sent_mbps, whole_share
 from celltcp.comparison.explanation.overload import overload
+from celltcp.comparison.explanation.ramps import link_share_text
 from celltcp.comparison.explanation.split_hosts import SplitHost, later_leg
 from celltcp.comparison.explanation.standing_queues import queued_share
 from celltcp.comparison.explanation.window_demand import offer_text
@@ -67,7 +68,7 @@ def application(evidence: Evidence) -> Cause | None:
     return Cause(
         "application",
         f"The application ({kind}) had no more to send for {percent_text(share)} of the time, and "
-        f"{percent_text(evidence.unused_share)} of the capacity stayed unused.",
+        f"{link_share_text(evidence, evidence.unused_share)} of the capacity stayed unused.",
         min(share, evidence.unused_share),
     )
 
@@ -187,8 +188,8 @@ def rate_cap(evidence: Evidence) -> Cause | None:
     return Cause(
         "rate_cap",
         f"The cap of the sender's rate ({field} = {value}) held it back for "
-        f"{percent_text(paced_share)} of the time; {percent_text(evidence.unused_share)} of the "
-        "capacity stayed unused.",
+        f"{percent_text(paced_share)} of the time; "
+        f"{link_share_text(evidence, evidence.unused_share)} of the capacity stayed unused.",
         evidence.unused_share,
     )
 
@@ -224,7 +225,7 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     if result_text:
         result_text = f": {result_text}"
     else:
-        result_text = f", and {percent_text(unused)} of the capacity stayed unused"
+        result_text = f", and {link_share_text(evidence, unused)} of the capacity stayed unused"
         if is_bound:
             result_text = ", and the capture does not show what more the path carries"
         rate = rate_text(8e-3 * sessions * window / rtt_ms)

@@ -39,7 +39,7 @@ from celltcp.comparison.explanation.law import (
 from celltcp.comparison.explanation.least_time import fits_initial_window
 from celltcp.comparison.explanation.openings import requested_s
 from celltcp.comparison.explanation.outages import MIN_OUTAGE_SHARE
-from celltcp.comparison.explanation.ramps import unused_mbps
+from celltcp.comparison.explanation.ramps import link_share_text, unused_mbps
 from celltcp.comparison.explanation.standing_queues import queued_share
 from celltcp.comparison.explanation.startup import start_up
 from celltcp.comparison.explanation.unused import climb_text, unused_after_losses
@@ -115,7 +115,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     unused_text = ""
     if _precede_unused(evidence, evidence.recoveries["overflow"]):
         beside_text = " beside slow start" if slow_start else climb_text(evidence)
-        unused_text = f"; {percent_text(unused_share)} of the capacity stayed unused{beside_text}"
+        unused_text = link_share_text(evidence, unused_share)
+        unused_text = f"; {unused_text} of the capacity stayed unused{beside_text}"
     count = evidence.mean_count_text(len(overflows))
     recoveries_text = "1 recovery" if count == "1" else f"{count} recoveries"
     burst_text = ""
@@ -471,7 +472,7 @@ def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series
     if is_bbr and evidence.is_bulk and cost:
         # Start-up and probes of BBR leave capacity unused, too.
         cost, after_text = min(cost, unused_after_losses(evidence)), " after losses"
-    share_text = f"; {percent_text(cost)} of the capacity stayed unused{after_text}"
+    share_text = f"; {link_share_text(evidence, cost)} of the capacity stayed unused{after_text}"
     cost_text = share_text if cost >= 0.005 else ""
     if cost_text and idle_share >= _MIN_IDLE_SHARE:
         cost_text += " beside slow start" if is_sequence else " beside the pauses of the application"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.explanation.cause import percent_text
 from celltcp.comparison.explanation.standing_queues import is_busy_cell
 
 if TYPE_CHECKING:
@@ -77,6 +78,13 @@ def capacity_share(evidence: Evidence, unused: float) -> float:
     """Returns a sum of unused capacity over slots as a share, at most what is unused in all."""
     capacity = float(evidence.slots["capacity_mbps"].sum())
     return min(unused / capacity, evidence.unused_share) if capacity > 0 else 0.0
+
+
+def link_share_text(evidence: Evidence, share: float) -> str:
+    """Returns a share of the capacity that other flows left as one of all that the link carries."""
+    capacity = evidence.capacity_mbps
+    left_share = capacity / (capacity + evidence.others_mbps) if capacity > 0 else 1.0
+    return percent_text(left_share * share)
 
 
 def _judged_slots(evidence: Evidence) -> int:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
+from celltcp.comparison.explanation.ramps import link_share_text
 from celltcp.comparison.explanation.sender import idle_restart
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.explanation.unit_reasons import MAJORITY
@@ -66,7 +67,7 @@ def response_round_trips(evidence: Evidence) -> Cause | None:
         "response_round_trips",
         f"Each response waits for a round trip of {1e3 * rtt_s:.0f} ms: {subject} with a request at a "
         f"time {verb} {three_digits(rate)} responses a second{_completion_text(evidence, responses)}, "
-        f"{percent_text(1.0 - evidence.unused_share)} of the capacity.{advice}",
+        f"{link_share_text(evidence, 1.0 - evidence.unused_share)} of the capacity.{advice}",
         min(len(responses) * rtt_s / float(responses["duration_s"].sum()), 1.0),
     )
 

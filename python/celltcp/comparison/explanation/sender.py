@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.path import overlap_outages, timeouts_text
+from celltcp.comparison.explanation.ramps import link_share_text
 from celltcp.comparison.units_of_work import UNITS
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def reordering(evidence: Evidence) -> Cause | None:
     cost = share if is_undone else max(share, evidence.unused_share)
     unused_text = ""
     if cost == evidence.unused_share >= _MIN_UNUSED_SHARE:
-        unused_text = f"; {percent_text(cost)} of the capacity stayed unused"
+        unused_text = f"; {link_share_text(evidence, cost)} of the capacity stayed unused"
     return Cause(
         "reordering",
         f"Packets overtook each other: {recoveries_text}{evidence.per_run_text} began with nothing "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, bdps_text, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, MIN_WINDOW_PER_RTT
+from celltcp.comparison.explanation.ramps import link_share_text
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.window_remedies import WINDOW_BDPS, rounded_size
 from celltcp.scenarios.cca_mix import parse_mix
@@ -117,7 +118,8 @@ def later_leg(evidence: Evidence) -> Cause | None:
         "later_leg",
         "The leg behind the split host was the limit: it kept the buffer of the host, and so the "
         f"receive window of the sender, full for {percent_text(full_share)} of the time, and "
-        f"{percent_text(evidence.unused_share)} of the capacity stayed unused{buffer_text}.",
+        f"{link_share_text(evidence, evidence.unused_share)} of the capacity stayed "
+        f"unused{buffer_text}.",
         evidence.unused_share,
     )
 

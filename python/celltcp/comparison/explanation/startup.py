@@ -10,7 +10,13 @@ import numpy as np
 from celltcp.comparison.explanation.ack_rates import acks_fill_link
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.explanation.openings import opening_outage_s
-from celltcp.comparison.explanation.ramps import REACHED_SHARE, Ramp, capacity_share, ramp_from
+from celltcp.comparison.explanation.ramps import (
+    REACHED_SHARE,
+    Ramp,
+    capacity_share,
+    link_share_text,
+    ramp_from,
+)
 from celltcp.comparison.explanation.recoveries import of_connection
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
 from celltcp.scenarios.quantity_texts import time_text
@@ -94,7 +100,8 @@ def start_up(evidence: Evidence) -> Cause | None:
     return Cause(
         "start_up",
         f"Slow start took {mean_s:.3g} s ({number_text(mean_s / rtt_s)} round trips), which left "
-        f"{percent_text(share)} of the capacity unused; it is a smaller share of a {longer} {whole}.",
+        f"{link_share_text(evidence, share)} of the capacity unused; it is a smaller share of a "
+        f"{longer} {whole}.",
         share,
     )
 
@@ -154,7 +161,7 @@ def early_exit(evidence: Evidence) -> Cause | None:
         f"Slow start ended early, without a loss{threshold_text}: after "
         f"{t_s - first_row['start_s']:.2f} s from the SYN on at a window of "
         f"{number_text(cwnd)} segments, {bdps:.2f} of the bandwidth-delay product; "
-        f"{percent_text(share)} of the capacity stayed unused{until_text}.",
+        f"{link_share_text(evidence, share)} of the capacity stayed unused{until_text}.",
         share,
     )
 

@@ -13,6 +13,7 @@ from celltcp.comparison.explanation.least_time import takes_least_time
 from celltcp.comparison.explanation.ramps import (
     REACHED_SHARE,
     capacity_share,
+    link_share_text,
     ramp_from,
     reaches_capacity,
     unused_mbps,
@@ -84,7 +85,7 @@ def probe_rtt(evidence: Evidence) -> Cause | None:
     often_text = "once" if count == "1" else f"{count} times"
     return Cause(
         "probe_rtt",
-        f"PROBE_RTT left {percent_text(share)} of the capacity unused: {often_text}"
+        f"PROBE_RTT left {link_share_text(evidence, share)} of the capacity unused: {often_text}"
         f"{evidence.per_run_text}, BBR cut its window to {window_text} to measure the RTT of an empty "
         "path, and then filled the path again. Each costs 200 ms and a round trip, so that a shorter "
         "RTT costs less.",
@@ -126,10 +127,10 @@ def slow_growth(evidence: Evidence) -> Cause | None:
     }
     text = (
         f"{names[limit]} limited the flow for {percent_text(evidence.time_share(limit))} of the "
-        f"time, and {percent_text(unused)} of the capacity stayed unused"
+        f"time, and {link_share_text(evidence, unused)} of the capacity stayed unused"
     )
     parts = [
-        f"{percent_text(phases.unused_share(phase))} {phrase}"
+        f"{link_share_text(evidence, phases.unused_share(phase))} {phrase}"
         for phase, phrase in (
             (_LOSS, "after losses, until it had grown again"),
             (_RISE, "after the capacity rose, until it had followed"),
@@ -181,7 +182,7 @@ def climb_text(evidence: Evidence) -> str:
         return f": in {mean_s:.3g} s the window did not grow to {percent_text(REACHED_SHARE)} of it"
     goodput = rate_text(sum(ramp.goodput_mbps * ramp.length_s for ramp in ramps) / len(ramps) / mean_s)
     return (
-        f", {percent_text(share)} in the first {mean_s:.3g} s at {goodput}, until "
+        f", {link_share_text(evidence, share)} in the first {mean_s:.3g} s at {goodput}, until "
         f"{percent_text(REACHED_SHARE)} of it was in use"
     )
 
