@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.pcap import analyse
 from celltcp.pcap.blackout_ends import best_by_ends
 from celltcp.pcap.blackouts import Blackout, unknown_ends
 from celltcp.pcap.diagnosis.waits import waits
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.scenario_files import write_scenario
+from celltcp.results.captured_limits import OPEN_ENDS
 from celltcp.scenarios.lower_bounds import UNKNOWN_ENDS
 from drawn_causes import interrupted
 from made_up_connections import MSS, at_client, gap_at_the_receiver, time_outs
@@ -407,3 +410,27 @@ def test_a_path_that_keeps_the_packets_of_a_game_stands_still_in_units_and_scena
     # An interval of 100 ms has no rate where nothing passed in all of it.
     stood_s = 0.1 * (estimate_path(analyses).capacity_mbps == 0).sum()
     assert sum(lengths_s) - 0.1 * len(lengths_s) - 0.05 <= stood_s <= sum(lengths_s) + 0.05
+
+
+def test_a_minimum_rto_is_undecided_where_a_capture_leaves_open_when_outages_ended(
+    tmp_path: Path,
+) -> None:
+    """Whether a time-out expires before or after an end, the guess of that end decides in a trial."""
+    frames = {"kind": "frames", "size": "600B", "interval": "33ms"}
+    outages = [{"at": f"{at}s", "duration": "800ms"} for at in (5, 12, 19, 26)]
+    changes = {"path.rtt": "50ms", "path.blackouts": outages, "flows.0.workload": frames}
+    capture, scenario = tmp_path / "x.pcap", tmp_path / "path.toml"
+    run: dict[str, Any] = {"duration": "30s", "set": changes, "samples": "off"}
+    ct.run("steady-20-68", "cubic", 1, pcap=capture, **run)
+    write_scenario(estimate_path(analyse(capture)), scenario)
+    deadline = {"flows.0.workload.deadline": "100ms"}
+    # Those who give the lengths know when they ended.
+    (line,) = re.findall("# longest: (.*)", scenario.read_text())
+    longest = {"path.blackouts": tomllib.loads(line)["blackouts"]}
+    for given, is_open in ((deadline, True), (deadline | longest, False)):
+        explained = ExplainedComparison(ct.compare(scenario, ["cubic", "reno"], runs=2, set=given))
+        assert any(UNKNOWN_ENDS in text for text in explained.notes) == is_open
+        explained.try_remedies(TrialBudget())
+        of_rto = [each for each in explained.remedies if "min_rto" in each.options]
+        assert all((OPEN_ENDS in each.purpose) == is_open for each in of_rto)
+        assert [each.trial for each in of_rto] == [""] if is_open else all(e.trial for e in of_rto)

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.pcap import analyse
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.path import PathEstimate
 from celltcp.pcap.scenario_files import write_scenario
-from celltcp.scenarios.lower_bounds import FEW_LOSSES
+from celltcp.scenarios.lower_bounds import FEW_LOSSES, OF_CAPTURE
 
 
 def _captured(file: Path, scenario: Any, cca: str, place: str, **changes: Any) -> dict[str, float]:
@@ -100,3 +101,23 @@ def test_a_buffer_that_never_overflowed_holds_the_startup_of_bbr(tmp_path: Path,
     scenario, _ = write_scenario(path, tmp_path / "path.toml")
     again = _captured(tmp_path / "again.pcap", scenario, "bbr", "server")
     assert again["lost"] == pytest.approx(captured["lost"], rel=0.1)
+
+
+def test_random_losses_are_between_the_capture_and_the_end_that_misses_them(tmp_path: Path) -> None:
+    """The path loses segments behind a sender's capture, so that its server has nothing to look for."""
+    changes = {"path.loss": "0.1%", "path.down.rate": "60Mbit/s", "path.rtt": "90ms"}
+    _captured(tmp_path / "x.pcap", "steady-20-68", "cubic", "server", **changes)
+    (sentence,) = analyse(tmp_path / "x.pcap").connections["diagnosis"]
+    assert "lost at random between the capture and the client, while" in sentence
+
+
+def test_buffers_that_the_hosts_of_a_capture_have_are_no_lines_to_set() -> None:
+    captured = {"tcp": {"receive_buffer_max": "12MiB", "min_rto": "20ms"}}
+    of_capture = captured | {"description": f"{OF_CAPTURE}0 in x.pcap."}
+    given, left = (scenario_block(each, ()) for each in (captured, of_capture))
+    assert given is not None
+    assert left is not None
+    assert "tcp_rmem" in given.text
+    assert "tcp_rmem" not in left.text
+    # The minimum RTO is none that a capture has: a user has set it.
+    assert "rto_min 20ms" in left.text

@@ -118,6 +118,11 @@ _OF_SENDER = (
     "congestion window, pacing, send buffer: any of these; packets do not show which "
     "(ss -ti at the sender: cwnd, pacing_rate, sndbuf_limited)"
 )
+#: Meaning of the waits, and the minimum one that counts where no sentence is about it, s.
+_WAITED = (
+    "waited s: silences beyond 200 ms or two RTTs, closed windows, repeated SYNs, and applications"
+)
+_MIN_UNNAMED_S = 0.1
 #: Columns that a narrow terminal does without, the least important first.
 _DROPPABLE = (
     "captured\nat",
@@ -155,6 +160,8 @@ def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
     letters = {each[-1] for row in shown for each in _losses(row).split()}
     if letters:
         click.echo(f"losses: {', '.join(text for key, text in _LETTERS.items() if key in letters)}")
+    if any(waited_s(row) >= _MIN_UNNAMED_S and "waited" not in row["diagnosis"] for row in shown):
+        click.echo(_WAITED)
     for row in shown:
         if row["diagnosis"]:
             file = f"{row['file']} " if names_files else ""

@@ -84,6 +84,11 @@ def doubtful_sentences(scenario: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def has_open_ends(scenario: Mapping[str, Any]) -> bool:
+    """Returns whether a capture leaves open when the blackouts of a scenario ended."""
+    return any(UNKNOWN_ENDS in text for text in doubtful_sentences(scenario))
+
+
 def best_by_ends(scenario: Mapping[str, Any]) -> dict[str, list[str]]:
     """Returns, by need, the CCAs of which each is best with some end of the blackouts of a capture."""
     return {

@@ -39,6 +39,7 @@ from celltcp.comparison.explanation.pairs import best_pair
 from celltcp.comparison.explanation.places import has_shaper
 from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first, remedies_of
 from celltcp.comparison.explanation.responses import least_response_text
+from celltcp.comparison.explanation.rto_remedies import with_open_ends
 from celltcp.comparison.explanation.sawtooth import Sawtooth
 from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.start_up_frames import late_frames
@@ -152,6 +153,7 @@ class ExplainedComparison:
             ),
             comparison.ccas,
         )
+        self._all_remedies = list(map(with_open_ends, self._all_remedies))
         #: Remedies to try next, the most promising first.
         self.remedies = best_first(self._all_remedies)
         #: All remedies with their trials, and those without the ones that did not help.
@@ -173,7 +175,7 @@ class ExplainedComparison:
             fields = proposed.remedy.changed_fields
             if proposed.remedy.fallback and are_enough.get(fields, False):
                 continue
-            trial = trials.run(proposed)
+            trial = None if proposed.remedy.is_untried else trials.run(proposed)
             if trial is None:
                 remedies.append(proposed)
                 continue

@@ -37,6 +37,8 @@ class Remedy(NamedTuple):
     #: Direction of the queue that a queue discipline is for, `down` or `up`; empty for those of all
     #: flows that fill one.
     direction: str = ""
+    #: Whether no trial decides about it.
+    is_untried: bool = False
 
     @property
     def changed_fields(self) -> tuple[object, ...]:

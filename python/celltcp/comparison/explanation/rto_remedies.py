@@ -10,7 +10,9 @@ from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.tail import interval_before_time_outs
 from celltcp.comparison.explanation.unit_reasons import PEER_TIME_OUT, PROBE, REQUEST_LOST, TIME_OUT
 from celltcp.comparison.linux_lines import REQUEST_KINDS, host_of_field
+from celltcp.results.captured_limits import OPEN_ENDS
 from celltcp.scenarios.frames import constant_frames
+from celltcp.scenarios.lower_bounds import has_open_ends
 from celltcp.scenarios.requests import response_deadline_s
 from celltcp.scenarios.sides import SIDES
 
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.comparison.explanation.proposals import ProposedRemedy
 
 #: Minimum RTO of a remedy, and the lowest one that the timers of Linux keep, ms.
 _MIN_RTO_MS, _LOWEST_MIN_RTO_MS = 20, 5
 #: Number of time-outs in a row from which on an RTO is far above its minimum.
 _MIN_DOUBLED = 3
+#: Ends of the fields that set when time-outs expire.
+_RTO_FIELDS = (".min_rto", ".rto_max")
 
 
 def min_rtos(evidence: Evidence, reasons: Mapping[str, int] | None = None) -> Iterator[Remedy]:
@@ -59,6 +64,18 @@ def min_rtos(evidence: Evidence, reasons: Mapping[str, int] | None = None) -> It
             if count:
                 variant = 1 + SIDES.index(side)
                 yield Remedy(text, (change,), price=price, variant=variant, family=changes[0])
+
+
+def with_open_ends(proposed: ProposedRemedy) -> ProposedRemedy:
+    """Returns a change of an RTO as undecided where a capture leaves open when its blackouts ended.
+
+    Time-outs expire before or after an end by its time, which a trial has as the scenario guesses it.
+    """
+    fields = (change.partition("=")[0] for change in proposed.remedy.changes)
+    if not any(field.endswith(_RTO_FIELDS) for field in fields) or not has_open_ends(proposed.scenario):
+        return proposed
+    against = f"{proposed.remedy.against}; undecided: {OPEN_ENDS}"
+    return proposed._replace(remedy=proposed.remedy._replace(against=against, is_untried=True))
 
 
 def is_short_rto_useful(evidence: Evidence) -> bool:

@@ -11,13 +11,18 @@ from celltcp._core import Scenario
 from celltcp.comparison.linux_lines import BOTH_HOSTS, field_of_all, is_of_side, linux_line, linux_lines
 from celltcp.comparison.settings_lines import systems
 from celltcp.present.section import Block
-from celltcp.scenarios.lower_bounds import has_sender_limit
+from celltcp.scenarios.lower_bounds import is_of_capture
 from celltcp.scenarios.sides import NODE_FIELDS, SIDES, side_of
 
 #: Start of commands that change the default route; the options of several have to be in one command.
 _ROUTE = "ip route change default via GATEWAY dev INTERFACE "
 #: Ends of a connection in `systems.toml`, the sender of the data first.
 _ENDS = "sender", "receiver"
+#: Settings that the hosts of a capture have, or a window that stands for the limit of its sender.
+_OF_CAPTURED_HOSTS = tuple(
+    f"tcp.{name}"
+    for name in ("receive_buffer_max", "receive_window_max", "send_buffer_max", "window_scale")
+)
 
 
 @functools.cache
@@ -30,10 +35,10 @@ def _defaults() -> Mapping[str, Any]:
 def scenario_block(scenario: Mapping[str, Any], without: Collection[str]) -> Block | None:
     """Returns the commands for the host settings of a scenario; None if all settings are defaults.
 
-    `scenario` is parsed from its file; settings in the fields `without` are left out, and a window that
-    stands for the limit of a captured sender.
+    `scenario` is parsed from its file; settings in the fields `without` are left out, and those that
+    the hosts of a capture have.
     """
-    left_out = {*without, *(["tcp.receive_window_max"] if has_sender_limit(scenario) else [])}
+    left_out = {*without, *(_OF_CAPTURED_HOSTS if is_of_capture(scenario) else ())}
     tcp = scenario.get("tcp", {})
     of_sides = {f"{side}.{name}": tcp[side][name] for side in SIDES for name in tcp.get(side, ())}
     given = {

@@ -415,8 +415,16 @@ def _random_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     They may be those of a policer or of a short buffer, unless more passed at other times.
     """
     if are_below_rate(evidence, episodes):
-        return said(f"{_lost_text(episodes)} at random, while the queue was short")
+        where = _where_text(evidence)
+        return said(f"{_lost_text(episodes)} at random{where}, while the queue was short")
     return named(Cause.WITHOUT_QUEUE, f"{_lost_text(episodes)}{_WITHOUT_QUEUE}")
+
+
+def _where_text(evidence: Evidence) -> str:
+    """Returns the side of the capture on which all segments were lost, as text; empty if on both."""
+    sides = set(evidence.true_losses["is_upstream"].astype(bool))
+    ends = {True: evidence.sender, False: evidence.receiver}
+    return f" between the capture and the {ends[sides.pop()]}" if len(sides) == 1 else ""
 
 
 def _burst_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:

@@ -106,7 +106,9 @@ def lost_in_silences(evidence: Evidence, silences: list[Silence]) -> str:
         )
     )
     count = int(evidence.row["losses_outage"]) - overflowed
-    lost = f"in which {segments_were(count) if count else 'nothing was'} lost"
+    time_outs = int((evidence.losses["repair"] == "time-out").sum())
+    repaired_text = f" ({time_outs} repaired after time-outs)" if count and time_outs else ""
+    lost = f"in which {segments_were(count) if count else 'nothing was'} lost{repaired_text}"
     if not overflowed:
         return lost
     overflowed_text = f"{plural(overflowed, 'segment')} overflowed the queue, which kept the others"
