@@ -16,6 +16,7 @@ from celltcp.cli.show_summary import summary_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.grids import draw_throughput_delays
 from celltcp.comparison.plots.sweep import _set_ticks, draw_sweep, is_to_scale
+from celltcp.comparison.plots.sweep_tradeoff import draw_sweep_tradeoff
 from celltcp.comparison.summary import Summary
 from celltcp.present.field_words import field_words, is_field
 from celltcp.present.latex import latex_tables
@@ -228,3 +229,20 @@ def test_goodput_against_delay_has_a_panel_for_each_value_with_the_same_scales(s
     (left, right), delays = shown[0].get_xlim(), [500.0, 10.0]
     # Half of the longest and of the shortest RTT are one-way delays without a queue.
     assert all(left < delay < right for delay in delays)
+
+
+def test_a_trade_off_is_a_curve_of_the_delay_of_an_application_against_the_goodput_of_another(
+    swept: Sweep,
+) -> None:
+    (axes,) = draw_sweep_tradeoff(swept).axes
+    assert axes.get_xlabel() == "game response mean, s (left is better)"
+    assert axes.get_ylabel() == "download goodput, Mbit/s"
+    assert [text.get_text() for text in axes.texts] == [*RTTS]
+    (line,) = [each for each in axes.lines if len(each.get_xdata()) == len(RTTS)]
+    for (x, y), comparison in zip(line.get_xydata(), swept.comparisons.values(), strict=True):
+        delays = comparison.best_by("response_mean_s:game").values["cubic"]
+        assert x == pytest.approx(sum(delays) / len(delays))
+        goodputs = comparison.best_by("goodput:download").values["cubic"]
+        assert y == pytest.approx(sum(goodputs) / len(goodputs))
+    (chosen,) = draw_sweep_tradeoff(swept, ["response_max_s:game"]).axes
+    assert chosen.get_xlabel().startswith("game response max")

@@ -36,7 +36,7 @@ _SUMMARIES = ("summary-csv", "latex", "markdown")
 #: Metrics of --by-position and --by-phase.
 _VIEW_METRICS = ("goodput", "rtt", "owd", "pm_balanced", "pm_delay")
 #: Pictures of a metric that --metric chooses.
-_METRIC_PLOTS = ("ecdf", "units", "sweep")
+_METRIC_PLOTS = ("ecdf", "units", "sweep", "throughput-delay")
 #: Pictures that compare several folders.
 _FOLDER_PLOTS = ("ecdf-grid", "spider", "throughput-delay", "window")
 
@@ -98,7 +98,8 @@ _FOLDER_PLOTS = ("ecdf-grid", "spider", "throughput-delay", "window")
     help="Metric of --plot ecdf, --by-position and --by-phase: goodput, rtt, owd, pm_balanced, "
     "pm_delay, of the first flow or of FLOW. --plot ecdf and units have the times of units of work as "
     "well: response, page_load, frame_delay, fetch, completion, of all flows or of FLOW. --plot sweep "
-    "takes the metrics of sweep --by.  [default: goodput; of --plot units all that there are]",
+    "and throughput-delay of a sweep take the metrics of sweep --by.  [default: goodput; of --plot "
+    "units all that there are]",
 )
 @option(
     "out",

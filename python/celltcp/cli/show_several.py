@@ -16,6 +16,7 @@ from celltcp.comparison.export import FORMATS
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.parameter_sweep import folder_name as point_folder
 from celltcp.comparison.plots.grids import GRIDS
+from celltcp.comparison.plots.sweep_tradeoff import draw_sweep_tradeoff
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.scenario_set import folder_name as scenario_folder
 from celltcp.present.picture_files import must_be_picture
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
     Several = Sweep | ScenarioSet | VideoComparison
+
+#: Pictures that follow the metrics which rank.
+_OF_METRICS = ("sweep", "ecdf", "throughput-delay")
 
 
 def show_several(
@@ -66,7 +70,7 @@ def show_several(
                 click.echo(exported)
     if plot:
         file = Path(out) if out and not form else folder / f"{plot}.png"
-        _draw(several, plot, [metric] if metric else [*by] if plot not in GRIDS else [], file)
+        _draw(several, plot, [metric] if metric else [*by] if plot in _OF_METRICS else [], file)
     if not (form or plot):
         _print(several, by)
 
@@ -112,6 +116,7 @@ def _draw(several: Several, plot: str, by: list[str], file: Path) -> None:
     of_metrics: dict[str, Callable[[], Figure]] = {}
     if isinstance(several, Sweep):
         of_metrics["sweep"] = partial(several.plot, by)
+        of_metrics["throughput-delay"] = partial(draw_sweep_tradeoff, several, by)
     if isinstance(several, ScenarioSet):
         of_metrics["ecdf"] = partial(several.plot, by)
     pictures |= of_metrics

@@ -126,7 +126,7 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     congestion control or rows would be longer than a page; panels of a metric have the same scale. `by`
     are chosen metrics.
     """
-    axis, metrics, rows = sweep.line_axis, panel_metrics(sweep, by), _curves(sweep)
+    axis, metrics, rows = sweep.line_axis, panel_metrics(sweep, by), curves_of(sweep)
     width = _PANEL_WIDTH if len(metrics) < _MANY_PANELS else _NARROW_PANEL_WIDTH
     row_height = min(_ROW_HEIGHT, max((_PAGE_HEIGHT - _AROUND_HEIGHT) / len(rows), _MIN_ROW_HEIGHT))
     picture = figure(width * len(metrics), _AROUND_HEIGHT + row_height * len(rows))
@@ -156,7 +156,7 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     return picture
 
 
-class _Curve(NamedTuple):
+class Curve(NamedTuple):
     """Congestion control along one axis, or with the values of other axes."""
 
     along: Sweep
@@ -169,7 +169,7 @@ class _Curve(NamedTuple):
     value: str = ""
 
 
-def _curves(sweep: Sweep) -> dict[str, list[_Curve]]:
+def curves_of(sweep: Sweep) -> dict[str, list[Curve]]:
     """Returns the curves of each row of panels by the title of the row."""
     parts, ccas = sweep.lines, sweep.ccas
     others = [each for each in sweep.axes if each != sweep.line_axis]
@@ -182,7 +182,7 @@ def _curves(sweep: Sweep) -> dict[str, list[_Curve]]:
             return _curves_of_values(parts, ccas, others, inner)
     return {
         _values_text(others, outer): [
-            _Curve(along, cca, names[cca], shades[cca], styles[cca], marks[cca]) for cca in ccas
+            Curve(along, cca, names[cca], shades[cca], styles[cca], marks[cca]) for cca in ccas
         ]
         for outer, along in parts.items()
     }
@@ -205,17 +205,17 @@ def _curves_of_values(
     ccas: Sequence[str],
     others: Sequence[str],
     inner: Sequence[str],
-) -> dict[str, list[_Curve]]:
+) -> dict[str, list[Curve]]:
     """Returns a curve for each combination of values of some axes; CCAs and other axes have rows."""
     names, first = labels(ccas), len(others) - len(inner)
     texts = {outer[first:]: _values_text(inner, outer[first:]) for outer in parts}
     shades, marks = colours([*texts.values()]), markers([*texts.values()])
-    rows: dict[str, list[_Curve]] = {}
+    rows: dict[str, list[Curve]] = {}
     for cca, (outer, along) in itertools.product(ccas, parts.items()):
         text = texts[outer[first:]]
         of_cca = names[cca] if len(ccas) > 1 else ""
         title = ", ".join(filter(None, (of_cca, _values_text(others[:first], outer[:first]))))
-        curve = _Curve(along, cca, text, shades[text], "-", marks[text], text)
+        curve = Curve(along, cca, text, shades[text], "-", marks[text], text)
         rows.setdefault(title, []).append(curve)
     return rows
 
@@ -255,7 +255,7 @@ def _scale(axes: Axes, metric: PanelMetric, extent: _Extent) -> None:
     axes.set_ylim(1.08 * extent.lowest_end, 1.08 * top or 1.0)
 
 
-def _draw_panel(axes: Axes, curves: Sequence[_Curve], metric: PanelMetric, width: float) -> _Extent:
+def _draw_panel(axes: Axes, curves: Sequence[Curve], metric: PanelMetric, width: float) -> _Extent:
     """Draws curves of a metric against the values of one axis, in a panel of this width, inches."""
     names = [*curves[0].along.comparisons]
     positions = dict(zip(names, _set_ticks(axes, names, width), strict=True))
@@ -303,7 +303,7 @@ def _draw_panel(axes: Axes, curves: Sequence[_Curve], metric: PanelMetric, width
     return extent
 
 
-def _draw_laws(axes: Axes, curves: Sequence[_Curve], flow: str, positions: Mapping[str, float]) -> None:
+def _draw_laws(axes: Axes, curves: Sequence[Curve], flow: str, positions: Mapping[str, float]) -> None:
     """Draws the goodput by the law of each congestion control that has one, capped by the capacity."""
     drawn = {}
     for curve in curves:

@@ -1,0 +1,118 @@
+"""Plot of the trade-off of a sweep: goodput against another metric, a curve through the values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from celltcp.comparison.metrics import GOODPUT, interval_ends
+from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.plots.sweep import Curve, PanelMetric, curves_of, panel_metrics
+from celltcp.present.style import figure, legend_beside, make_logarithmic
+from celltcp.results.statistics import estimate
+
+#: Width and height of a panel, inches.
+_PANEL_SIZE = (5.2, 3.8)
+#: Minimum ratio of the largest to the smallest mean of a logarithmic axis.
+_LOG_AXIS_RATIO = 8.0
+#: Places of the values beside their points, by curve: points to the right and up.
+_AWAY = ((5, 4), (5, -4), (5, 12), (5, -12))
+#: Minimum ratio of the lowest to the highest goodput of an axis that does not begin at zero, and the
+#: margin around the means as a share of their span, which is at least a share of the highest one.
+_MIN_LOW_SHARE, _MARGIN, _MIN_SPAN = 0.5, 0.15, 0.02
+
+
+def trade_off_metrics(sweep: Sweep, by: Sequence[str] = ()) -> tuple[PanelMetric, PanelMetric]:
+    """Returns the metrics of both axes: the ranking or chosen metric `by`, and goodput."""
+    metrics = panel_metrics(sweep, by)
+    goodput = next((each for each in metrics if each.metric == GOODPUT), metrics[-1])
+    other = next((each for each in metrics if each.metric != GOODPUT), goodput)
+    return other, goodput
+
+
+def draw_sweep_tradeoff(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
+    """Draws goodput against the ranking metric, with 95 % intervals, a point for each value.
+
+    A line connects the values in their order; each point has its value. Combinations of other axes have
+    panels or curves as in the plot of the sweep. `by` are chosen metrics.
+    """
+    across, up = trade_off_metrics(sweep, by)
+    rows = curves_of(sweep)
+    picture = figure(_PANEL_SIZE[0], _PANEL_SIZE[1] * len(rows))
+    panels = picture.subplots(len(rows), 1, squeeze=False)[:, 0]
+    for axes, (title, curves) in zip(panels, rows.items(), strict=True):
+        places = itertools.cycle(_AWAY)
+        drawn = [_draw_curve(axes, curve, across, up, next(places)) for curve in curves]
+        _suit_axes(axes, [point for points in drawn for point in points])
+        axes.set_xlabel(f"{', '.join(filter(None, (across.label, across.unit)))} (left is better)")
+        axes.set_ylabel(", ".join(filter(None, (up.label, up.unit))))
+        axes.set_title(title, fontsize=9)
+    first = next(iter(rows.values()))
+    if first[0].value:
+        texts = [curve.value for curve in first]
+        legend_beside(picture, texts, dict(zip(texts, texts, strict=True)))
+    else:
+        legend_beside(picture, sweep.ccas)
+    return picture
+
+
+def _draw_curve(
+    axes: Axes, curve: Curve, across: PanelMetric, up: PanelMetric, away: tuple[int, int]
+) -> list[tuple[float, float]]:
+    """Draws one congestion control through all values, and returns its points.
+
+    Values stand `away` from their points, in points to the right and up.
+    """
+    points: list[tuple[float, float]] = []
+    for value, comparison in curve.along.comparisons.items():
+        values = [metric.values(comparison).get(curve.cca) for metric in (across, up)]
+        if values[0] is None or values[1] is None:
+            continue
+        x, y = estimate(values[0]), estimate(values[1])
+        if not (math.isfinite(x.mean) and math.isfinite(y.mean)):
+            continue
+        (left, right), (low, high) = (
+            interval_ends(metric.metric, each, metric.factor) for metric, each in ((across, x), (up, y))
+        )
+        axes.errorbar(
+            [x.mean],
+            [y.mean],
+            xerr=[[x.mean - left], [right - x.mean]],
+            yerr=[[y.mean - low], [high - y.mean]],
+            color=curve.colour,
+            marker=curve.marker,
+            ms=5,
+            capsize=2,
+            elinewidth=0.8,
+            label=curve.label,
+        )
+        points.append((x.mean, y.mean))
+        axes.annotate(
+            value,
+            points[-1],
+            xytext=away,
+            textcoords="offset points",
+            ha="left" if away[0] > 0 else "right",
+            va="bottom" if away[1] > 0 else "top",
+            fontsize=8,
+            color=curve.colour,
+        )
+    axes.plot(*zip(*points, strict=True), color=curve.colour, ls=curve.style, lw=1.0, zorder=1)
+    return points
+
+
+def _suit_axes(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
+    """Sets the ends of both axes: from zero, or near the points that are close to each other."""
+    if not points:
+        return
+    (left, right), (low, high) = ((min(each), max(each)) for each in zip(*points, strict=True))
+    if 0 < _LOG_AXIS_RATIO * left < right:
+        make_logarithmic(axes, 0.7 * left, 1.6 * right, (1, 2, 5))
+    else:
+        axes.set_xlim(0, 1.15 * right)
+    margin = _MARGIN * max(high - low, _MIN_SPAN * high)
+    axes.set_ylim(0 if low < _MIN_LOW_SHARE * high else low - margin, high + margin)
