@@ -504,7 +504,7 @@ def test_caps_of_a_connection_say_that_several_share_them() -> None:
             if change.startswith("tcp.receive_window_max=")
         ]
         smallest.append(min(windows))
-        assert ("of n at a time, each has 1/n" in "".join(alternatives.lines)) == any(
+        assert ("divide them by the number of those at once" in "".join(alternatives.lines)) == any(
             each.places == ("receiver (client)",) for each in alternatives.recommended
         )
     # Sizes are rounded up to two digits.

@@ -72,7 +72,13 @@ def test_columns_can_be_chosen_and_keep_their_order(celltcp, swept: Path) -> Non
     )
     rows = list(csv.DictReader(io.StringIO(shown("--format", "summary-csv", "--columns", "pm_delay"))))
     assert {row["metric"] for row in rows} == {"pm_delay"}
-    for columns, message in (("goodput,loss", "'loss' is no metric here; allowed: goodput_mbps"),):
+    for columns, message in (
+        ("goodput,loss", "'loss' is no metric here; allowed: goodput_mbps"),
+        (
+            "law",
+            "'law' is no metric here: laws of steady states are for endless bulk flows with random",
+        ),
+    ):
         refused = celltcp("show", str(swept), "--format", "latex", "--columns", columns)
         assert refused.returncode == 2
         assert message in refused.stderr

@@ -150,3 +150,16 @@ def test_no_cca_is_advised_where_a_call_fails_with_each_at_the_rate_of_the_scena
     texts = field_texts(sweep, [])
     # The call fails with each of them.
     assert not any(" instead of cubic" in text or "congestion_control" in text for text in texts), texts
+
+
+def test_a_cap_of_the_rate_where_none_is_set_is_no_advice() -> None:
+    """Frames of 12 Mbit/s: a cap of 40 is better than one of 15, and no better than none, as it is."""
+    frames = {"kind": "frames", "size": "25kB", "interval": "16.67ms", "deadline": "50ms"}
+    varying = {"generate": {"mean": "75Mbit/s", "variability": 0.3, "correlation": "2s"}}
+    changes = {"flows": [{"name": "game", "workload": frames}], "path.down": varying}
+    field = "flows.0.max_pacing_rate"
+    caps = f"{field}=13Mbit/s,40Mbit/s,100Mbit/s"
+    result = ct.sweep("steady-20-18", caps, "cubic,bbr", 3, duration="15s", set=changes)
+    texts = " ".join(field_texts(result, ()))
+    assert "SO_MAX_PACING_RATE" not in texts
+    assert f"--vary {field}=unset,13Mbit/s,40Mbit/s,100Mbit/s" in texts

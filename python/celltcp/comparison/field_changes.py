@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Fields that are upper bounds.
-_BOUNDS = ("tcp.receive_window_max", "tcp.receive_buffer_max", "tcp.send_buffer_max")
+#: Last parts of the names of fields that are upper bounds.
+_BOUNDS = ("receive_window_max", "receive_buffer_max", "send_buffer_max", "max_pacing_rate")
 
 
 def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
@@ -52,11 +52,19 @@ def sentences_of(
     # Commands for shapers and buffers need hops, queues and RTT of the scenario at these conditions.
     scenario = ranking.scenario
     starts = start_values(ranking, ranking.deciding_stakes(by), present)
-    is_own = starts.items() <= present.items()
+    origin = "as in the scenario" if starts.items() <= present.items() else "closest to the scenario"
+    unset = [field for field, value in starts.items() if present[field] == UNSET != value]
+    if unset:
+        values = ",".join(
+            dict.fromkeys(ranking.coordinates(each)[0] for each in ranking.choices.values())
+        )
+        origin += f", which leaves {' and '.join(unset)} unset, and that was not compared"
+        if len(ranking.fields) == 1:
+            origin += f": --vary {unset[0]}={UNSET},{values}"
 
     def of_part(part: FieldRanking) -> Sentences:
         stakes = part.deciding_stakes(by)
-        return Sentences(part, stakes, starts, scenario, is_own=is_own, count_by=len(by))
+        return Sentences(part, stakes, starts, scenario, origin=origin, count_by=len(by))
 
     sentences = of_part(ranking)
     are_of_network = all(map(is_network, ranking.fields))
@@ -152,7 +160,7 @@ def _stand_in(
         return ""
     if high is None:
         # The largest bound is the closest to none.
-        return by_amount[low] if ranking.fields[index] in _BOUNDS else ""
+        return by_amount[low] if ranking.fields[index].split(".")[-1] in _BOUNDS else ""
     pairs = _pairs(ranking, index, by_amount[low], by_amount[high])
     if not all(stake.is_tied(*pair) for pair in pairs for stake in stakes):
         return ""

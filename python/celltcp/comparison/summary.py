@@ -72,6 +72,11 @@ _MINOR_METRICS = (GOODPUT, USED_CAPACITY, ONE_WAY_DELAY)
 #: Goodput of the flow under test by the law of its congestion control at the loss rate of the path, and
 #: that of the runs as its multiple.
 _LAW, _LAW_RATIO = "law_mbps", "law_ratio"
+#: What metrics need that results may lack, by the names that `--columns` has for them.
+_NEEDS_OF_METRICS = {
+    "law": ": laws of steady states are for endless bulk flows with random losses on their path",
+    "utilisation": ": a single flow has capacity_share",
+}
 #: Metrics of each competing flow that tables have on request.
 _FLOW_METRICS = (*WINDOWS, "rtt_max_ms", "rtt_min_ms")
 
@@ -191,7 +196,8 @@ class Summary:
         for name in self.chosen:
             if not any(_is_chosen(name, each) for each in every):
                 allowed = ", ".join(dict.fromkeys([*(each.metric for each in every), *STATISTICS]))
-                raise CelltcpError(f"columns: {name!r} is no metric here; allowed: {allowed}")
+                reason = _NEEDS_OF_METRICS.get(name, "")
+                raise CelltcpError(f"columns: {name!r} is no metric here{reason}; allowed: {allowed}")
         groups: dict[tuple[tuple[str, ...], str], list[MetricSummary]] = {}
         for each in every:
             groups.setdefault((each.point, each.cca), []).append(each)

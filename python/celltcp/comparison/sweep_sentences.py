@@ -60,16 +60,16 @@ class Sentences:
         present: Mapping[str, str],
         scenario: Mapping[str, Any],
         *,
-        is_own: bool = True,
+        origin: str = "as in the scenario",
         count_by: int = 0,
     ) -> None:
         """Prepares sentences on these stakes.
 
-        `present` are the values of the scenario itself by field, or those that stand for them, unless
-        `is_own`; `scenario` is parsed from its file. Advice is for the first `count_by` stakes, the
-        chosen ones, or for all if there are none; the others are its costs.
+        `present` are the values of the scenario itself by field, or those that stand for them, as the
+        text `origin` says; `scenario` is parsed from its file. Advice is for the first `count_by`
+        stakes, the chosen ones, or for all if there are none; the others are its costs.
         """
-        self._origin = "as in the scenario" if is_own else "closest to the scenario"
+        self._origin = origin
         self._ranking = ranking
         self._scenario = scenario
         self._stakes = [stake for stake in stakes if stake.verdict.leader is not None]

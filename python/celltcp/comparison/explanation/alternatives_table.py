@@ -56,7 +56,10 @@ _FURTHER = {
 }
 #: Ends of the fields that cap each connection, and their text.
 _CAPS = ("receive_window_max", "max_pacing_rate")
-_EACH_CONNECTION = "windows and caps of the rate are of one connection: of n at a time, each has 1/n"
+_EACH_CONNECTION = (
+    "windows and caps of the rate are for one connection at a time: "
+    "divide them by the number of those at once"
+)
 #: Minimum difference of shares of retransmissions that a table shows.
 _MIN_RESENT = 0.05
 #: Minimum absolute logarithm of the ratio of a metric of others that a table shows: per cent count.
