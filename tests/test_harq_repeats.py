@@ -40,6 +40,27 @@ def test_a_buffer_that_empties_has_no_share_of_harq() -> None:
     assert _explained("30km/h", "20packets")[1] == ""
 
 
+def test_a_control_channel_without_a_place_for_assignments_is_named_and_a_wider_one_tried() -> None:
+    """Of 25 blocks, a symbol has 50 groups less 4 and 12 (TS 36.211 6.8.1): 3 elements for all."""
+    changes = {"radio.ues.0.sinr": "8dB", "radio.prbs": 25, "radio.fading.speed": "30km/h"}
+    goodputs_mbps, texts = [], []
+    for symbols in (1, 2):
+        result = ct.compare(
+            *("mobility/forward-60-4g", "bbr", 2),
+            duration="20s",
+            set={**changes, "radio.control_symbols": symbols},
+        )
+        (explained,) = ct.explain(result).comparisons[""].ccas
+        goodputs_mbps.append(explained.goodput_mbps)
+        texts.append(explained.cause_text("queue"))
+        options = [each.options for each in ct.explain(result).comparisons[""].remedies]
+        assert any("radio.control_symbols=2" in each for each in options) == (symbols == 1)
+    assert "which has 3 elements where one message takes up to 8" in texts[0]
+    assert "control channel" not in texts[1]
+    # The second symbol takes data from each block, and gives more than that back.
+    assert goodputs_mbps[1] > 1.03 * goodputs_mbps[0]
+
+
 @pytest.mark.parametrize("cca", ["cubic", "bbr"])
 def test_a_cell_whose_queue_never_empties_leaves_nothing_unused(cca: str) -> None:
     """What the flow lacks of the capacity then, HARQ took: no window or pacing rate was too small."""
@@ -47,5 +68,5 @@ def test_a_cell_whose_queue_never_empties_leaves_nothing_unused(cca: str) -> Non
     result = ct.compare("mobility/forward-60-4g", cca, 1, duration="20s", set=changes)
     (explained,) = ct.explain(result).comparisons[""].ccas
     assert explained.used_share < 0.9
-    assert "HARQ took" in explained.cause_text("queue")
+    assert "repeats of HARQ" in explained.cause_text("queue")
     assert "unused" not in " ".join(cause.text for cause in explained.causes)

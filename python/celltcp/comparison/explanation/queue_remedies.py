@@ -22,6 +22,7 @@ from celltcp.comparison.explanation.queue_owners import ack_queue_owner, competi
 from celltcp.comparison.explanation.remedy import Remedy
 from celltcp.comparison.explanation.sender_remedies import capped_owner
 from celltcp.comparison.explanation.split_remedies import split_proxy
+from celltcp.comparison.explanation.standing_queues import harq_text, narrow_control_elements
 from celltcp.comparison.explanation.window_remedies import SMALL_WINDOW_BDPS, WINDOW_BDPS, rounded_size
 from celltcp.comparison.linux_lines import cca_line, host_text
 from celltcp.comparison.queue_lines import SHAPER_SHARE
@@ -132,6 +133,10 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     A window of two BDPs bounds a queue of many BDPs, if no other bulk flow shares it.
     """
     owner = queue_owner(evidence)
+    if harq_text(evidence) and narrow_control_elements(evidence) is not None:
+        symbols = int(evidence.value_at("radio.control_symbols") or 1)
+        against = "assignments without a place on the control channel"
+        yield Remedy(against, (f"radio.control_symbols={symbols + 1}",))
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
     network = ""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _MIN_QUEUE_WAIT_MS = 1.0
 #: Minimum queue at the end of a slot, s, with which a cell is busy in all of it.
 _MIN_BUSY_S = 0.02
+#: Resource blocks of narrow carriers of LTE, whose control region is narrow as well: the narrowest one
+#: has a symbol more. Elements of the largest message on it (TS 36.213 clause 9.1.1).
+_PRBS, _LARGEST_MESSAGE = {"3MHz": 15, "5MHz": 25}, 8
 #: Minimum share of the capacity of a cell that repeats of blocks take, for a text.
 _MIN_HARQ_SHARE = 0.02
 
@@ -36,6 +39,12 @@ def harq_text(evidence: Evidence) -> str:
     share = harq_share(evidence)
     if not share >= _MIN_HARQ_SHARE:
         return ""
+    if (elements := narrow_control_elements(evidence)) is not None:
+        return (
+            f" While the queue stood, {percent_text(share)} of the capacity went to repeats of HARQ "
+            "and to subframes whose assignments found no place on the control channel, which has "
+            f"{elements} elements where one message takes up to {_LARGEST_MESSAGE}."
+        )
     return (
         f" While the queue stood, HARQ took {percent_text(share)} of the capacity for repeats beyond "
         "those expected from the error rate of each TTI alone."
@@ -53,6 +62,22 @@ def harq_share(evidence: Evidence) -> float:
         return 0.0
     unserved_mbps = slots["capacity_mbps"] - slots["rate_mbps"] / evidence.header_factor
     return max(float(unserved_mbps[is_busy].sum() / slots["capacity_mbps"].sum()), 0.0)
+
+
+def narrow_control_elements(evidence: Evidence) -> int | None:
+    """Returns the control channel elements of LTE where a large message has no place; None elsewhere.
+
+    TS 36.211 clause 6.8.1: of the resource element groups, PCFICH has 4 and PHICH 3 for 8 blocks.
+    """
+    radio = evidence.scenario.get("radio") or {}
+    if radio.get("technology", "lte") != "lte":
+        return None
+    width = str(radio.get("bandwidth"))
+    blocks = int(radio.get("prbs") or _PRBS.get(width, 100))
+    symbols = int(radio.get("control_symbols", 1))
+    groups = blocks * (2 + 3 * (symbols - 1)) - 4 - 3 * math.ceil(blocks / 8)
+    elements = groups // 9
+    return elements if blocks in _PRBS.values() and elements < _LARGEST_MESSAGE else None
 
 
 def is_busy_cell(evidence: Evidence) -> pd.Series:
