@@ -119,6 +119,18 @@ def test_a_stall_has_advice_on_the_buffer() -> None:
     assert "flows.0.workload.max_buffer=20s" in changed
 
 
+def test_a_video_that_never_stalls_has_no_advice_on_the_buffer() -> None:
+    """The link falls below what the video plays, which its full buffer outlasts."""
+    steps = '{ steps = [{ at = "0s", rate = "20Mbit/s" }, { at = "40s", rate = "3Mbit/s" }] }'
+    video = {"kind": "video", "abr": "throughput", "max_buffer": "30s"}
+    changes = {"path.down": steps, "flows.0.workload": video}
+    explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="90s", set=changes))
+    assert "video" in {cause.name for each in explained.ccas for cause in each.causes}
+    explained.try_remedies(TrialBudget())
+    changed = [change for proposed in explained.remedies for change in proposed.remedy.changes]
+    assert not any("max_buffer" in change for change in changed), changed
+
+
 def test_the_drawn_buffer_is_empty_during_a_stall() -> None:
     times_s, levels_s = _buffer_line([0.0, 10.0, 60.0], [30.0, 30.0, 10.0])
     assert times_s == [0.0, 10.0, 10.0, 10.0, 40.0, 60.0, 60.0]

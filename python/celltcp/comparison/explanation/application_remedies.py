@@ -53,11 +53,13 @@ _MORE_SESSIONS, _LARGER_RESPONSES = 2, 4
 
 
 def video(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A buffer of twice the length, or segments that are abandoned when they take too long."""
+    """A buffer of twice the length against stalls, or abandoning segments that take too long."""
     workload = f"flows.{evidence.flow_index}.workload"
     buffer_s = in_unit(str(evidence.workload.get("max_buffer", "30s")), "s") or 0.0
+    metrics = {} if evidence.application is None else evidence.application.metrics[evidence.cca]
+    has_stalls = any(metrics.get("stalled_s", ()))
     # The buffer of a live stream is no longer than its latency.
-    if "latency" not in evidence.workload:
+    if has_stalls and "latency" not in evidence.workload:
         yield Remedy(
             "stalls while the link is slower than the video",
             (f"{workload}.max_buffer={2 * buffer_s:g}s",),

@@ -36,7 +36,10 @@ _MAX_LEFT_DROPS = 0.1
 #: Metrics of the mean time of transfers: with those which a run cut off, if there are any.
 COMPLETIONS = (LEAST_COMPLETION, "completion_s")
 #: Further metrics of trials by the ranking metric, which the user of the application asks for, too.
-_SHOWN_WITH = {"qoe": ["stalled_s", "startup_s"], LATE_FRAMES: ["frame_delay_p95_ms"]}
+_SHOWN_WITH = {
+    "qoe": ["stalled_s", "startup_s", "bitrate_mbps"],
+    LATE_FRAMES: ["frame_delay_p95_ms"],
+}
 #: Causes of a few slow units of work.
 _TAIL_CAUSES = names_with(Trait.TAIL)
 #: Causes whose remedies avoid drops.
