@@ -430,8 +430,9 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     target = f'target = "{math.ceil(12_000 / rate_kbps)}ms"'
     queue = f"'path.queue={{ kind = \"fq-codel\", {target} }}'"
     assert apart.startswith(f"celltcp compare o --cca cubic --set {queue}")
-    assert f"only a shaper before it, untried: --set path.up={0.9e-3 * rate_kbps:g}Mbit/s" in apart
+    assert "only a shaper before it" in apart
     # That is another remedy, whose line has the rate with which it was tried.
+    assert "untried" not in apart
     (shaped,) = [each for each in others if " path.up=" in each.partition("#")[0]]
     kbit = 1e3 * float(re.findall(r"path.up=([\d.]+)Mbit/s", shaped)[0])
     shaper = f"tc qdisc replace dev INTERFACE root cake bandwidth {kbit:.0f}kbit"
