@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -177,3 +179,20 @@ def test_frames_of_a_phone_wait_for_grants_whether_it_sleeps_or_not(interval_ms:
         assert "sleep" not in found
     # At most a period of scheduling requests.
     assert delays_ms[1] == pytest.approx(delays_ms[0], abs=10)
+
+
+def test_the_least_time_of_a_response_has_the_lowest_rtt_of_all_ccas(tmp_path: Path) -> None:
+    """Waits of a phone that sleeps are in each RTT of slow start, which one CCA alone begins anew."""
+    path = tmp_path / "sleeper.toml"
+    path.write_text(
+        'duration = "60s"\n[radio]\nband = 3\nbandwidth = "10MHz"\ndrx = { inactivity = "20ms" }\n'
+        'uplink = { prescheduling = "off" }\n[[radio.ues]]\nsinr = "15dB"\n[[flows]]\n'
+        '[flows.workload]\nkind = "request-response"\nresponse = "20kB"\ngap = "1s"\n'
+        'deadline = "300ms"\n'
+    )
+    result = ct.compare(str(path), ["cubic", "bbr"], 3)
+    notes = " ".join(ExplainedComparison(result).notes)
+    (note,) = re.findall(r"under every CCA: an RTT of ([\d.]+) ms", notes)
+    lowest_ms = frame(result.results.tables["flows"]).groupby("cca")["rtt_min_ms"].mean()
+    assert lowest_ms.max() > 1.2 * lowest_ms.min()
+    assert float(note) == pytest.approx(lowest_ms.min(), rel=0.02)

@@ -117,7 +117,9 @@ class ExplainedComparison:
         ]
         #: Least time of a transfer of the flow under test; None for other flows.
         self.least_time = least_time_of(evidences[0])
-        self._least_response_text = least_response_text(evidences[0])
+        #: The lowest RTT of a phone that sleeps has a wait, which differs between CCAs.
+        fastest = min(evidences[: len(comparison.ccas)], key=lambda evidence: evidence.min_rtt_s)
+        self._least_response_text = least_response_text(fastest)
         self._slow_start_text = slow_start_ends_text(evidences[: len(comparison.ccas)])
         #: The flow under test, then other flows with an application or in a CCA mix, under every CCA.
         self.ccas = [
