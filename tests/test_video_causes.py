@@ -126,7 +126,6 @@ def test_a_video_that_never_stalls_has_no_advice_on_the_buffer() -> None:
     changes = {"path.down": steps, "flows.0.workload": video}
     explained = ExplainedComparison(ct.compare("steady-20-68", "cubic", 1, duration="90s", set=changes))
     assert "video" in {cause.name for each in explained.ccas for cause in each.causes}
-    explained.try_remedies(TrialBudget())
     changed = [change for proposed in explained.remedies for change in proposed.remedy.changes]
     assert not any("max_buffer" in change for change in changed), changed
 
