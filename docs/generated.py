@@ -30,7 +30,7 @@ from celltcp.cli import celltcp
 from celltcp.cli.exit_codes import EXIT_CODES
 from celltcp.comparison.explanation.kinds import KINDS
 from celltcp.comparison.metrics import APPLICATIONS
-from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.verdicts.min_differences import min_difference
 from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.present.cca_tables import catalogue_table, parameters_table

@@ -10,7 +10,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.alike import in_order, with_ranges
-from celltcp.comparison.explanation.cause import Cause
+from celltcp.comparison.explanation.causes.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
 _CCAS = ["cubic", "bbr", "reno"]

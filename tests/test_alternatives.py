@@ -11,25 +11,25 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.choices import choices_of
-from celltcp.comparison.explanation.alternatives import (
+from celltcp.comparison.explanation.causes.cause import Cause
+from celltcp.comparison.explanation.evidence.evidence import Evidence
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.remedies.places import OPERATOR_QUEUE, places_of
+from celltcp.comparison.explanation.remedies.queue_remedies import queue
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.alternatives import (
     Alternative,
     Need,
     best_by_place,
     needs_of,
     recommended,
 )
-from celltcp.comparison.explanation.best_tried import conclusion_of
-from celltcp.comparison.explanation.cause import Cause
-from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.metric_changes import MetricChange
-from celltcp.comparison.explanation.places import OPERATOR_QUEUE, places_of
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.queue_remedies import queue
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import TrialBudget, Trials
-from celltcp.comparison.linux_lines import linux_lines
+from celltcp.comparison.explanation.trials.best_tried import conclusion_of
+from celltcp.comparison.explanation.trials.metric_changes import MetricChange
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
+from celltcp.comparison.lines.linux_lines import linux_lines
+from celltcp.comparison.verdicts.choices import choices_of
 from celltcp.results.tested import FlowUnderTest
 from drawn_causes import Changes
 

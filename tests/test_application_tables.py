@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table, sweep_metrics_tables, texts_of_all_runs
-from celltcp.comparison.applications import shown_metrics
-from celltcp.comparison.choices import choices_of
+from celltcp.comparison.applications.application_tables import (
+    metrics_table,
+    sweep_metrics_tables,
+    texts_of_all_runs,
+)
+from celltcp.comparison.applications.applications import shown_metrics
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.report.findings import findings_of
+from celltcp.comparison.verdicts.choices import choices_of
 from workloads import GAME
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.applications import Application
-from celltcp.comparison.choices import choices_of
+from celltcp.comparison.applications.application_tables import metrics_table
+from celltcp.comparison.applications.applications import Application
+from celltcp.comparison.explanation.causes.tail import median_of_runs
 from celltcp.comparison.explanation.standing import standing_of
-from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.tables import shares_table
+from celltcp.comparison.verdicts.choices import choices_of
 from workloads import DEEP_BUFFER, GAME, nearest_rank
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import random
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.bandwidth_estimates import LOW_ESTIMATE, LowEstimates
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.causes.bandwidth_estimates import LOW_ESTIMATE, LowEstimates
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.results.tables import frame
 from drawn_causes import Changes

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.causes.unit_reasons import BEHIND_LOST, RECOVERY
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.unit_reasons import BEHIND_LOST, RECOVERY
 
 if TYPE_CHECKING:
     from drawn_causes import Changes

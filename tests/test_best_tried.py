@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.choices import choices_of
-from celltcp.comparison.explanation.alternatives import Alternative, Need
-from celltcp.comparison.explanation.best_tried import BestTried, _effort, _text, _under_reference
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.alternatives import Alternative, Need
+from celltcp.comparison.explanation.trials.best_tried import BestTried, _effort, _text, _under_reference
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.verdicts.choices import choices_of
 from drawn_causes import Changes
 
 _PING = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}

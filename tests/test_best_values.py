@@ -13,10 +13,10 @@ import pytest
 
 import celltcp as ct
 from celltcp.cli.json_schema import schema_of
-from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
-from celltcp.comparison.best_values import field_rankings
-from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.report.sweep import sweep_part
+from celltcp.comparison.sweep.best_value_tables import best_values_tables, best_values_texts
+from celltcp.comparison.sweep.best_values import field_rankings
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from workloads import DEEP_BUFFER, GAME
 
 #: A download that makes a game wait.

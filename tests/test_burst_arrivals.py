@@ -8,8 +8,8 @@ import re
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.buffers import burst_text
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.evidence.buffers import burst_text
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.results.statistics import estimate
 
 

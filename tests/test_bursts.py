@@ -6,8 +6,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.lines.linux_lines import linux_line
 
 FAST = {
     "path.down": "500Mbit/s",

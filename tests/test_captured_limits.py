@@ -11,13 +11,13 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.lines.linux_lines import linux_line
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.tables import limits_table
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
 from celltcp.results.captured_limits import OPEN_BUFFER, has_decided
 from celltcp.scenarios.changes import Value
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED, SENDER_LIMIT

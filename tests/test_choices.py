@@ -9,19 +9,19 @@ from typing import Any, cast
 import pytest
 
 import celltcp as ct
-from celltcp.comparison import choices
-from celltcp.comparison.choices import (
+from celltcp.comparison.explanation.evidence.evidence import Evidence
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.report.front_page import answer_of, settings_section
+from celltcp.comparison.verdicts import choices
+from celltcp.comparison.verdicts.choices import (
     cca_to_set,
     ccas_to_set,
     choices_of,
     linux_ccas_to_set,
     tie_break,
 )
-from celltcp.comparison.equal_flows import joined_stakes
-from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.report.front_page import answer_of, settings_section
-from celltcp.comparison.verdict_tables import stake_texts
+from celltcp.comparison.verdicts.equal_flows import joined_stakes
+from celltcp.comparison.verdicts.verdict_tables import stake_texts
 from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tested import FlowUnderTest
 from drawn_causes import GAME

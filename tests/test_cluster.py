@@ -25,8 +25,8 @@ from celltcp.campaign.cluster import Cluster
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import jobs_for
 from celltcp.campaign.run import ClusterLostError, RunsDone, run_jobs
-from celltcp.pcap.validation import validate
-from celltcp.pcap.validation_cases import CASES
+from celltcp.pcap.validation.validation import validate
+from celltcp.pcap.validation.validation_cases import CASES
 
 if TYPE_CHECKING:
     from commands import Commands

@@ -16,15 +16,15 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import celltcp as ct
-from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.report.comparison import picture_sections
 from celltcp.comparison.report.sweep import sweep_part
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.comparison.tables import means_table, shares_table, subject_text
 from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
+from celltcp.comparison.verdicts.choices import ccas_to_set, choices_of
 from celltcp.present.style import styled
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame

@@ -12,14 +12,14 @@ from typing import Any, cast
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
-from celltcp.comparison.best_values import is_condition
-from celltcp.comparison.condition_texts import _direction, _listed, condition_texts
 from celltcp.comparison.metrics import interval_ends
-from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.report.sweep import sweep_part
-from celltcp.comparison.stakes import Stake
+from celltcp.comparison.sweep.best_value_tables import best_values_tables, best_values_texts
+from celltcp.comparison.sweep.best_values import is_condition
+from celltcp.comparison.sweep.condition_texts import _direction, _listed, condition_texts
+from celltcp.comparison.sweep.parameter_sweep import Sweep
+from celltcp.comparison.verdicts.stakes import Stake
 from celltcp.results.statistics import Estimate
 
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.connection_shares import connection_shares_text
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.causes.connection_shares import connection_shares_text
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.results.tables import frame
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.costs import with_cost, with_resent_cost
-from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.causes.cause import percent_text
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.leading import leading_in
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.retransmitted import ResentShare, retransmitted_share
-from celltcp.comparison.verdict_tables import chosen_text, short_text, verdict_text
+from celltcp.comparison.sets.leading import leading_in
+from celltcp.comparison.sweep.best_value_tables import best_values_texts
+from celltcp.comparison.verdicts.costs import with_cost, with_resent_cost
+from celltcp.comparison.verdicts.verdict_tables import chosen_text, short_text, verdict_text
 from celltcp.results.statistics import Verdict
 from celltcp.scenarios.cca_mix import labels
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.applications import Application, is_lower_bound
+from celltcp.comparison.applications.application_tables import metrics_table
+from celltcp.comparison.applications.applications import Application, is_lower_bound
 from celltcp.comparison.explanation.answer import rankings_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.metrics import best_of

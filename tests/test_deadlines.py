@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.applications.application_tables import metrics_table
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 
 Changes = dict[str, Any]
 

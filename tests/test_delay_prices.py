@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.choices import ccas_to_set
-from celltcp.comparison.costs import with_delay_cost
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.leading import leading_in
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.report.front_page import answer_of, settings_section
-from celltcp.comparison.verdict_tables import short_text, stake_texts
+from celltcp.comparison.sets.leading import leading_in
+from celltcp.comparison.verdicts.choices import ccas_to_set
+from celltcp.comparison.verdicts.costs import with_delay_cost
+from celltcp.comparison.verdicts.verdict_tables import short_text, stake_texts
 from celltcp.results.statistics import Verdict
 
 

@@ -11,10 +11,10 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit
-from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.applications.application_tables import metrics_table
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.scenarios.demand import demand, offered_mbps
 

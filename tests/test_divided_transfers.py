@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.applications import shown_metrics
+from celltcp.comparison.applications.applications import shown_metrics
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_the_trial_of_parts_has_the_figure_of_the_advised_command(seed: int) -> 
 
 
 def test_a_trial_of_few_runs_has_the_range_of_the_runs() -> None:
-    from celltcp.comparison.explanation.metric_changes import MetricChange
+    from celltcp.comparison.explanation.trials.metric_changes import MetricChange
 
     wide = MetricChange("f", "completion_max_s", [10.0, 10.0], [3.0, 9.0])
     assert wide.text(names_flow=False, has_range=True).endswith("(-40 %; -70 to -10 % in single runs)")
@@ -106,8 +106,8 @@ def test_a_trial_of_few_runs_has_the_range_of_the_runs() -> None:
 
 
 def test_a_trial_with_cut_transfers_has_the_runs_without_them_too() -> None:
-    from celltcp.comparison.explanation.metric_changes import MetricChange
-    from celltcp.comparison.explanation.trial_metrics import complete_runs
+    from celltcp.comparison.explanation.trials.metric_changes import MetricChange
+    from celltcp.comparison.explanation.trials.trial_metrics import complete_runs
 
     cut = {"completed_share": [1.0, 0.0, 1.0]}, {"completed_share": [1.0, 1.0, 0.8]}
     assert complete_runs(*cut) == (0,)

@@ -8,12 +8,12 @@ import random
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_metrics import _flow_metrics
-from celltcp.comparison.applications import Application
+from celltcp.comparison.applications.application_metrics import _flow_metrics
+from celltcp.comparison.applications.applications import Application
+from celltcp.comparison.explanation.causes.unit_reasons import GIVEN_UP, TIME_OUT
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trial_metrics import metrics_of
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.explanation.unit_reasons import GIVEN_UP, TIME_OUT
+from celltcp.comparison.explanation.trials.trial_metrics import metrics_of
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.results.statistics import relative_difference
 from celltcp.scenarios.changes import Value
 

@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.equal_shares import equal_shares
-from celltcp.comparison.mix_shares import have_pauses, mix_share_texts
+from celltcp.comparison.sweep.mix_shares import have_pauses, mix_share_texts
 from celltcp.scenarios.demand import requested_mbps
 
 

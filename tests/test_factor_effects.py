@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from celltcp.comparison.metrics import best_of
-from celltcp.comparison.stakes import Stake
+from celltcp.comparison.verdicts.stakes import Stake
 from test_field_changes import _texts
 
 #: 97.5 % quantiles of Student's t by the number of runs, from a table.

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_value_tables import _cells
-from celltcp.comparison.best_values import Choice, advice_rankings
 from celltcp.comparison.few_runs import few_runs_text
-from celltcp.comparison.field_changes import _shown
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.retransmitted import ResentShare
-from celltcp.comparison.stakes import Stake
-from celltcp.comparison.sweep_sentences import Sentences
+from celltcp.comparison.sweep.best_value_tables import _cells
+from celltcp.comparison.sweep.best_values import Choice, advice_rankings
+from celltcp.comparison.sweep.field_changes import _shown
+from celltcp.comparison.sweep.sentences import Sentences
+from celltcp.comparison.verdicts.stakes import Stake
 from celltcp.scenarios.quantities import quantities
 
 Values = Mapping[str, Sequence[float]]

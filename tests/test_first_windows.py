@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.linux_lines import linux_line, linux_lines
+from celltcp.comparison.lines.linux_lines import linux_line, linux_lines
 from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.scenario_lines import scenario_block

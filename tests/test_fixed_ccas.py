@@ -5,8 +5,8 @@ from typing import Any
 import celltcp as ct
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.fixed_ccas import fixed_cca_text
-from celltcp.comparison.verdict_tables import identical_text
+from celltcp.comparison.verdicts.fixed_ccas import fixed_cca_text
+from celltcp.comparison.verdicts.verdict_tables import identical_text
 
 _FILES = {"kind": "bulk", "bytes": "1MB"}
 _GAME = {"kind": "request-response", "request": "60B", "response": "120B", "gap": "200ms"}

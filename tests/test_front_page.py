@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.choices import ccas_to_set, choices_of
-from celltcp.comparison.linux_lines import cca_line
+from celltcp.comparison.lines.linux_lines import cca_line
+from celltcp.comparison.lines.settings_lines import linux_commands, settings_blocks, systems
 from celltcp.comparison.metrics import JAIN
 from celltcp.comparison.report.front_page import _gap_text, answer_of, settings_section, several_answer
 from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.sweep import sweep_part
-from celltcp.comparison.settings_lines import linux_commands, settings_blocks, systems
+from celltcp.comparison.verdicts.choices import ccas_to_set, choices_of
 from celltcp.files.replacing import FileKind
 from celltcp.present.pdf import pdf_of
 from celltcp.present.section import Block, Finding, Part, Section

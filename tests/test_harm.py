@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application import MAX_LATE_SHARE
-from celltcp.comparison.choices import ccas_to_set, choices_of
+from celltcp.comparison.applications.application import MAX_LATE_SHARE
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.harm import costs_more, failing_under
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.report.front_page import answer_of, settings_section
-from celltcp.comparison.stakes import Stake
-from celltcp.comparison.verdict_tables import stake_texts
-from celltcp.comparison.yielding import yielding_text
+from celltcp.comparison.verdicts.choices import ccas_to_set, choices_of
+from celltcp.comparison.verdicts.harm import costs_more, failing_under
+from celltcp.comparison.verdicts.stakes import Stake
+from celltcp.comparison.verdicts.verdict_tables import stake_texts
+from celltcp.comparison.verdicts.yielding import yielding_text
 from celltcp.results.statistics import Verdict, estimate
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.causes.hystart import exit_text
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.hystart import exit_text
 
 
 def _overshoot(

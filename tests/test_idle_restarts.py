@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.lines.linux_lines import cca_line, linux_line
 
 #: Segments of a video, one every two seconds, over a long path.
 _PATH: dict[str, Any] = {

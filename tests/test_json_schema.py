@@ -17,8 +17,8 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.cli.json_schema import SCHEMAS, schema_of
 from celltcp.fidelity.packetdrill import PASSED, Outcome
-from celltcp.pcap.validation import judgement_of, validate
-from celltcp.pcap.validation_cases import CASES
+from celltcp.pcap.validation.validation import judgement_of, validate
+from celltcp.pcap.validation.validation_cases import CASES
 from test_fidelity import judgement, outcome
 
 _UNITS = {"_ms": "ms", "_s": "s", "_ns": "ns", "_mbps": "Mbit/s", "_bytes": "bytes", "_percent": "%"}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from celltcp.comparison.best_value_tables import best_values_texts
-from celltcp.comparison.stakes import Stake
+from celltcp.comparison.sweep.best_value_tables import best_values_texts
+from celltcp.comparison.verdicts.stakes import Stake
 from test_field_changes import _around, _game, _stake, _texts
 
 

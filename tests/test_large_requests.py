@@ -9,10 +9,10 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.lines.linux_lines import linux_line
 from celltcp.comparison.report.front_page import settings_section
-from celltcp.comparison.verdict_tables import identical_text
+from celltcp.comparison.verdicts.verdict_tables import identical_text
 
 
 def _calls(request: str, gap: str, rtt: str) -> ct.Comparison:

@@ -11,8 +11,8 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.evidence.least_time import LeastTime
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.least_time import LeastTime
 
 if TYPE_CHECKING:
     from drawn_causes import Changes

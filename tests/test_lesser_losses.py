@@ -7,7 +7,7 @@ import random
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.causes.cause import percent_text
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 
 

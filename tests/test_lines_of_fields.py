@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from celltcp.comparison.linux_lines import linux_lines, other_places
+from celltcp.comparison.lines.linux_lines import linux_lines, other_places
 from celltcp.scenarios.scenarios import load_scenario
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit, lineups
-from celltcp.comparison.settings_lines import linux_commands
-from celltcp.comparison.verdict_tables import unranked_text
+from celltcp.comparison.lines.settings_lines import linux_commands
+from celltcp.comparison.verdicts.verdict_tables import unranked_text
 from celltcp.scenarios.cca_mix import labels, parse_mix, ranked_mixes
 from celltcp.scenarios.requirements import selector_requirements
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from celltcp.comparison.linux_lines import cca_line, host_text, linux_line, linux_lines
+from celltcp.comparison.lines.linux_lines import cca_line, host_text, linux_line, linux_lines
 from celltcp.scenarios.scenarios import load_scenario
 
 #: Shapers of downloads and of uploads, without their rate.

@@ -9,10 +9,10 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import TrialBudget, Trials
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
+from celltcp.comparison.lines.linux_lines import linux_line
 from drawn_causes import Changes
 
 #: A call beside a download.

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.cause import Cause
-from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.unit_reasons import (
+from celltcp.comparison.explanation.causes.cause import Cause
+from celltcp.comparison.explanation.causes.unit_reasons import (
     HANDSHAKE_LOST,
     IN_QUEUE,
     PROBE,
     REQUEST_LOST,
     TIME_OUT,
 )
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 
 Changes = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 
 _P50, _P99 = "response_p50_s:flow-1", "response_p99_s:flow-1"
 

@@ -12,8 +12,8 @@ import pytest
 import celltcp as ct
 from celltcp._core import scenario_schema
 from celltcp.cli.options import complete_middlebox
-from celltcp.comparison.choices import TieBreak, choices_of, tie_break
 from celltcp.comparison.connection_texts import connection_texts
+from celltcp.comparison.verdicts.choices import TieBreak, choices_of, tie_break
 from celltcp.results.statistics import Verdict
 from celltcp.scenarios.ccas import MIDDLEBOXES, middlebox_of, with_middleboxes
 

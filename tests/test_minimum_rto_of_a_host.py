@@ -12,8 +12,8 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.lines.linux_lines import linux_line
 from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.results.tables import frame
 

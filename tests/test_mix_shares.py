@@ -12,9 +12,9 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.alike import with_ranges
 from celltcp.comparison.explanation.causes_over_all import causes_table
-from celltcp.comparison.mix_shares import mix_share_texts
-from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.report.sweep import sweep_part
+from celltcp.comparison.sweep.mix_shares import mix_share_texts
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.selection.explained_results import explain
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.lines.linux_lines import linux_line
 
 _DEADLINE_MS = 100
 _TICKS = {"kind": "frames", "size": "800B", "interval": "50ms", "deadline": f"{_DEADLINE_MS}ms"}

@@ -9,9 +9,9 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.tail import slow_units
-from celltcp.comparison.explanation.unit_reasons import backlogs_of
+from celltcp.comparison.explanation.causes.tail import slow_units
+from celltcp.comparison.explanation.causes.unit_reasons import backlogs_of
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 
 _DEADLINE_S = 0.25
 

@@ -10,7 +10,7 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.scenarios.changes import Value
 
 

@@ -16,8 +16,8 @@ from click.shell_completion import ShellComplete
 import celltcp as ct
 from celltcp._core import describe_cca
 from celltcp.cli import celltcp as command_line
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.remedy import Remedy
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
 from celltcp.comparison.tables import shares_table
 
 

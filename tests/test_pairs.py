@@ -9,10 +9,10 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.pairs import _suit, joined
-from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.pairs import _suit, joined
+from celltcp.comparison.explanation.trials.proposals import MAX_REMEDIES, ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from drawn_causes import Changes
 
 

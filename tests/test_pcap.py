@@ -18,11 +18,11 @@ import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.pcap import analyse
 from celltcp.pcap.comparison import compare_captures, rtts_ms
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.ground_truth import ground_truth_losses
+from celltcp.pcap.estimation.estimate import estimate_path
 from celltcp.pcap.tags import read_tag_rules, with_tags
-from celltcp.pcap.validation import judgement_of, validate
-from celltcp.pcap.validation_cases import CASES, Case, cases_at, path_cases, random_cases
+from celltcp.pcap.validation.ground_truth import ground_truth_losses
+from celltcp.pcap.validation.validation import judgement_of, validate
+from celltcp.pcap.validation.validation_cases import CASES, Case, cases_at, path_cases, random_cases
 
 #: Real captures of phones and browsers (test data of nDPI).
 REAL = next(
@@ -447,7 +447,7 @@ def test_every_real_capture_is_read_to_its_end() -> None:
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_duplicate_acks_are_those_of_tshark(capture: Path) -> None:
-    from celltcp.pcap.external_tools import external_counts
+    from celltcp.pcap.validation.external_tools import external_counts
 
     rows = analyse(capture).connections
     theirs = external_counts(capture)["tshark"]

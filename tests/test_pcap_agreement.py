@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.pcap import agreement
+from celltcp.pcap.validation import agreement
 from made_up_captures import capture, download, ethernet
 
 

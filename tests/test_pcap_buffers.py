@@ -12,9 +12,9 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.buffer_size import Departures
 from celltcp.pcap.diagnosis.episodes import find_episodes
-from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.estimation.buffer_size import Departures
+from celltcp.pcap.estimation.estimate import estimate_path
 
 #: Factors of the mean rate in steps of a second.
 FACTORS = (0.4, 0.7, 1, 1.6, 2.5)

@@ -13,9 +13,9 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
 from celltcp.pcap.diagnosis.messages import size_spread
-from celltcp.pcap.frame_ends import frame_ends
-from celltcp.pcap.key_frames import with_key_frames
-from celltcp.pcap.unit_tables import applications_of, unit_times
+from celltcp.pcap.units.frame_ends import frame_ends
+from celltcp.pcap.units.key_frames import with_key_frames
+from celltcp.pcap.units.unit_tables import applications_of, unit_times
 
 
 def test_frames_of_which_nothing_was_sent_early_end_at_equal_shares() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.estimation.estimate import estimate_path
 from celltcp.pcap.next_steps import next_steps
 
 PLACES = ["server", "phone"]

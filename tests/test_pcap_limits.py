@@ -10,8 +10,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
 
 #: Fields of the scenario by the limit that they make, and the limits of the run that are the same.
 _SCENARIOS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {

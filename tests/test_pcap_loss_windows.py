@@ -11,8 +11,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
 
 _WINDOW = re.compile(
     r"losses \((\d+) times in (\d+) segments\) keep the congestion window at about (\d+) segments, "

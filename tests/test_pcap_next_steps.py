@@ -18,9 +18,9 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.diagnosis.causes import Cause, is_headline, joined, named, names
-from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
 from celltcp.pcap.next_steps import _pacing_text, _which_limit_step, next_steps, paced_times_ms
-from celltcp.pcap.scenario_files import write_scenario
 
 _PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
 

@@ -13,13 +13,13 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.pcap import analyse
-from celltcp.pcap.blackout_ends import best_by_ends
-from celltcp.pcap.blackouts import Blackout, unknown_ends
 from celltcp.pcap.diagnosis.waits import waits
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.blackout_ends import best_by_ends
+from celltcp.pcap.estimation.blackouts import Blackout, unknown_ends
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
 from celltcp.results.captured_limits import OPEN_ENDS
 from celltcp.scenarios.lower_bounds import UNKNOWN_ENDS
 from drawn_causes import interrupted

@@ -10,10 +10,10 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.page_loads import page_loads
-from celltcp.pcap.scenario_files import write_scenario
-from celltcp.pcap.unit_tables import applications_of
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
+from celltcp.pcap.units.page_loads import page_loads
+from celltcp.pcap.units.unit_tables import applications_of
 
 
 def _captured(

@@ -15,9 +15,9 @@ import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
 from celltcp.pcap.next_steps import next_steps
-from celltcp.pcap.scenario_files import write_scenario
 
 
 def _captured(

@@ -10,9 +10,9 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path, transfer_row
-from celltcp.pcap.queue_discipline import simulated
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path, transfer_row
+from celltcp.pcap.estimation.queue_discipline import simulated
+from celltcp.pcap.estimation.scenario_files import write_scenario
 
 _PATH: dict[str, Any] = {"path.buffer": "1MB", "duration": "20s"}
 

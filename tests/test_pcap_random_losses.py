@@ -12,9 +12,9 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.path import PathEstimate
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.path import PathEstimate
+from celltcp.pcap.estimation.scenario_files import write_scenario
 from celltcp.scenarios.lower_bounds import FEW_LOSSES, OF_CAPTURE
 
 

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path, transfer_row
-from celltcp.pcap.rerun import Passage, Rerun, rerun
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path, transfer_row
+from celltcp.pcap.estimation.rerun import Passage, Rerun, rerun
+from celltcp.pcap.estimation.scenario_files import write_scenario
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED, doubtful_sentences
 
 

@@ -15,7 +15,7 @@ import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
-from celltcp.pcap.rerun import Passage, Rerun
+from celltcp.pcap.estimation.rerun import Passage, Rerun
 from celltcp.scenarios.lower_bounds import OTHER_THAN_CAPTURED
 
 

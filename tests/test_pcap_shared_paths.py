@@ -12,9 +12,9 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path, transfer_row
-from celltcp.pcap.rerun import rerun
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path, transfer_row
+from celltcp.pcap.estimation.rerun import rerun
+from celltcp.pcap.estimation.scenario_files import write_scenario
 
 
 def _scenario(

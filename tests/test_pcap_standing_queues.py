@@ -12,8 +12,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.scenario_files import write_scenario
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.estimation.scenario_files import write_scenario
 
 PLACES = ["server", "phone"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
-from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.estimation.estimate import estimate_path
 from celltcp.scenarios.lower_bounds import MAYBE_POLICED
 
 #: Payload of a full segment over its length at the IP layer.

@@ -15,7 +15,7 @@ import celltcp as ct
 from celltcp.cli import celltcp
 from celltcp.pcap import CaptureAnalyses, analyse
 from celltcp.pcap.tables import _COLUMNS
-from celltcp.pcap.unit_tables import applications_of
+from celltcp.pcap.units.unit_tables import applications_of
 
 #: Payload of a full segment over its length at the IP layer.
 _PAYLOAD = 1448 / 1500

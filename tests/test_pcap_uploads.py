@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
+from celltcp.pcap.estimation.estimate import estimate_path
 from celltcp.pcap.next_steps import next_steps
 from celltcp.scenarios.lower_bounds import CAPACITY_BY_GAPS, OTHER_THAN_CAPTURED
 

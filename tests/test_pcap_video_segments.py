@@ -10,9 +10,9 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.unit_tables import unit_sections
-from celltcp.pcap.video_segments import playback, video_text
+from celltcp.pcap.estimation.estimate import estimate_path
+from celltcp.pcap.units.unit_tables import unit_sections
+from celltcp.pcap.units.video_segments import playback, video_text
 
 
 def _segments(ends_s: list[float], kilobytes: int = 500) -> pd.DataFrame:

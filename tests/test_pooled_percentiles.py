@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
+from celltcp.comparison.applications.application_tables import metrics_table, texts_of_all_runs
+from celltcp.comparison.applications.pooled_percentiles import _percentile
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.pooled_percentiles import _percentile
 
 
 @functools.cache

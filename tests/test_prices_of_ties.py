@@ -5,12 +5,12 @@ import random
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.choices import needs_of_any
-from celltcp.comparison.prices import with_least_price
+from celltcp.comparison.applications.application_tables import metrics_table
 from celltcp.comparison.report.front_page import _gap_text, answer_of, several_answer
 from celltcp.comparison.retransmitted import ResentShare
-from celltcp.comparison.verdict_tables import short_text, stake_texts
+from celltcp.comparison.verdicts.choices import needs_of_any
+from celltcp.comparison.verdicts.prices import with_least_price
+from celltcp.comparison.verdicts.verdict_tables import short_text, stake_texts
 from celltcp.results.statistics import Verdict
 from workloads import FILES
 

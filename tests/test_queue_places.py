@@ -12,7 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.scenarios.narrow_hop import narrow_link
 from drawn_causes import Changes
 

@@ -11,8 +11,8 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import lines_of
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.proposals import lines_of
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from drawn_causes import Changes
 
 #: Commands of a game beside a download.

@@ -12,14 +12,14 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.causes.cause import Cause
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.metric_changes import MetricChange
-from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first
-from celltcp.comparison.explanation.remedies import early_exit, outage
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import TrialBudget, Trials
+from celltcp.comparison.explanation.remedies.remedies import early_exit, outage
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.metric_changes import MetricChange
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy, best_first
+from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
 from drawn_causes import CAUSES, GAME, Changes, Path, compared_with
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.choices import ccas_to_set, choices_of
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.front_page import answer_of, settings_section
+from celltcp.comparison.verdicts.choices import ccas_to_set, choices_of
 from celltcp.present.pdf import pdf_of
 
 _PING = {"kind": "request-response", "request": "100B", "response": "200B", "gap": "100ms"}

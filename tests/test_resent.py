@@ -8,7 +8,7 @@ import random
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.alternatives import first_need
+from celltcp.comparison.explanation.trials.alternatives import first_need
 from celltcp.results.columns import rows_of
 from celltcp.results.statistics import estimate
 

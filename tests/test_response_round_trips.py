@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.causes.unit_reasons import IN_QUEUE
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
-from celltcp.comparison.explanation.unit_reasons import IN_QUEUE
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 
 
 def _explained(

@@ -8,11 +8,11 @@ import statistics
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.applications import Application
+from celltcp.comparison.applications.applications import Application
 from celltcp.comparison.metrics import best_of
-from celltcp.comparison.reversals import ApplicationStatistics, best_reversal_text
-from celltcp.comparison.stakes import Stake
-from celltcp.comparison.verdict_tables import stake_texts
+from celltcp.comparison.verdicts.reversals import ApplicationStatistics, best_reversal_text
+from celltcp.comparison.verdicts.stakes import Stake
+from celltcp.comparison.verdicts.verdict_tables import stake_texts
 
 
 def _stake(metric: str, application: Application) -> Stake:

@@ -12,7 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.report.scenario_set import set_part
-from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.sets.scenario_set import ScenarioSet
 from celltcp.comparison.tables_of_several import set_table
 from celltcp.files.natural_order import in_natural_order
 from celltcp.results.statistics import mean_ratio

@@ -11,8 +11,8 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 
 Changes = dict[str, Any]
 

@@ -11,11 +11,11 @@ import pytest
 
 from celltcp._core import describe_cca, native_ccas
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import lines_of
-from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
+from celltcp.comparison.explanation.trials.proposals import lines_of
+from celltcp.comparison.lines.linux_lines import cca_line, linux_line, other_system_lines
+from celltcp.comparison.lines.settings_lines import linux_commands, settings_blocks, systems
+from celltcp.comparison.lines.socket_options import socket_option_texts
 from celltcp.comparison.report.receive_window import WindowLimit
-from celltcp.comparison.settings_lines import linux_commands, settings_blocks, systems
-from celltcp.comparison.socket_options import socket_option_texts
 from drawn_causes import CAUSES, compared_with
 
 _MAX = 2**31 - 1

@@ -12,8 +12,8 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.plots.sweep import PanelMetric
 from celltcp.comparison.report.scenario_set import set_part
-from celltcp.comparison.scenario_set import ScenarioSet, compare_all
-from celltcp.comparison.set_verdicts import MIN_SCENARIOS
+from celltcp.comparison.sets.scenario_set import ScenarioSet, compare_all
+from celltcp.comparison.sets.verdicts import MIN_SCENARIOS
 
 if TYPE_CHECKING:
     from conftest import Celltcp

@@ -13,11 +13,11 @@ from scipy import stats
 
 import celltcp as ct
 from celltcp.cli import celltcp as commands
-from celltcp.comparison.application_tables import set_application_tables
+from celltcp.comparison.applications.application_tables import set_application_tables
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.report.scenario_set import set_part
-from celltcp.comparison.scenario_set import ScenarioSet, compare_all
-from celltcp.comparison.set_verdicts import (
+from celltcp.comparison.sets.scenario_set import ScenarioSet, compare_all
+from celltcp.comparison.sets.verdicts import (
     SetVerdict,
     first_decided,
     set_verdicts,

@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 
 _MAY = "a larger one may change how the"
 #: Buffers that no flow of these tests fills.

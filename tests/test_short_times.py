@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_metrics import nearest_rank
-from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.applications import Application
-from celltcp.comparison.best_values import overall_rankings
+from celltcp.comparison.applications.application_metrics import nearest_rank
+from celltcp.comparison.applications.application_tables import metrics_table
+from celltcp.comparison.applications.applications import Application
+from celltcp.comparison.applications.short_times import shown_columns
+from celltcp.comparison.explanation.causes.incast import first_bursts
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.incast import first_bursts
-from celltcp.comparison.explanation.trial_metrics import later_maxima
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trial_metrics import later_maxima
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.metrics import words_of
-from celltcp.comparison.short_times import shown_columns
-from celltcp.comparison.stakes import trade_off_texts
-from celltcp.comparison.verdict_tables import chosen_text
+from celltcp.comparison.sweep.best_values import overall_rankings
+from celltcp.comparison.verdicts.stakes import trade_off_texts
+from celltcp.comparison.verdicts.verdict_tables import chosen_text
 from celltcp.present.section import estimate_text
 from celltcp.results.statistics import Estimate
 
 if TYPE_CHECKING:
-    from celltcp.comparison.explanation.evidence import Evidence
-    from celltcp.comparison.explanation.proposals import ProposedRemedy
+    from celltcp.comparison.explanation.evidence.evidence import Evidence
+    from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
 
 Changes = dict[str, Any]
 

@@ -11,7 +11,7 @@ import celltcp as ct
 from celltcp.campaign import run as campaign
 from celltcp.campaign.shards import Shards
 from celltcp.cli.load_folder import parts_of
-from celltcp.comparison.verdict_tables import verdicts_table
+from celltcp.comparison.verdicts.verdict_tables import verdicts_table
 
 _SETTINGS: dict[str, Any] = {"cca": ["cubic", "bbr"], "runs": 2, "duration": "1s", "jobs": 1}
 _GRID = {"path.buffer": ["1bdp", "4bdp"], "path.rtt": ["20ms", "40ms"]}

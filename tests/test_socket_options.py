@@ -9,8 +9,8 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.linux_lines import linux_line
-from celltcp.comparison.socket_options import BUFFER_OF_CAP, capping_option, socket_option_texts
+from celltcp.comparison.lines.linux_lines import linux_line
+from celltcp.comparison.lines.socket_options import BUFFER_OF_CAP, capping_option, socket_option_texts
 from celltcp.scenarios.changes import Changes
 from drawn_causes import compared_with
 

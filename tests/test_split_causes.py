@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from drawn_causes import Changes
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.alternatives import Alternative, Need, first_need
-from celltcp.comparison.explanation.best_tried import _best_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.alternatives import Alternative, Need, first_need
+from celltcp.comparison.explanation.trials.best_tried import _best_of
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 
 
 def _live(draw: random.Random) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from celltcp.comparison.metrics import RANKED, best_by_metric, best_of, sign_of
-from celltcp.comparison.min_differences import min_difference
-from celltcp.comparison.stakes import Stake
-from celltcp.comparison.verdict_tables import verdict_text
+from celltcp.comparison.verdicts.min_differences import min_difference
+from celltcp.comparison.verdicts.stakes import Stake
+from celltcp.comparison.verdicts.verdict_tables import verdict_text
 from celltcp.results.statistics import (
     Estimate,
     Verdict,

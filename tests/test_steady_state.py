@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.sweep.best_value_tables import best_values_texts
 from celltcp.comparison.tables_of_several import sweep_table
 from celltcp.results.steady_state import SteadyState, random_loss_rate, steady_state_of
 from drawn_causes import Changes

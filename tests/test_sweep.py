@@ -10,8 +10,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.cli.json_schema import schema_of
-from celltcp.comparison.vary import parse_vary
-from celltcp.comparison.verdict_tables import short_text, verdicts_table
+from celltcp.comparison.sweep.vary import parse_vary
+from celltcp.comparison.verdicts.verdict_tables import short_text, verdicts_table
 from workloads import DEEP_BUFFER, GAME
 
 QUICK = ("--runs", "1", "--duration", "5s", "--cca", "cubic")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.field_changes import field_texts
+from celltcp.comparison.sweep.field_changes import field_texts
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:

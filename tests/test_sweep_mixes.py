@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_value_tables import best_values_texts
-from celltcp.comparison.best_values import FieldRanking
 from celltcp.comparison.report.sweep import sweep_part
-from celltcp.comparison.reversals import best_reversal_text, change_reversal_text
+from celltcp.comparison.sweep.best_value_tables import best_values_texts
+from celltcp.comparison.sweep.best_values import FieldRanking
+from celltcp.comparison.verdicts.reversals import best_reversal_text, change_reversal_text
 
 
 def _shared_line(draw: random.Random) -> dict[str, Any]:

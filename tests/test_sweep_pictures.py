@@ -13,11 +13,11 @@ from matplotlib.container import ErrorbarContainer
 
 import celltcp as ct
 from celltcp.cli.show_summary import summary_of
-from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.grids import draw_throughput_delays
 from celltcp.comparison.plots.sweep import _set_ticks, draw_sweep, is_to_scale
 from celltcp.comparison.plots.sweep_tradeoff import draw_sweep_tradeoff
 from celltcp.comparison.summary import Summary
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.present.field_words import field_words, is_field
 from celltcp.present.latex import latex_tables
 from celltcp.present.style import figure

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.field_changes import field_texts
 from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.sweep.field_changes import field_texts
 from celltcp.comparison.tables import means_table
 from celltcp.comparison.tables_of_several import sweep_table
 from celltcp.results.statistics import estimate

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_values import conditions_among
 from celltcp.comparison.report.sweep import sweep_part
+from celltcp.comparison.sweep.best_values import conditions_among
 from workloads import FILES
 
 

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.best_values import advice_rankings
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.harm import costs_more
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.comparison.report.front_page import settings_section
 from celltcp.comparison.retransmitted import ResentShare
-from celltcp.comparison.stakes import Stake, trade_off_texts
-from celltcp.comparison.sweep_advice import best_points
-from celltcp.comparison.sweep_trade_offs import trade_off_of
+from celltcp.comparison.sweep.advice import best_points
+from celltcp.comparison.sweep.best_values import advice_rankings
+from celltcp.comparison.sweep.trade_offs import trade_off_of
+from celltcp.comparison.verdicts.harm import costs_more
+from celltcp.comparison.verdicts.stakes import Stake, trade_off_texts
 from celltcp.results.statistics import estimate
 from workloads import DEEP_BUFFER, GAME
 
 if TYPE_CHECKING:
-    from celltcp.comparison.sweep_knees import Choices
+    from celltcp.comparison.sweep.knees import Choices
 
 #: A game and a page beside a download that ends before the run does: flows have times of their own.
 SCENARIO = f"""

@@ -11,10 +11,10 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.answer import not_to_be_set, settings_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.trials import TrialBudget, Trials
-from celltcp.comparison.explanation.tried_ccas import ranked_trials, with_further_ccas
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
+from celltcp.comparison.explanation.trials.tried_ccas import ranked_trials, with_further_ccas
 from celltcp.comparison.report.comparison import comparison_part
 from drawn_causes import Changes
 

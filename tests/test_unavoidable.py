@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.results.tested import FlowUnderTest
 from drawn_causes import interrupted

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.choices import choices_of
-from celltcp.comparison.explanation.alternatives import Alternative, Need
-from celltcp.comparison.explanation.alternatives_table import AlternativesTable, host_of
 from celltcp.comparison.explanation.flow_texts import said_once
-from celltcp.comparison.explanation.places import has_shaper
-from celltcp.comparison.explanation.proposals import ProposedRemedy
-from celltcp.comparison.explanation.remedy import Remedy
-from celltcp.comparison.explanation.unbeaten import unbeaten
+from celltcp.comparison.explanation.remedies.places import has_shaper
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.alternatives import Alternative, Need
+from celltcp.comparison.explanation.trials.alternatives_table import AlternativesTable, host_of
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.explanation.trials.unbeaten import unbeaten
+from celltcp.comparison.verdicts.choices import choices_of
 
 _TICKS = {"kind": "frames", "size": "200B", "interval": "100ms", "deadline": "50ms"}
 _RUNS = 4

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import metrics_table
+from celltcp.comparison.applications.application_tables import metrics_table
 from workloads import DEEP_BUFFER, nearest_rank
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 
 _BLOCKS = {"kind": "frames", "size": "90kB", "interval": "2500ms", "deadline": "1s"}
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.cli.show_summary import summary_of
-from celltcp.comparison.application_tables import metrics_table
-from celltcp.comparison.verdict_tables import chosen_text
+from celltcp.comparison.applications.application_tables import metrics_table
+from celltcp.comparison.verdicts.verdict_tables import chosen_text
 from celltcp.present.terminal import Terminal
 
 WORKLOADS = {

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.cause import Cause
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.causes.cause import Cause
+from celltcp.comparison.explanation.causes.startup import exit_of
+from celltcp.comparison.explanation.causes.unused import probes_of
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.explained_cca import ExplainedCca
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import start_up
-from celltcp.comparison.explanation.startup import exit_of
-from celltcp.comparison.explanation.unused import probes_of
+from celltcp.comparison.explanation.remedies.remedies import start_up
 from celltcp.comparison.modes import mode_spans
 
 _BUFFERS: dict[str, Any] = {"tcp.send_buffer_max": "300MB", "tcp.receive_buffer_max": "200MB"}

@@ -8,8 +8,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.field_changes import field_texts
-from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.sweep.field_changes import field_texts
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.comparison.tables_of_several import sweep_shares_table
 from celltcp.comparison.utilisation import utilisation
 from celltcp.results.statistics import estimate

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celltcp.comparison.explanation.value_knees import ValueKnee, knee_of_values
+from celltcp.comparison.explanation.trials.value_knees import ValueKnee, knee_of_values
 from celltcp.comparison.metrics import GOODPUT
 
 _DELAY = "response_p95_s"

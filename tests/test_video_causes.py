@@ -11,7 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.plots.video_sessions import _buffer_line
 
 STEPS = {

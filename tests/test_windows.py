@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import celltcp as ct
 from celltcp.cli import celltcp as commands
+from celltcp.comparison.explanation.evidence.flow_windows import FlowWindows
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.flow_windows import FlowWindows
 from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.explanation.cause import Cause
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.causes.cause import Cause
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.queue_remedies import queue as queue_remedies
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.remedies.queue_remedies import queue as queue_remedies
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.metrics import mean_texts, words_of
 from celltcp.results.statistics import estimate
 

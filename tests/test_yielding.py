@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 import celltcp as ct
-from celltcp.comparison import yielding
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.front_page import settings_section
-from celltcp.comparison.yielding import room_condition, yielding_text
+from celltcp.comparison.verdicts import yielding
+from celltcp.comparison.verdicts.yielding import room_condition, yielding_text
 from drawn_causes import Changes
 
 

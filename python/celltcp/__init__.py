@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         __version__,
     )
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.parameter_sweep import Sweep, sweep
     from celltcp.comparison.run import compare
-    from celltcp.comparison.scenario_set import ScenarioSet, compare_all
+    from celltcp.comparison.sets.scenario_set import ScenarioSet, compare_all
     from celltcp.comparison.single_run import SingleRun, run
+    from celltcp.comparison.sweep.parameter_sweep import Sweep, sweep
     from celltcp.live.shell import Shell
     from celltcp.results.tables import Results
     from celltcp.scenarios.own_cca import CongestionControl, Decision, register
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 _NAMES_OF_MODULES = {
     "_core": "CelltcpError InternalError KernelEngineError Report Scenario Trace __version__",
     "comparison.comparison": "Comparison",
-    "comparison.parameter_sweep": "Sweep sweep",
+    "comparison.sweep.parameter_sweep": "Sweep sweep",
     "comparison.run": "compare",
-    "comparison.scenario_set": "ScenarioSet compare_all",
+    "comparison.sets.scenario_set": "ScenarioSet compare_all",
     "comparison.single_run": "SingleRun run",
     "live.shell": "Shell",
     "results.tables": "Results",

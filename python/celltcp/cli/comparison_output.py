@@ -48,7 +48,7 @@ def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
     if not by:
         return
     from celltcp._core import CelltcpError
-    from celltcp.comparison.by_metric import check_metric
+    from celltcp.comparison.verdicts.by_metric import check_metric
 
     origins = [campaign.origin for campaign in request.campaigns]
     for origin in origins:
@@ -83,8 +83,8 @@ def print_comparison(
 
     console = Terminal()
     if comparison.applications:
-        from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
-        from celltcp.comparison.by_metric import chosen_first
+        from celltcp.comparison.applications.application_tables import metrics_table, texts_of_all_runs
+        from celltcp.comparison.verdicts.by_metric import chosen_first
 
         applications = {application.flow: application for application in comparison.applications}
         for flow in chosen_first(applications, by, comparison.results.about):
@@ -116,15 +116,15 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
     is_ranked = len(comparison.ccas) > 1
     if not by and not is_ranked:
         return
-    from celltcp.comparison.fixed_ccas import fixed_cca_text
-    from celltcp.comparison.verdict_tables import (
+    from celltcp.comparison.verdicts.fixed_ccas import fixed_cca_text
+    from celltcp.comparison.verdicts.verdict_tables import (
         chosen_text,
         identical_text,
         stake_texts,
         unranked_text,
         verdict_text,
     )
-    from celltcp.comparison.yielding import yielding_text
+    from celltcp.comparison.verdicts.yielding import yielding_text
     from celltcp.results.captured_limits import NO_BEST, OTHER_PATH, has_decided, is_other_path
     from celltcp.results.limits import has_captured_sender
     from celltcp.scenarios.cca_mix import labels

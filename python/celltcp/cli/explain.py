@@ -33,7 +33,7 @@ def explain(folder: str, json_file: str | None) -> None:
     What it advises is tried in short runs first, where these are cheap.
     """
     from celltcp.comparison.explanation.causes_over_all import causes_table
-    from celltcp.comparison.explanation.proposals import lines_of
+    from celltcp.comparison.explanation.trials.proposals import lines_of
     from celltcp.selection.explained_results import explain as explain_results
 
     check_json(json_file)
@@ -133,7 +133,7 @@ def _print_lines(title: str, lines: Iterable[str]) -> None:
 
 def _chosen_lines(result: ExplainedComparison, folder: str) -> list[str]:
     """Returns the best CCA by each metric by which the command that made the results ranked."""
-    from celltcp.comparison.verdict_tables import chosen_text
+    from celltcp.comparison.verdicts.verdict_tables import chosen_text
     from celltcp.results.publishing import remembered_metrics
     from celltcp.scenarios.cca_mix import labels
 

@@ -9,14 +9,14 @@ from typing import TypeVar
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.load_results import holds_runs, run_or_comparison
-from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.provenance import command_of
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.report.single_run import single_part
 from celltcp.comparison.report.sweep import sweep_part
-from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.sets.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.fidelity.report.fidelity import fidelity_part
 from celltcp.fidelity.saved import load_fidelity
 from celltcp.pcap.analysis import TABLES, CaptureAnalyses

@@ -80,7 +80,7 @@ def analyze(
     from celltcp.pcap.next_steps import next_steps
     from celltcp.pcap.tables import print_connections, print_summaries
     from celltcp.pcap.tags import read_tag_rules
-    from celltcp.pcap.unit_tables import paces_itself, print_units, write_units
+    from celltcp.pcap.units.unit_tables import paces_itself, print_units, write_units
 
     check_json(json_file)
     deadline_s = None if deadline is None else _seconds(deadline, "--deadline")
@@ -118,7 +118,7 @@ def analyze(
 def _document(analyses: CaptureAnalyses, deadline_s: float | None) -> AnalysisOutcome:
     """Returns the outcome as JSON: the captures, the connections, main ones first, and their units."""
     from celltcp.pcap.outcome import CaptureOutcome
-    from celltcp.pcap.unit_tables import applications_of
+    from celltcp.pcap.units.unit_tables import applications_of
     from celltcp.results.rows import json_row, json_rows
 
     captures = []
@@ -199,13 +199,13 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
 
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
-    from celltcp.pcap.blackout_ends import best_by_ends
-    from celltcp.pcap.blackouts import blackouts_text
-    from celltcp.pcap.endpoint_settings import HEADERS_RATIO
-    from celltcp.pcap.estimate import estimate_path, transfer_row
-    from celltcp.pcap.path import MIN_LOSS_BURST
-    from celltcp.pcap.queue_discipline import simulated
-    from celltcp.pcap.scenario_files import files_of_scenario, write_scenario
+    from celltcp.pcap.estimation.blackout_ends import best_by_ends
+    from celltcp.pcap.estimation.blackouts import blackouts_text
+    from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO
+    from celltcp.pcap.estimation.estimate import estimate_path, transfer_row
+    from celltcp.pcap.estimation.path import MIN_LOSS_BURST
+    from celltcp.pcap.estimation.queue_discipline import simulated
+    from celltcp.pcap.estimation.scenario_files import files_of_scenario, write_scenario
     from celltcp.present.section import runs_text
     from celltcp.scenarios.quantity_texts import digits_text
 
@@ -296,8 +296,8 @@ def validate_command(
     has scores of its own.
     """
     from celltcp.pcap.tables import print_judgement
-    from celltcp.pcap.validation import cost_of, judgement_of, validate
-    from celltcp.pcap.validation_cases import CASES, cases_at, path_cases, random_cases
+    from celltcp.pcap.validation.validation import cost_of, judgement_of, validate
+    from celltcp.pcap.validation.validation_cases import CASES, cases_at, path_cases, random_cases
 
     check_json(json_file)
     if count and paths:
@@ -328,8 +328,8 @@ def agreement(folder: Path, json_file: str | None) -> None:
 
     All captures in FOLDER and its folders are read. The tools must be installed, at least one of them.
     """
-    from celltcp.pcap.agreement import captures_in, measure_agreement
     from celltcp.pcap.tables import print_agreement
+    from celltcp.pcap.validation.agreement import captures_in, measure_agreement
 
     check_json(json_file)
     files = captures_in(folder)

@@ -106,7 +106,7 @@ def _print_run(single_run: SingleRun) -> None:
 
     console = Terminal()
     if single_run.applications:
-        from celltcp.comparison.application_tables import metrics_text
+        from celltcp.comparison.applications.application_tables import metrics_text
         from celltcp.comparison.load_results import comparison_of
 
         comparison = comparison_of(single_run)

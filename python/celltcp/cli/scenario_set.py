@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celltcp.campaign.run_settings import RunSettings
-    from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.comparison.sets.scenario_set import ScenarioSet
 
 
 #: Maximum number of scenarios of which all tables are printed; more have a row for each.
@@ -28,8 +28,8 @@ def compare_set(
     by: Sequence[str] = (),
 ) -> None:
     """Compares CCAs on each scenario; prints a table for each scenario and one of the means."""
-    from celltcp.comparison.scenario_set import folder_name, set_request
-    from celltcp.comparison.set_verdicts import MIN_SCENARIOS
+    from celltcp.comparison.sets.scenario_set import folder_name, set_request
+    from celltcp.comparison.sets.verdicts import MIN_SCENARIOS
     from celltcp.scenarios.scenario_list import expand_scenarios
 
     scenarios = expand_scenarios(names, settings.source)
@@ -53,8 +53,8 @@ def compare_set(
 
 def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:
     """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
-    from celltcp.comparison.application_tables import set_application_tables
-    from celltcp.comparison.set_verdicts import verdict_lines
+    from celltcp.comparison.applications.application_tables import set_application_tables
+    from celltcp.comparison.sets.verdicts import verdict_lines
     from celltcp.comparison.tables_of_several import set_table
     from celltcp.scenarios.cca_mix import labels
 
@@ -81,10 +81,10 @@ def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[s
 
 def _print_rows(scenario_set: ScenarioSet, by: Sequence[str], console: Terminal) -> None:
     """Prints the tables of many scenarios with a row for each and CCA, their warnings and verdicts."""
-    from celltcp.comparison.application_tables import sweep_metrics_tables
-    from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
+    from celltcp.comparison.applications.application_tables import sweep_metrics_tables
+    from celltcp.comparison.sweep.parameter_sweep import SCENARIO, Sweep
     from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
-    from celltcp.comparison.verdict_tables import verdicts_table
+    from celltcp.comparison.verdicts.verdict_tables import verdicts_table
 
     rows = Sweep((SCENARIO,), {(name,): each for name, each in scenario_set.comparisons.items()})
     for table in (*sweep_metrics_tables(rows, by).values(), sweep_table(rows, by)):

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.parameter_sweep import Sweep
-    from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.comparison.sets.scenario_set import ScenarioSet
     from celltcp.comparison.single_run import SingleRun
     from celltcp.comparison.summary import Orientation
+    from celltcp.comparison.sweep.parameter_sweep import Sweep
     from celltcp.video.comparison import VideoComparison
 
     #: Results of one folder.

@@ -13,12 +13,12 @@ from celltcp.cli.scenario_set import print_set
 from celltcp.cli.sweep import print_sweep
 from celltcp.cli.video import print_video
 from celltcp.comparison.export import FORMATS
-from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
-from celltcp.comparison.parameter_sweep import folder_name as point_folder
 from celltcp.comparison.plots.grids import GRIDS
 from celltcp.comparison.plots.sweep_tradeoff import draw_sweep_tradeoff
-from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.scenario_set import folder_name as scenario_folder
+from celltcp.comparison.sets.scenario_set import ScenarioSet
+from celltcp.comparison.sets.scenario_set import folder_name as scenario_folder
+from celltcp.comparison.sweep.parameter_sweep import SCENARIO, Sweep
+from celltcp.comparison.sweep.parameter_sweep import folder_name as point_folder
 from celltcp.present.picture_files import must_be_picture
 from celltcp.present.style import save
 from celltcp.results.folder import prepare_folder

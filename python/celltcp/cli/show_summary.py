@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
-from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.sets.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
 from celltcp.comparison.summary import Orientation, Summary
+from celltcp.comparison.sweep.parameter_sweep import SCENARIO, Sweep
 from celltcp.files.atomic_write import write_text
 from celltcp.files.replacing import FileKind, check_output
 from celltcp.present.latex import latex_tables

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celltcp.campaign.run_settings import RunSettings
-    from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.comparison.sweep.parameter_sweep import Sweep
     from celltcp.present.section import Table
 
 #: Maximum of rows in printed tables of best values; larger ones are summarised in sentences.
@@ -65,7 +65,7 @@ def sweep(
     With --out, the results of each are in a folder of their own; celltcp show and celltcp report take
     DIR as a whole.
     """
-    from celltcp.comparison.parameter_sweep import sweep_request, swept_sources
+    from celltcp.comparison.sweep.parameter_sweep import sweep_request, swept_sources
 
     check_json(json_file)
     sources = swept_sources(scenarios, settings)
@@ -86,11 +86,11 @@ def sweep(
 def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
     """Prints means with intervals per point and congestion control, and the best of both."""
     from celltcp.campaign.provenance import engine_text
-    from celltcp.comparison.application_tables import sweep_metrics_tables
-    from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
-    from celltcp.comparison.mix_shares import have_pauses, mix_share_texts
+    from celltcp.comparison.applications.application_tables import sweep_metrics_tables
+    from celltcp.comparison.sweep.best_value_tables import best_values_tables, best_values_texts
+    from celltcp.comparison.sweep.mix_shares import have_pauses, mix_share_texts
     from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
-    from celltcp.comparison.verdict_tables import unranked_text, verdicts_table
+    from celltcp.comparison.verdicts.verdict_tables import unranked_text, verdicts_table
 
     about = next(iter(sweep.points.values())).results.about
     console = Terminal()

@@ -46,13 +46,13 @@ from celltcp.scenarios.requirements import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from celltcp.comparison.application_metrics import MetricValues
-    from celltcp.comparison.applications import Application
-    from celltcp.comparison.by_metric import ChosenBest
+    from celltcp.comparison.applications.application_metrics import MetricValues
+    from celltcp.comparison.applications.applications import Application
     from celltcp.comparison.outcome import ComparisonOutcome
     from celltcp.comparison.shares import MeanShare, PathShares
     from celltcp.comparison.short_runs import ShortRun
-    from celltcp.comparison.stakes import Stake
+    from celltcp.comparison.verdicts.by_metric import ChosenBest
+    from celltcp.comparison.verdicts.stakes import Stake
     from celltcp.comparison.windows import Windows
 
 
@@ -84,7 +84,10 @@ class Comparison(RunTables):
         self._application_metrics: dict[str, MetricValues] = {}
         self._frame_kinds: dict[str, dict[str, MetricValues]] = {}
         if has_application(results.about):
-            from celltcp.comparison.application_metrics import application_metrics, frame_kind_metrics
+            from celltcp.comparison.applications.application_metrics import (
+                application_metrics,
+                frame_kind_metrics,
+            )
 
             runs = numbers(results.tables["runs"]["run"]).tolist()
             self._application_metrics = application_metrics(results, runs)
@@ -220,7 +223,7 @@ class Comparison(RunTables):
     @functools.cached_property
     def units(self) -> pd.DataFrame:
         """One row per response, page, frame, segment of video and transfer of the applications."""
-        from celltcp.comparison.units_of_work import units_of_work
+        from celltcp.comparison.applications.units_of_work import units_of_work
 
         return units_of_work(self.results)
 
@@ -296,9 +299,9 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _verdicts(self) -> dict[str, Verdict]:
-        from celltcp.comparison.application import values_by_criterion, verdicts_by_metric
-        from celltcp.comparison.applications import completion_times
-        from celltcp.comparison.prices import with_prices_of_goodput
+        from celltcp.comparison.applications.application import values_by_criterion, verdicts_by_metric
+        from celltcp.comparison.applications.applications import completion_times
+        from celltcp.comparison.verdicts.prices import with_prices_of_goodput
         from celltcp.results.captured_limits import with_open_bounds
 
         series = {cca: each for cca, each in self.series().items() if cca in self.ranked_ccas}
@@ -318,7 +321,7 @@ class Comparison(RunTables):
         """The applications of all flows: their metrics under each CCA, and the best CCA by them."""
         if not self._application_metrics:
             return []
-        from celltcp.comparison.applications import applications_of
+        from celltcp.comparison.applications.applications import applications_of
 
         divided = divided_flows(self.results.about)
         return applications_of(self._application_metrics, self._indices, divided, self._frame_kinds)
@@ -328,7 +331,7 @@ class Comparison(RunTables):
         """Ranking metric of each flow, with its values; without applications only of ranked mixes."""
         if not self.applications and not any(map(has_several_flows, self.ranked_ccas)):
             return []
-        from celltcp.comparison.stakes import stakes_of
+        from celltcp.comparison.verdicts.stakes import stakes_of
 
         return stakes_of(self)
 
@@ -378,7 +381,7 @@ class Comparison(RunTables):
         """Texts on gains and losses of each flow, where flows have different best CCAs."""
         if not self.applications and not self.competing_flows:
             return []
-        from celltcp.comparison.stakes import trade_off_texts
+        from celltcp.comparison.verdicts.stakes import trade_off_texts
 
         return trade_off_texts(self)
 
@@ -392,7 +395,7 @@ class Comparison(RunTables):
         Raises:
             CelltcpError: if there is no such metric or flow, or the flow has no such metric.
         """
-        from celltcp.comparison.by_metric import best_by
+        from celltcp.comparison.verdicts.by_metric import best_by
 
         return best_by(self, metric)
 

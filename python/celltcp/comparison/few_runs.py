@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.applications import has_too_few
+from celltcp.comparison.applications.applications import has_too_few
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
-from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.verdicts.min_differences import min_difference
 from celltcp.results.statistics import NEXT_RUNS, Estimate, estimate, has_few_runs
 from celltcp.scenarios.cca_mix import count_text
 

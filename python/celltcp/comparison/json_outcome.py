@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.campaign.provenance import origin_json
-from celltcp.comparison.applications import metric_estimates, without_few
+from celltcp.comparison.applications.applications import metric_estimates, without_few
+from celltcp.comparison.applications.pooled_percentiles import pooled_percentiles
 from celltcp.comparison.loss_laws import law_json
 from celltcp.comparison.metrics import METRICS, SHARE, estimate_of
-from celltcp.comparison.pooled_percentiles import pooled_percentiles
 from celltcp.comparison.retransmitted import resent_megabytes, retransmitted_share
 from celltcp.results.captured_limits import is_other_path
 from celltcp.results.rows import interval_json, json_value
@@ -18,8 +18,7 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import ranked_mixes
 
 if TYPE_CHECKING:
-    from celltcp.comparison.applications import Application
-    from celltcp.comparison.by_metric import ChosenBest
+    from celltcp.comparison.applications.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.outcome import (
         ApplicationOutcome,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         PooledPercentile,
         SelectionRow,
     )
+    from celltcp.comparison.verdicts.by_metric import ChosenBest
     from celltcp.results.json_fields import MetricInterval
     from celltcp.results.statistics import Estimate
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.campaign.planned import finished_runs, planned_in, unfinished_results
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
-from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.sets.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.sweep.parameter_sweep import SCENARIO, Sweep
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import about_in
 from celltcp.results.folder_lock import is_begun

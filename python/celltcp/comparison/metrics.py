@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from celltcp.comparison.min_differences import min_difference
+from celltcp.comparison.verdicts.min_differences import min_difference
 from celltcp.present.section import estimate_text, value_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap, verdict, within
 from celltcp.scenarios.cca_mix import ranked_mixes

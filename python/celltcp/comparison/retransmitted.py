@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.causes.cause import percent_text
 from celltcp.results.columns import rows_of
 from celltcp.results.statistics import paired_gap
 from celltcp.scenarios.quantity_texts import size_text

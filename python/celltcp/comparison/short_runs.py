@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.comparison.explanation.cause import number_text
-from celltcp.comparison.explanation.flow_scenario import FlowScenario
-from celltcp.comparison.explanation.window_growth import window_growth_of
+from celltcp.comparison.explanation.causes.cause import number_text
+from celltcp.comparison.explanation.evidence.flow_scenario import FlowScenario
+from celltcp.comparison.explanation.evidence.window_growth import window_growth_of
 from celltcp.comparison.shares import SERVER
 from celltcp.results.columns import (
     connection_keys,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.explanation.window_growth import WindowGrowth
+    from celltcp.comparison.explanation.evidence.window_growth import WindowGrowth
     from celltcp.results.tables import Results
 
 #: What follows the name of a congestion control in a verdict.

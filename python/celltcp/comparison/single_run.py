@@ -40,7 +40,7 @@ from celltcp.scenarios.scenarios import ScenarioSource
 if TYPE_CHECKING:
     import pandas as pd
 
-    from celltcp.comparison.applications import Application
+    from celltcp.comparison.applications.applications import Application
     from celltcp.scenarios.data_frames import ScenarioLike
 
 #: Names of the result files of a run.
@@ -84,8 +84,11 @@ class SingleRun(RunTables):
         """The applications of all flows, with their metrics."""
         if not has_application(self.results.about):
             return []
-        from celltcp.comparison.application_metrics import application_metrics, frame_kind_metrics
-        from celltcp.comparison.applications import applications_of
+        from celltcp.comparison.applications.application_metrics import (
+            application_metrics,
+            frame_kind_metrics,
+        )
+        from celltcp.comparison.applications.applications import applications_of
 
         cca = self.results.about["cca"][0]
         return applications_of(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.applications import has_too_few
+from celltcp.comparison.applications.applications import has_too_few
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.loss_laws import BEYOND_LAW, beyond_law_text, law_goodputs, law_sources
 from celltcp.comparison.metrics import (
@@ -31,11 +31,11 @@ from celltcp.comparison.metrics import (
     metric_gap,
     words_of,
 )
-from celltcp.comparison.parameter_sweep import SCENARIO
+from celltcp.comparison.sweep.parameter_sweep import SCENARIO
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
 from celltcp.comparison.utilisation import utilisation
-from celltcp.comparison.verdict_tables import rank_word
+from celltcp.comparison.verdicts.verdict_tables import rank_word
 from celltcp.present.field_words import field_words
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns

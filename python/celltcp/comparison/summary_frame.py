@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pandas as pd
 
-from celltcp.comparison.applications import metric_estimates, without_few
+from celltcp.comparison.applications.applications import metric_estimates, without_few
 from celltcp.results.statistics import Estimate
 
 #: Row of a data frame: a CCA, or a CCA and a flow.

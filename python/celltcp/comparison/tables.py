@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.comparison.sets.scenario_set import ScenarioSet
     from celltcp.comparison.shares import MeanShare
     from celltcp.results.tables import Results
 
@@ -119,7 +119,7 @@ def columns_for(comparisons: Collection[Comparison]) -> list[MetricColumn]:
     """
     hidden = set()
     if not any(each.is_competing for each in comparisons):
-        from celltcp.comparison.delivered_rate import shows_goodput
+        from celltcp.comparison.applications.delivered_rate import shows_goodput
 
         hidden = {*COMPETITION_METRICS} - ({GOODPUT} if any(map(shows_goodput, comparisons)) else set())
     hidden |= _RTT_METRICS if any(each.split_ccas for each in comparisons) else {ONE_WAY_DELAY}

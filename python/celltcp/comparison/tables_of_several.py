@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.parameter_sweep import Sweep
-    from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.comparison.sets.scenario_set import ScenarioSet
+    from celltcp.comparison.sweep.parameter_sweep import Sweep
 
 
 def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from celltcp.comparison.shares import SERVER, bottleneck_links
+from celltcp.results.columns import (
+    connection_keys,
+    distinct,
+    group_means,
+    group_sums,
+    indices_of,
+    numbers,
+    rows_of,
+)
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from celltcp.comparison.comparison import Comparison
 
 
@@ -29,32 +43,55 @@ def link_loads(comparison: Comparison) -> dict[str, list[LinkLoad]]:
 
     They are those of its direction. Runs whose capacity is unknown have NaN.
     """
-    import pandas as pd
-
-    own = comparison.tested_slots
-    own = own[own["capacity_mbps"].notna()]
-    flows = comparison.flows
-    links = bottleneck_links(comparison.results.about, map(str, flows["name"].unique()))
-    # -1 stands for the bottleneck of the path.
-    link = flows["name"].map(lambda name: -1 if links[name] is None else links[name])
-    place = pd.DataFrame({"link": link, "is_upload": flows["ue"] == SERVER})
-    is_tested = comparison.tested.has(flows["name"])
-    is_other = ~is_tested & (place == place[is_tested].head(1).squeeze()).all(axis="columns")
-    others = comparison.slots.merge(flows.loc[is_other, ["run", "flow"]], on=["run", "flow"])
-    others = others.merge(own[["run", "t_s"]], on=["run", "t_s"])
-    own_means = own.groupby("run", observed=True)[["goodput_mbps", "capacity_mbps"]].mean()
-    other_sums = others.groupby("run", observed=True)["goodput_mbps"].sum()
-    slots = own.groupby("run", observed=True).size()
-    loads = {}
-    for run, goodput, left in own_means.itertuples():
-        # The capacity of the slots is what the others left.
-        other = float(other_sums.get(run, 0.0)) / int(slots[run])
-        loads[int(run)] = LinkLoad(goodput + other, left + other)
+    tables, about = comparison.results.tables, comparison.results.about
+    slots, flows = tables["slots"], tables["flows"]
+    is_tested, is_on_link = _connections(comparison)
+    index = indices_of(connection_keys(slots), connection_keys(flows))
+    run, t_s, goodput, capacity = (
+        numbers(slots[name]) for name in ("run", "t_s", "goodput_mbps", "capacity_mbps")
+    )
+    # Times of slots are sums of floating-point numbers.
+    steps = np.rint(t_s / float(about["slot_s"])).astype(np.int64)
+    moments = (run.astype(np.int64) << 32) | steps
+    is_own = is_tested[index] & ~np.isnan(capacity)
+    active, first, _ = distinct(moments[is_own])
+    at = indices_of(moments, active)
+    is_beside = is_on_link[index] & (at >= 0)
+    # The capacity of a connection is what all others left, by the rate of their packets.
+    sent = np.where(is_own, _payload_rates(slots, is_own), goodput)
+    totals, all_sent = (
+        group_sums(values[is_beside], at[is_beside], len(active)) for values in (goodput, sent)
+    )
+    left = (capacity - sent)[is_own][first]
+    runs, _, group = distinct(active >> 32)
+    means = (group_means(values, group, len(runs)).tolist() for values in (totals, left + all_sent))
+    loads = dict(zip(runs.tolist(), map(LinkLoad, *means), strict=True))
     unknown = LinkLoad(math.nan, math.nan)
     return {
         cca: [loads.get(int(run), unknown) for run in comparison.values(cca, "run")]
         for cca in comparison.ccas
     }
+
+
+def _connections(comparison: Comparison) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Returns for each connection whether it is of the flow under test, and whether on its link."""
+    rows = list(rows_of(comparison.results.tables["flows"], "name", "ue"))
+    links = bottleneck_links(comparison.results.about, {name for name, _ in rows})
+    places = [(links[name], ue == SERVER) for name, ue in rows]
+    is_tested = [comparison.tested.includes(name) for name, _ in rows]
+    own = {place for place, is_own in zip(places, is_tested, strict=True) if is_own}
+    return np.array(is_tested, bool), np.array([place in own for place in places], bool)
+
+
+def _payload_rates(slots: pa.Table, is_own: NDArray[np.bool_]) -> NDArray[Any]:
+    """Returns the rates of the packets of connections, without headers, Mbit/s."""
+    goodput = numbers(slots["goodput_mbps"])
+    if "rate_mbps" not in slots.column_names:
+        return goodput
+    rate = numbers(slots["rate_mbps"])
+    total = np.nansum(rate[is_own])
+    payload: NDArray[Any] = rate * (np.nansum(goodput[is_own]) / total if total > 0 else 1.0)
+    return payload
 
 
 def utilisation(comparison: Comparison) -> dict[str, list[float]]:

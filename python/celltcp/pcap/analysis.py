@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
+from celltcp.pcap.estimation.token_bucket import with_token_buckets
 from celltcp.pcap.host_rtts import with_host_rtts
-from celltcp.pcap.in_flight import with_all_in_flight
 from celltcp.pcap.leftovers import (
     reclassify_in_blackouts,
     reclassify_in_queues_of_others,
@@ -24,9 +24,9 @@ from celltcp.pcap.leftovers import (
 )
 from celltcp.pcap.outcome import CAUSE_COLUMNS
 from celltcp.pcap.tags import TagRule, with_tags
-from celltcp.pcap.token_bucket import with_token_buckets
-from celltcp.pcap.turns import with_client_turns, with_server_turns
-from celltcp.pcap.units import with_units
+from celltcp.pcap.units.in_flight import with_all_in_flight
+from celltcp.pcap.units.turns import with_client_turns, with_server_turns
+from celltcp.pcap.units.units import with_units
 from celltcp.results.folder import CAPTURES, require_own
 from celltcp.results.folder_lock import check_files, check_links, locked_folder
 from celltcp.results.parquet_writer import GrowingTable

@@ -11,10 +11,10 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celltcp.pcap.blackouts import are_in_blackouts
 from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
 from celltcp.pcap.diagnosis.episodes import QUEUE_OF_OTHER, Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, records
+from celltcp.pcap.estimation.blackouts import are_in_blackouts
 from celltcp.pcap.shared_queue import transfers_beside
 
 #: Fewer round trips with losses at a short queue are leftovers, if there are any at a full queue.

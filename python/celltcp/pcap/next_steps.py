@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celltcp.comparison.linux_lines import cca_line, linux_line, other_system_lines
-from celltcp.comparison.socket_options import MAX_OWN_SCALE
+from celltcp.comparison.lines.linux_lines import cca_line, linux_line, other_system_lines
+from celltcp.comparison.lines.socket_options import MAX_OWN_SCALE
 from celltcp.pcap.analysis import STDIN, connection_rows
 from celltcp.pcap.diagnosis.causes import Cause, is_headline, names
 from celltcp.pcap.diagnosis.evidence import MAX_ANSWER_SEGMENTS
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
-from celltcp.pcap.endpoint_settings import HEADERS_RATIO, likely_cca
+from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, likely_cca
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.pcap.shared_queue import (
     filling_transfer,
@@ -25,7 +25,7 @@ from celltcp.pcap.shared_queue import (
     sharing_transfers,
     transfers_beside,
 )
-from celltcp.pcap.units import RESPONSE
+from celltcp.pcap.units.units import RESPONSE
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Picture
 
 from celltcp.pcap.analysis import CaptureAnalyses, connection_rows, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
-from celltcp.pcap.endpoint_settings import cca_text
+from celltcp.pcap.estimation.endpoint_settings import cca_text
 from celltcp.pcap.next_steps import next_steps
 from celltcp.pcap.plots import (
     KIND_COLOURS,
@@ -24,7 +24,7 @@ from celltcp.pcap.plots import (
     overview,
     with_silences,
 )
-from celltcp.pcap.unit_tables import NOUNS, shown_applications, unit_sections
+from celltcp.pcap.units.unit_tables import NOUNS, shown_applications, unit_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import figure

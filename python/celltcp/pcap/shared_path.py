@@ -14,10 +14,10 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.endpoint_settings import HEADERS_RATIO, Ends, flow_text
+from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, flow_text
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, overlaps, payload_of
-from celltcp.pcap.page_loads import page_flow, page_loads
 from celltcp.pcap.shared_queue import client_of, longest_rtt_ms, start_s
+from celltcp.pcap.units.page_loads import page_flow, page_loads
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses

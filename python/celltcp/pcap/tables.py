@@ -13,7 +13,7 @@ from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS, connection_rows, mean_mbps, waited_s
 from celltcp.pcap.diagnosis.causes import UNDECIDED, Cause, names
 from celltcp.pcap.diagnosis.evidence import has_time_of_server, path_rtts_ms
-from celltcp.pcap.endpoint_settings import cca_text
+from celltcp.pcap.estimation.endpoint_settings import cca_text
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.pcap.shared_queue import link_text

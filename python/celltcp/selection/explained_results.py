@@ -13,15 +13,15 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.alike_points import JoinedPoints, joined_points
 from celltcp.comparison.explanation.causes_over_all import share_reasons
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import MAX_REMEDIES, ProposedRemedy
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.proposals import MAX_REMEDIES, ProposedRemedy
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
-from celltcp.comparison.mix_shares import have_pauses, mix_share_texts
-from celltcp.comparison.parameter_sweep import Sweep
-from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.set_verdicts import setting_lines, verdict_lines
+from celltcp.comparison.sets.scenario_set import ScenarioSet
+from celltcp.comparison.sets.verdicts import setting_lines, verdict_lines
 from celltcp.comparison.single_run import SingleRun
-from celltcp.comparison.sweep_advice import best_points, is_beaten
+from celltcp.comparison.sweep.advice import best_points, is_beaten
+from celltcp.comparison.sweep.mix_shares import have_pauses, mix_share_texts
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.results.layout import layout_in
 from celltcp.results.publishing import remembered_metrics
 from celltcp.scenarios.cca_mix import has_several_flows

@@ -20,7 +20,7 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.json_outcome import best_outcome
 from celltcp.comparison.metrics import VIDEO, best_of
-from celltcp.comparison.set_verdicts import MIN_SCENARIOS, SetVerdict, verdict_over_scenarios
+from celltcp.comparison.sets.verdicts import MIN_SCENARIOS, SetVerdict, verdict_over_scenarios
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder
 from celltcp.results.keys import part_of_file_name

@@ -8,9 +8,9 @@ from pathlib import Path
 from celltcp.comparison import load_results
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.load_results import Loaded, load_within, several_of
-from celltcp.comparison.parameter_sweep import Sweep
-from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.sets.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.results.folder import about_in
 from celltcp.results.layout import layout_in
 from celltcp.video.comparison import VideoComparison, folder_name

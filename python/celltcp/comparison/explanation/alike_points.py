@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.best_value_tables import range_text
 from celltcp.comparison.explanation.alike import with_ranges, without_numbers
+from celltcp.comparison.sweep.best_value_tables import range_text
 from celltcp.comparison.tables import limits_table
 from celltcp.present.section import Column, Table
 

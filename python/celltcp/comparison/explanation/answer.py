@@ -7,7 +7,10 @@ import math
 import tomllib
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.choices import (
+from celltcp.comparison.lines.settings_lines import linux_commands
+from celltcp.comparison.metrics import COMPLETED_SHARE, GOODPUT, mean_texts, sign_of
+from celltcp.comparison.short_runs import LONGER_THAN_RUN
+from celltcp.comparison.verdicts.choices import (
     cca_to_set,
     ccas_to_set,
     choices_by,
@@ -18,11 +21,8 @@ from celltcp.comparison.choices import (
     on_flow,
     setting_text,
 )
-from celltcp.comparison.harm import harm_text, harms_of
-from celltcp.comparison.metrics import COMPLETED_SHARE, GOODPUT, mean_texts, sign_of
-from celltcp.comparison.settings_lines import linux_commands
-from celltcp.comparison.short_runs import LONGER_THAN_RUN
-from celltcp.comparison.yielding import room_text
+from celltcp.comparison.verdicts.harm import harm_text, harms_of
+from celltcp.comparison.verdicts.yielding import room_text
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -30,9 +30,9 @@ from celltcp.scenarios.cca_mix import labels
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from celltcp.comparison.choices import Choice
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.outcome import SettingRow
+    from celltcp.comparison.verdicts.choices import Choice
 
 
 def rankings_of(comparison: Comparison) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation.competition import MIN_UNEQUAL
-from celltcp.comparison.mix_shares import shares_of
+from celltcp.comparison.explanation.causes.competition import MIN_UNEQUAL
+from celltcp.comparison.sweep.mix_shares import shares_of
 from celltcp.comparison.tables import CCA_COLUMN, FLOW_COLUMN
 from celltcp.present.section import Table, number_columns
 from celltcp.scenarios.cca_mix import has_several_flows, labels

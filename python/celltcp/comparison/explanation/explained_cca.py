@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.explanation.cause import number_text, percent_text
-from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
+from celltcp.comparison.explanation.causes.cause import number_text, percent_text
+from celltcp.comparison.explanation.evidence.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.explanation.kinds import Trait, names_with
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
 from celltcp.scenarios.quantity_texts import delay_text, rate_text, size_text, three_digits
 
 if TYPE_CHECKING:
-    from celltcp.comparison.explanation.cause import Cause
-    from celltcp.comparison.explanation.events import Event
-    from celltcp.comparison.explanation.sawtooth import Sawtooth
+    from celltcp.comparison.explanation.causes.cause import Cause
+    from celltcp.comparison.explanation.causes.events import Event
+    from celltcp.comparison.explanation.causes.sawtooth import Sawtooth
     from celltcp.comparison.explanation.standing import Standing
 
 #: Limits in which the congestion window holds data back.

@@ -11,8 +11,6 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.acks import delayed_acks_text
-from celltcp.comparison.explanation.alternatives import needs_of
 from celltcp.comparison.explanation.answer import (
     further_settings,
     not_to_be_set,
@@ -20,40 +18,42 @@ from celltcp.comparison.explanation.answer import (
     settings_of,
     tried_as_well,
 )
-from celltcp.comparison.explanation.best_tried import Conclusion, conclusion_of, with_new_leaders
-from celltcp.comparison.explanation.buffers import max_rtt_text
-from celltcp.comparison.explanation.burst_trials import bursts_over_time
-from celltcp.comparison.explanation.cause import percent_text
-from celltcp.comparison.explanation.connection_shares import connection_shares_text
-from celltcp.comparison.explanation.events import longest_events
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.causes.acks import delayed_acks_text
+from celltcp.comparison.explanation.causes.cause import percent_text
+from celltcp.comparison.explanation.causes.connection_shares import connection_shares_text
+from celltcp.comparison.explanation.causes.events import longest_events
+from celltcp.comparison.explanation.causes.idle_boxes import idle_boxes
+from celltcp.comparison.explanation.causes.responses import least_response_text
+from celltcp.comparison.explanation.causes.sawtooth import Sawtooth
+from celltcp.comparison.explanation.causes.start_up_frames import late_frames
+from celltcp.comparison.explanation.causes.startup import slow_start_ends_text
+from celltcp.comparison.explanation.evidence.buffers import max_rtt_text
+from celltcp.comparison.explanation.evidence.evidence import Evidence
+from celltcp.comparison.explanation.evidence.frame_load import made_mbps
+from celltcp.comparison.explanation.evidence.least_time import least_time_of
+from celltcp.comparison.explanation.evidence.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.explained_cca import ExplainedCca
 from celltcp.comparison.explanation.flow_texts import FlowTexts
-from celltcp.comparison.explanation.frame_load import made_mbps
-from celltcp.comparison.explanation.idle_boxes import idle_boxes
 from celltcp.comparison.explanation.kinds import KINDS, Trait, causes_of, names_with
-from celltcp.comparison.explanation.least_time import least_time_of
-from celltcp.comparison.explanation.openings import requested_goodput_mbps
 from celltcp.comparison.explanation.outcome import cca_row
-from celltcp.comparison.explanation.pairs import best_pair
-from celltcp.comparison.explanation.places import has_shaper
-from celltcp.comparison.explanation.proposals import ProposedRemedy, best_first, remedies_of
-from celltcp.comparison.explanation.responses import least_response_text
-from celltcp.comparison.explanation.rto_remedies import with_open_ends
-from celltcp.comparison.explanation.sawtooth import Sawtooth
+from celltcp.comparison.explanation.remedies.places import has_shaper
+from celltcp.comparison.explanation.remedies.rto_remedies import with_open_ends
 from celltcp.comparison.explanation.standing import standing_of
-from celltcp.comparison.explanation.start_up_frames import late_frames
-from celltcp.comparison.explanation.startup import slow_start_ends_text
-from celltcp.comparison.explanation.trials import TrialBudget, Trials
-from celltcp.comparison.explanation.tried_ccas import is_cca_alone, ranked_trials
-from celltcp.comparison.explanation.tried_rates import with_tried_rates
-from celltcp.comparison.explanation.without_others import without_others_text
-from celltcp.comparison.fixed_ccas import fixed_cca_text, of_tested
-from celltcp.comparison.linux_lines import with_node
+from celltcp.comparison.explanation.trials.alternatives import needs_of
+from celltcp.comparison.explanation.trials.best_tried import Conclusion, conclusion_of, with_new_leaders
+from celltcp.comparison.explanation.trials.burst_trials import bursts_over_time
+from celltcp.comparison.explanation.trials.pairs import best_pair
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy, best_first, remedies_of
+from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
+from celltcp.comparison.explanation.trials.tried_ccas import is_cca_alone, ranked_trials
+from celltcp.comparison.explanation.trials.tried_rates import with_tried_rates
+from celltcp.comparison.explanation.trials.without_others import without_others_text
+from celltcp.comparison.lines.linux_lines import with_node
 from celltcp.comparison.metrics import LATE_FRAMES, sign_of
 from celltcp.comparison.short_runs import short_run_warnings
 from celltcp.comparison.tables import has_rows_of_flows
-from celltcp.comparison.yielding import yielding_text
+from celltcp.comparison.verdicts.fixed_ccas import fixed_cca_text, of_tested
+from celltcp.comparison.verdicts.yielding import yielding_text
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import estimate
@@ -70,9 +70,9 @@ from celltcp.scenarios.requests import REQUESTS_KEEP_CCA, has_large_requests
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from celltcp.comparison.applications import Application
-    from celltcp.comparison.explanation.alternatives import Need
+    from celltcp.comparison.applications.applications import Application
     from celltcp.comparison.explanation.outcome import ExplainedResults, SettingRow
+    from celltcp.comparison.explanation.trials.alternatives import Need
     from celltcp.results.tables import Results
 
 
@@ -304,7 +304,7 @@ class ExplainedComparison:
     @property
     def _any_text(self) -> str:
         """Sentence on the needs for which any congestion control will do; empty without any."""
-        from celltcp.comparison.choices import needs_of_any
+        from celltcp.comparison.verdicts.choices import needs_of_any
 
         needs = " and ".join(needs_of_any(self.comparison))
         if needs and has_large_requests(self._scenario):

@@ -10,9 +10,8 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.explanation import (
+from celltcp.comparison.explanation.causes import (
     acks,
-    application_remedies,
     cells,
     competition,
     far_losses,
@@ -21,9 +20,7 @@ from celltcp.comparison.explanation import (
     nagle,
     overload,
     path,
-    queue_remedies,
     queues,
-    remedies,
     requests,
     responses,
     sawtooth,
@@ -35,15 +32,20 @@ from celltcp.comparison.explanation import (
     tail,
     unused,
     videos,
+)
+from celltcp.comparison.explanation.remedies import (
+    application_remedies,
+    queue_remedies,
+    remedies,
     window_remedies,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from celltcp.comparison.explanation.cause import Cause
-    from celltcp.comparison.explanation.evidence import Evidence
-    from celltcp.comparison.explanation.remedy import Remedy
+    from celltcp.comparison.explanation.causes.cause import Cause
+    from celltcp.comparison.explanation.evidence.evidence import Evidence
+    from celltcp.comparison.explanation.remedies.remedy import Remedy
 
     Rule = Callable[[Evidence], Cause | None]
     RemedyRule = Callable[[Evidence, Cause], Iterator[Remedy]]

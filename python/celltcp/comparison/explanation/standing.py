@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.explanation.cause import percent_text
+from celltcp.comparison.explanation.causes.cause import percent_text
 from celltcp.comparison.metrics import (
     APP_METRICS,
     COMPLETED_SHARE,
@@ -19,7 +19,7 @@ from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.quantity_texts import delay_text
 
 if TYPE_CHECKING:
-    from celltcp.comparison.applications import Application
+    from celltcp.comparison.applications.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
 

@@ -14,9 +14,14 @@ from matplotlib.gridspec import SubplotSpec
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import engine_text
+from celltcp.comparison.applications.units_of_work import (
+    UNITS,
+    units_of,
+    units_of_applications,
+    without_connections,
+)
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.load_results import comparison_of
-from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, drawn_metric
 from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders, draw_window_grid
 from celltcp.comparison.plots.legs import draw_legs
@@ -37,13 +42,8 @@ from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.comparison.tables import flow_cca, flow_label, has_rows_of_flows
-from celltcp.comparison.units_of_work import (
-    UNITS,
-    units_of,
-    units_of_applications,
-    without_connections,
-)
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import count_text, labels

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.applications.units_of_work import UNITS
 from celltcp.comparison.metric_names import plotted_metric
-from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import MAX_BANDS, make_logarithmic
 from celltcp.scenarios.cca_mix import labels

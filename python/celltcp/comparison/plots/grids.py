@@ -13,13 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import engine_text
+from celltcp.comparison.applications.units_of_work import UNITS
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, has_long_tail
 from celltcp.comparison.plots.series import draw_units
 from celltcp.comparison.plots.smoothing import with_pauses
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.tables import has_rows_of_flows
-from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import draw_series, figure, footnote, legend_beside, make_logarithmic
 from celltcp.scenarios.cca_mix import labels

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import engine_text
-from celltcp.comparison.by_metric import ChosenMetric, check_metric
 from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, range_of
 from celltcp.comparison.plots.sweep import PanelMetric, named_metrics
-from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.sets.scenario_set import ScenarioSet
+from celltcp.comparison.verdicts.by_metric import ChosenMetric, check_metric
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.statistics import estimate

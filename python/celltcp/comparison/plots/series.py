@@ -10,12 +10,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from celltcp.comparison.applications.units_of_work import UNITS
 from celltcp.comparison.modes import mode_spans
 from celltcp.comparison.plots.cca_modes import draw_modes
 from celltcp.comparison.plots.cca_switches import NAME_ROWS, draw_changes
 from celltcp.comparison.plots.distribution import unfinished_text
 from celltcp.comparison.plots.smoothing import Window, with_pauses
-from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, lines, markers
 from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_capacity, suit_unit
 from celltcp.scenarios.cca_mix import labels

@@ -19,11 +19,11 @@ from matplotlib.ticker import (
 )
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.best_values import overall_rankings
-from celltcp.comparison.by_metric import ChosenMetric, best_by, check_metric
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, JAIN, SHARE, interval_ends, words_of
-from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.sweep.best_values import overall_rankings
+from celltcp.comparison.sweep.parameter_sweep import Sweep
+from celltcp.comparison.verdicts.by_metric import ChosenMetric, best_by, check_metric
 from celltcp.present.field_words import field_words
 from celltcp.present.palette import colours, lines, markers
 from celltcp.present.style import figure, legend_beside

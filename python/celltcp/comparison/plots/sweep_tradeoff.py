@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp.comparison.metrics import GOODPUT, interval_ends
-from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import Curve, PanelMetric, curves_of, panel_metrics
+from celltcp.comparison.sweep.parameter_sweep import Sweep
 from celltcp.present.style import figure, legend_beside, make_logarithmic
 from celltcp.results.statistics import estimate
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from celltcp.comparison.application_tables import metrics_table, texts_of_all_runs
+from celltcp.comparison.applications.application_tables import metrics_table, texts_of_all_runs
+from celltcp.comparison.applications.units_of_work import UNITS, units_of_applications
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.answer import tried_as_well
-from celltcp.comparison.explanation.best_tried import Conclusion
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.proposals import lines_of
-from celltcp.comparison.explanation.trials import TrialBudget
+from celltcp.comparison.explanation.trials.best_tried import Conclusion
+from celltcp.comparison.explanation.trials.proposals import lines_of
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.comparison.plots.accessors import ComparisonPlots
 from celltcp.comparison.report.fairness import fairness_finding
 from celltcp.comparison.report.findings import differences_table, findings_of
@@ -31,7 +32,6 @@ from celltcp.comparison.tables import (
     shares_table,
     subject_text,
 )
-from celltcp.comparison.units_of_work import UNITS, units_of_applications
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Block, Figure, Part, Section, runs_text
 

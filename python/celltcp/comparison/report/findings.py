@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from celltcp.comparison.applications import Application
+from celltcp.comparison.applications.applications import Application
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import (
     APP_METRICS,
@@ -20,9 +20,9 @@ from celltcp.comparison.metrics import (
     sign_of,
     words_of,
 )
-from celltcp.comparison.min_differences import min_difference
-from celltcp.comparison.reversals import ApplicationStatistics, best_reversal_text
-from celltcp.comparison.verdict_tables import ahead_text, hint_text, rank_word
+from celltcp.comparison.verdicts.min_differences import min_difference
+from celltcp.comparison.verdicts.reversals import ApplicationStatistics, best_reversal_text
+from celltcp.comparison.verdicts.verdict_tables import ahead_text, hint_text, rank_word
 from celltcp.present.palette import colours
 from celltcp.present.section import (
     Column,

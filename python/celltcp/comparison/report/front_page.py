@@ -7,7 +7,15 @@ import math
 import tomllib
 from collections.abc import Iterable, Sequence
 
-from celltcp.comparison.choices import (
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.trials.best_tried import BestTried
+from celltcp.comparison.lines.settings_lines import option_commands, settings_blocks, systems
+from celltcp.comparison.metrics import GOODPUT, metric_gap, words_of
+from celltcp.comparison.report.initial_window import initial_window
+from celltcp.comparison.report.receive_window import window_limit
+from celltcp.comparison.report.scenario_lines import scenario_block
+from celltcp.comparison.retransmitted import retransmitted_share
+from celltcp.comparison.verdicts.choices import (
     Choice,
     as_good,
     cca_to_set,
@@ -21,16 +29,8 @@ from celltcp.comparison.choices import (
     tie_break,
     will_any_do,
 )
-from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.best_tried import BestTried
-from celltcp.comparison.metrics import GOODPUT, metric_gap, words_of
-from celltcp.comparison.report.initial_window import initial_window
-from celltcp.comparison.report.receive_window import window_limit
-from celltcp.comparison.report.scenario_lines import scenario_block
-from celltcp.comparison.retransmitted import retransmitted_share
-from celltcp.comparison.settings_lines import option_commands, settings_blocks, systems
-from celltcp.comparison.verdict_tables import ahead_text
-from celltcp.comparison.yielding import yielding_text
+from celltcp.comparison.verdicts.verdict_tables import ahead_text
+from celltcp.comparison.verdicts.yielding import yielding_text
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import AT_LEAST, Section
 from celltcp.results.captured_limits import OTHER_PATH, is_other_path

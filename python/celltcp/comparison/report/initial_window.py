@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.kinds import KINDS
-from celltcp.comparison.linux_lines import host_text, linux_line
+from celltcp.comparison.lines.linux_lines import host_text, linux_line
 from celltcp.present.section import Block
 
 #: Causes that a larger initial window mends, in the order in which they are tried.

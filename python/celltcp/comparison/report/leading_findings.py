@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from celltcp.comparison.leading import Leading
+from celltcp.comparison.sets.leading import Leading
 from celltcp.present.palette import colours
 from celltcp.present.section import Finding
 from celltcp.scenarios.cca_mix import labels

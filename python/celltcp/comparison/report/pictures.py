@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
+from celltcp.comparison.applications.units_of_work import UNITS, units_of
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import GOODPUT, interval_ends
 from celltcp.comparison.plots.accessors import leading_ccas
@@ -18,7 +19,6 @@ from celltcp.comparison.plots.series import ONE_WAY, RTT, Delay, draw_comparison
 from celltcp.comparison.plots.smoothing import Window, window_of, with_pauses
 from celltcp.comparison.plots.startup import delivered_curves, draw_startup
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
-from celltcp.comparison.units_of_work import UNITS, units_of
 from celltcp.present.chart import MAX_VALUES, Chart, Numbers, Panel, Series, numbers
 from celltcp.present.palette import colours
 from celltcp.present.section import Figure

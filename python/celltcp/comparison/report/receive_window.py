@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from celltcp._core import in_unit
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.window_demand import top_bitrate
+from celltcp.comparison.explanation.evidence.window_demand import top_bitrate
 from celltcp.present.section import Block
 from celltcp.results.first_window import INITIAL_BUFFER
 from celltcp.results.statistics import estimate

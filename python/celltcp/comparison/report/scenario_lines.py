@@ -8,8 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from celltcp._core import Scenario
-from celltcp.comparison.linux_lines import BOTH_HOSTS, field_of_all, is_of_side, linux_line, linux_lines
-from celltcp.comparison.settings_lines import systems
+from celltcp.comparison.lines.linux_lines import (
+    BOTH_HOSTS,
+    field_of_all,
+    is_of_side,
+    linux_line,
+    linux_lines,
+)
+from celltcp.comparison.lines.settings_lines import systems
 from celltcp.present.section import Block
 from celltcp.scenarios.lower_bounds import is_of_capture
 from celltcp.scenarios.sides import NODE_FIELDS, SIDES, side_of

@@ -5,18 +5,18 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.application_tables import set_application_tables
-from celltcp.comparison.choices import NEED_TEXTS
+from celltcp.comparison.applications.application_tables import set_application_tables
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.lines.settings_lines import settings_blocks
 from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, words_of
 from celltcp.comparison.plots.scenario_set import plot_set
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
-from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.set_verdicts import MIN_SCENARIOS, first_decided, over_all_text, verdict_lines
-from celltcp.comparison.settings_lines import settings_blocks
+from celltcp.comparison.sets.scenario_set import ScenarioSet
+from celltcp.comparison.sets.verdicts import MIN_SCENARIOS, first_decided, over_all_text, verdict_lines
 from celltcp.comparison.tables_of_several import set_table
-from celltcp.comparison.verdict_tables import verdicts_table
+from celltcp.comparison.verdicts.choices import NEED_TEXTS
+from celltcp.comparison.verdicts.verdict_tables import verdicts_table
 from celltcp.present.section import Figure, Part, Section
 from celltcp.scenarios.cca_mix import labels
 

@@ -8,28 +8,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from celltcp.comparison.application_tables import sweep_metrics_tables
-from celltcp.comparison.best_value_tables import (
-    as_good_values,
-    best_text,
-    best_values_tables,
-    best_values_texts,
-)
-from celltcp.comparison.best_values import FieldRanking, conditions_among
-from celltcp.comparison.leading import leading_in
+from celltcp.comparison.applications.application_tables import sweep_metrics_tables
 from celltcp.comparison.metrics import interval_ends
-from celltcp.comparison.mix_shares import have_pauses, mix_share_texts
-from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_metrics
 from celltcp.comparison.report.fairness import fairness_finding
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, provenance_sections
-from celltcp.comparison.reversals import best_reversal_text
-from celltcp.comparison.stakes import Stake
-from celltcp.comparison.sweep_failures import failures_of
+from celltcp.comparison.sets.leading import leading_in
+from celltcp.comparison.sweep.best_value_tables import (
+    as_good_values,
+    best_text,
+    best_values_tables,
+    best_values_texts,
+)
+from celltcp.comparison.sweep.best_values import FieldRanking, conditions_among
+from celltcp.comparison.sweep.failures import failures_of
+from celltcp.comparison.sweep.mix_shares import have_pauses, mix_share_texts
+from celltcp.comparison.sweep.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
-from celltcp.comparison.verdict_tables import set_instead, verdict_text, verdicts_table
+from celltcp.comparison.verdicts.reversals import best_reversal_text
+from celltcp.comparison.verdicts.stakes import Stake
+from celltcp.comparison.verdicts.verdict_tables import set_instead, verdict_text, verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections

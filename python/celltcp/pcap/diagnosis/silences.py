@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from celltcp.pcap.blackouts import outages_of
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
     Evidence,
@@ -15,6 +14,7 @@ from celltcp.pcap.diagnosis.evidence import (
     segments_were,
     times_text,
 )
+from celltcp.pcap.estimation.blackouts import outages_of
 
 #: Minimum length of a silence, s and RTTs: what is beyond counts as a wait.
 _MIN_S, _MIN_RTTS = 0.2, 2

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from celltcp.pcap.blackouts import outages_of
 from celltcp.pcap.diagnosis.causes import Cause, Sentence, named, said
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
@@ -22,6 +21,7 @@ from celltcp.pcap.diagnosis.evidence import (
 )
 from celltcp.pcap.diagnosis.requests import cycle_of, cycle_text
 from celltcp.pcap.diagnosis.silences import lost_in_silences, silences_of, silences_text
+from celltcp.pcap.estimation.blackouts import outages_of
 from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.quantity_texts import ms_text, time_text

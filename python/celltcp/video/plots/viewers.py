@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from celltcp.campaign.provenance import engine_text
-from celltcp.comparison.set_verdicts import MIN_SCENARIOS
+from celltcp.comparison.sets.verdicts import MIN_SCENARIOS
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.scenarios.cca_mix import count_text, labels

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from celltcp.comparison.metrics import VIDEO, metric_text, words_of
-from celltcp.comparison.verdict_tables import short_text, verdict_text
+from celltcp.comparison.verdicts.verdict_tables import short_text, verdict_text
 from celltcp.present.section import Column, Table, number_columns, runs_text
 from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.requirements import QOE

@@ -1,0 +1,1 @@
+"""Applications of flows: units of work, their metrics and tables."""

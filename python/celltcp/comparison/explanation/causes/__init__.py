@@ -1,0 +1,1 @@
+"""Causes of the metrics of a flow: a rule for each, over the evidence."""

@@ -1,0 +1,1 @@
+"""Trials of remedies: short runs, their metrics, and the alternatives that they leave."""

@@ -1,0 +1,73 @@
+"""Trials with bursts of losses that last for a time, in place of those that last for packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation.answer import cca_texts
+from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
+from celltcp.comparison.metrics import GOODPUT, words_of
+from celltcp.present.section import runs_text
+from celltcp.results.warnings.packet_bursts import over_time_change, packet_bursts
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.explanation.trials.trials import Trials
+
+
+def bursts_over_time(
+    trials: Trials,
+    comparison: Comparison,
+    scenario: Mapping[str, Any],
+    tried: Sequence[ProposedRemedy],
+) -> list[str]:
+    """Returns sentences with every CCA's value with bursts over time; none without a warning or trial.
+
+    Parallel connections that were tried are tried with them, too, as each meets the same bursts.
+
+    Args:
+        trials: trials on the scenario of the results, with a budget.
+        comparison: comparison of the results.
+        scenario: scenario of the results, parsed from its file.
+        tried: remedies that were tried.
+    """
+    change = over_time_change(scenario)
+    if not change or not packet_bursts(comparison.results, scenario):
+        return []
+    parallel = next((changes for each in tried if _is_parallel(changes := each.remedy.changes)), ())
+    texts = []
+    for changes in dict.fromkeys(((), parallel)):
+        remedy = Remedy("bursts of losses that last for packets", (change, *changes))
+        after = trials.after(ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario))
+        if after is not None:
+            runs = runs_text(int(after.results.about["runs"]))
+            with_text = f" and with {' and '.join(changes)}" if changes else ""
+            metrics = "; ".join(_metric_texts(after))
+            texts.append(f"With bursts that last for a time{with_text}, in {runs}: {metrics}.")
+    return texts
+
+
+def _is_parallel(changes: Sequence[str]) -> bool:
+    """Returns whether changes of fields divide a flow among connections."""
+    return any(each.partition("=")[0].endswith(".count") for each in changes)
+
+
+def _metric_texts(comparison: Comparison) -> list[str]:
+    """Returns every CCA's mean of the metric that applications rank by, or of the goodput, as text."""
+    names = labels(comparison.ccas)
+    rows = [
+        (f"{each.flow} ", metric, each.values(metric), each.bounds(metric))
+        for each in comparison.applications
+        for metric in [each.ranking.metric]
+    ]
+    goodputs = {cca: comparison.values(cca, GOODPUT) for cca in comparison.ccas}
+    texts = []
+    for flow, metric, values, bounds in rows or [("", GOODPUT, goodputs, frozenset[str]())]:
+        of_ccas = cca_texts([*values], names, {metric: values}, bounds)
+        texts.append(f"{flow}{words_of(metric).name} {of_ccas}")
+    return texts

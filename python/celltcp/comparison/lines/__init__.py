@@ -1,0 +1,1 @@
+"""Lines to set: commands of Linux, Windows and FreeBSD for fields of a scenario."""

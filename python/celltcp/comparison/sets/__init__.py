@@ -1,0 +1,1 @@
+"""Sets of scenarios: verdicts and mean differences over all of them."""

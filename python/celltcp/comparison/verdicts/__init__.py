@@ -1,0 +1,1 @@
+"""Verdicts: the best congestion control for each flow and need, and the differences that decide it."""

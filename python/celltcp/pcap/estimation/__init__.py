@@ -1,0 +1,1 @@
+"""Estimation of the path of a captured transfer, and its scenario."""

@@ -1,0 +1,1 @@
+"""Validation of the analysis: against the ground truth of runs, and against other tools."""
