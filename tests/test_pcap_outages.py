@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import celltcp as ct
@@ -434,3 +435,43 @@ def test_a_minimum_rto_is_undecided_where_a_capture_leaves_open_when_outages_end
         of_rto = [each for each in explained.remedies if "min_rto" in each.options]
         assert all((OPEN_ENDS in each.purpose) == is_open for each in of_rto)
         assert [each.trial for each in of_rto] == [""] if is_open else all(e.trial for e in of_rto)
+
+
+def _frames_behind_outages(tmp_path: Path, rate_mbps: float, **changes: object) -> pd.DataFrame:
+    """Returns late frames of 2.9 Mbit/s with each second after a gap of 0.8 s at 5, 13 and 21 s."""
+    gaps = [{"at": f"{at}s", "duration": "800ms"} for at in (5, 13, 21)]
+    frames = {"kind": "frames", "size": "12kB", "interval": "33ms"}
+    path = {"path.rtt": "50ms", "path.down": {"rate": f"{rate_mbps}Mbit/s"}, "path.blackouts": gaps}
+    file = tmp_path / "x.pcap"
+    ct.run("steady-20-68", "cubic", 1, "28s", samples="off", pcap=file, set={
+        **path, "path.buffer": "200packets", "flows.0.workload": frames, **changes
+    })  # fmt: skip
+    units = analyse(file).units
+    return units[(units["duration_s"] > 0.12) & (units["start_s"] > 1)]
+
+
+@pytest.mark.parametrize("rate_mbps", [5, 6, 8])
+def test_frames_in_the_backlog_that_an_outage_left_are_late_by_the_outage(
+    tmp_path: Path, rate_mbps: float
+) -> None:
+    """What stood in the queue is lost in the outage, which is no loss beside it."""
+    late = _frames_behind_outages(tmp_path, rate_mbps)
+    # A backlog of the outage drains at what the frames leave of the rate: L / (1 - 2.9 / rate) in all.
+    drained_s = 0.8 / (1 - 12e3 * 8e-6 / 0.033 / rate_mbps)
+    assert len(late) >= 3 * drained_s / 0.033
+    assert set(late["delayed_by"]) == {"outage"}
+
+
+def test_a_backlog_that_grows_after_an_outage_is_not_left_by_it(tmp_path: Path) -> None:
+    """From 6 to 10 s, a link of 1 Mbit/s passes a third of the frames; its short buffer overflows."""
+    steps = [(0, 5), (6, 1), (10, 20)]
+    link = {"steps": [{"at": f"{at}s", "rate": f"{mbps}Mbit/s"} for at, mbps in steps]}
+    gap = [{"at": "5s", "duration": "400ms"}]
+    changes = {"path.buffer": "15packets", "path.down": link, "path.blackouts": gap}
+    late = _frames_behind_outages(tmp_path, 5, **changes)
+    starts_s, causes = late["start_s"], late["delayed_by"]
+    assert set(causes[starts_s.between(5.0, 5.4)]) == {"outage"}
+    # At most twice 0.4 s were its time-outs, after which the delay doubles.
+    later = starts_s.between(8.6, 9.2)
+    assert late["duration_s"][later].min() > 2 * 2 * 0.4
+    assert set(causes[later]) == {"losses of frames before it"}

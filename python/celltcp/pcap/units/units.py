@@ -25,6 +25,8 @@ RESPONSE, FRAME = "response", "frame_delay"
 _MIN_EXCESS_SHARE, _MIN_EXCESS_RTTS = 0.25, 0.5
 #: Least times of responses as a quantile, and minimum number of a size that show it.
 _LEAST, _MIN_OF_SIZE = 0.05, 5
+#: Minimum share of the delay behind a backlog at which the outage that caused it is its reason.
+_MIN_LEFT_SHARE = 0.5
 #: Minimum size over the median one at which a unit is slow for its size.
 _MIN_SIZE_RATIO = 1.5
 #: Maximum time between the handshake and the first request that is a part of it, s.
@@ -305,9 +307,15 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     has_lost = units.groupby(["file", "connection"])["losses"].cumsum() > 0
     causes[has_lost & (causes == PARTS["round_trips_s"])] = _SMALL_WINDOW
     causes[is_frame & (causes == PARTS["queue_s"])] = _BACKLOG
-    run = (is_slow != is_slow.shift()).cumsum()
+    is_new = (is_slow != is_slow.shift()) | ~units.duplicated(["file", "connection"])
+    run = is_new.cumsum()
     lost = units["losses"] + units["losses"].shift(fill_value=0)
     is_behind = lost.groupby(run).transform("sum") > 0
+    # What an outage left of a backlog only drains: the rest of a longer delay came after it.
+    is_outage = causes == PARTS["outage_s"]
+    left_s = excess_s.groupby([run, is_outage.cumsum()]).cummin()
+    is_after = is_outage.groupby(run).cummax() & (left_s >= _MIN_LEFT_SHARE * excess_s)
+    causes[is_after & (causes == _BACKLOG)] = PARTS["outage_s"]
     causes[is_behind & (causes == _BACKLOG)] = _BEHIND_LOSSES
     has_outage = units["outage_s"].groupby(run).transform("sum") > 0
     causes[has_outage & (causes == _BACKLOG)] = PARTS["outage_s"]
