@@ -15,7 +15,7 @@ from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, flow_text
-from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, overlaps, payload_of
+from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
 from celltcp.pcap.shared_queue import client_of, longest_rtt_ms, start_s
 from celltcp.pcap.units.page_loads import page_flow, page_loads
 
@@ -165,8 +165,8 @@ def flows_beside(
         node, link = server_of(other, lowest_rtt_ms(other), rtt_ms)
         name = f"connection-{other['connection']}"
         # The server of a transfer the other way may have opened it.
-        has_same_client = client_of(other) == client_of(row)
-        server, client = (node, "phone") if has_same_client else ("phone", node)
+        is_back = hosts_of(other)[0] == hosts_of(row)[1] and client_of(other) != client_of(row)
+        server, client = ("phone", node) if is_back else (node, "phone")
         ends = Ends(name, server, client, start_s(other, origin_ns), has_guessed_cca=True)
         flows += flow_text(
             other,

@@ -84,12 +84,23 @@ def transfers_beside(
     """
     return [
         other
-        for other in connections.to_dict("records")
-        if other["file"] == row["file"] and other["connection"] != row["connection"]
-        if client_of(other) == client_of(row) and other["direction"] == row["direction"]
-        if payload_of(other) >= MIN_TRANSFER_BYTES and overlaps(other, row)
-        if payload_of(other) >= _MIN_SHARING_PAYLOAD * payload_of(row) or _yields(other, row)
+        for other in transfers_of(connections, row)
+        if client_of(other) == client_of(row) and may_share(other, row)
     ]
+
+
+def transfers_of(connections: pd.DataFrame, row: Mapping[Hashable, Any]) -> list[dict[Hashable, Any]]:
+    """Returns the other transfers of the capture of a connection in its direction."""
+    is_other = (connections["file"] == row["file"]) & (connections["connection"] != row["connection"])
+    is_other &= connections["direction"] == row["direction"]
+    is_other &= connections[f"bytes_{row['direction']}"] >= MIN_TRANSFER_BYTES
+    return [*connections[is_other].to_dict("records")]
+
+
+def may_share(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
+    """Returns whether another transfer is meanwhile, and carries enough to take a part of a path."""
+    is_large = payload_of(other) >= _MIN_SHARING_PAYLOAD * payload_of(row)
+    return overlaps(other, row) and (is_large or _yields(other, row))
 
 
 def _yields(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
@@ -132,13 +143,13 @@ def fill_link(rows: Sequence[Mapping[Hashable, Any]]) -> bool:
     return bool(rates_mbps) and total_mbps >= _MIN_FILLED_SHARE * max(rates_mbps)
 
 
-def link_text(connections: pd.DataFrame, row: Mapping[Any, Any]) -> str:
+def link_text(row: Mapping[Any, Any], others: Sequence[Mapping[Any, Any]]) -> str:
     """Returns the rate of the narrowest link of a connection as text, Mbit/s; empty where none shows.
 
-    Transfers that share it stretch each other's gaps: all have the highest rate that one shows, or what
+    Others that share it stretch each other's gaps: all have the highest rate that one shows, or what
     they carry together, which losses in a queue of theirs show as a least rate.
     """
-    rows = [row, *sharing_transfers(connections, row)]
+    rows = [row, *others]
     rates = [rate for each in rows if (rate := link_rate(each)) is not None]
     if len(rows) == 1:
         return str(rates[0]) if rates else ""

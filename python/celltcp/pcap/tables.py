@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ import click
 
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS, connection_rows, mean_mbps, waited_s
+from celltcp.pcap.common_queues import CommonQueues
 from celltcp.pcap.diagnosis.causes import UNDECIDED, Cause, names
 from celltcp.pcap.diagnosis.evidence import has_time_of_server, path_rtts_ms
 from celltcp.pcap.estimation.endpoint_settings import cca_text
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
-from celltcp.pcap.shared_queue import link_text
+from celltcp.pcap.shared_queue import link_text, sharing_transfers
 from celltcp.present.section import Column, Table, number_columns, whole_percents
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.cca_mix import count_text
@@ -145,10 +146,12 @@ def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
     ]
     if not rows:
         return
-    shown = [
-        row | _path_rtts(analyses, row) | {"link_text": link_text(analyses.connections, row)}
-        for row in (rows[:max_rows] if max_rows else rows)
-    ]
+    queues = CommonQueues(analyses.connections, analyses.intervals)
+    shown = []
+    for row in rows[:max_rows] if max_rows else rows:
+        key: Mapping[Any, Any] = row
+        others = [*sharing_transfers(analyses.connections, key), *queues.others(key)]
+        shown.append(row | _path_rtts(analyses, row) | {"link_text": link_text(row, others)})
     names_files = len(analyses.summaries) > 1
     Terminal(_PIPE_WIDTH).print_table(_connections_table(shown, names_files))
     if (limits := _limits_table(shown, names_files)) is not None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from celltcp.pcap.common_queues import CommonQueues
 from celltcp.pcap.diagnosis.causes import Cause, Clause, Sentence, joined, named, said
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
@@ -32,6 +33,7 @@ from celltcp.pcap.diagnosis.waits import Wait, for_application, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import (
+    client_of,
     fill_link,
     filling_transfer,
     queue_filler,
@@ -95,7 +97,7 @@ def diagnoses(
     loss_indices, interval_indices = (
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
-    queues = UplinkQueues(connections, intervals)
+    queues, common = UplinkQueues(connections, intervals), CommonQueues(connections, intervals)
     results, rows, queues_ms = [], [], []
     main_causes: dict[tuple[Hashable, Hashable], Cause | None] = {}
     for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
@@ -129,7 +131,7 @@ def diagnoses(
         rtt_ms = mean_rtt_ms(evidence.sender_intervals, row["place"])
         queues_ms.append(rtt_ms - float(row["rtt_min_ms"]))
         main_causes[key] = own.main_cause
-        sentences = (own, _sharing_text(connections, row, own), _ack_queue_text(evidence, own))
+        sentences = (own, _sharing_text(connections, common, row, own), _ack_queue_text(evidence, own))
         results.append(Diagnosis(joined("; ", sentences), cca, confidence))
     table = connections.assign(main_cause=[each["main_cause"] for each in rows])
     finished = []
@@ -176,18 +178,25 @@ def _of_one_queue(
     return sentence
 
 
-def _sharing_text(connections: pd.DataFrame, row: Mapping[Hashable, Any], own: Sentence) -> Sentence:
+def _sharing_text(
+    connections: pd.DataFrame, queues: CommonQueues, row: Mapping[Hashable, Any], own: Sentence
+) -> Sentence:
     """Returns the connections that share a queue with another one, as text; empty without any."""
     is_limit = own.main_cause in _OVERFLOWS
     is_possible = own.names(Cause.OVERFLOW, Cause.SHALLOW_OR_POLICER, Cause.IN_FULL_QUEUE)
-    others = sharing_transfers(connections, row)
+    same, of_queue = sharing_transfers(connections, row), queues.others(row)
+    others = [*same, *of_queue]
     if not others or not (is_limit or is_possible or fill_link([row, *others])):
         return Sentence()
+    texts = [f"{plural(len(same), 'connection')} between the same hosts"] if same else []
+    if of_queue:
+        noun = plural(len(of_queue), "connection")
+        clients = "other clients" if len(set(map(client_of, of_queue))) > 1 else "another client"
+        texts.append(f"{noun} of {clients}, whose RTTs rise and fall with its own")
     total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *others))
     return named(
         Cause.SHARED_PATH,
-        f"it shares {'that' if is_limit else 'the path'} with "
-        f"{plural(len(others), 'connection')} between the same hosts: "
+        f"it shares {'that' if is_limit else 'the path'} with {' and '.join(texts)}: "
         f"{three_digits(total_mbps)} Mbit/s together{share_text(row, others)}",
     )
 

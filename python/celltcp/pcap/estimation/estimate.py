@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.pcap.analysis import STDIN, CaptureAnalyses, connection_rows
+from celltcp.pcap.common_queues import CommonQueues
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, has_time_of_server, segments_were
 from celltcp.pcap.diagnosis.hypotheses import p_value_of_high_rtts, shortest_queue_ms
@@ -112,6 +113,8 @@ def estimate_path(
     # Delays may be those of ACKs in the queue of another transfer, even if the data fill a queue, too.
     other = opposite_transfer(analyses.connections, row, own_intervals)
     sharing = transfers_sharing(analyses.connections, row, 8e-6 * policed.rate if policed else math.inf)
+    if policed is None:
+        sharing += CommonQueues(analyses.connections, analyses.intervals).others(row)
     rtt_ms = min(lowest_rtt_ms(each) for each in (row, *sharing))
     beside = [*sharing, *([other] if other else [])]
     applications = applications_beside(analyses, row, beside)
