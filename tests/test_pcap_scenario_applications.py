@@ -249,3 +249,40 @@ def test_frames_behind_an_outage_have_the_size_and_number_that_were_written(tmp_
     assert number == pytest.approx(30 * 30, abs=2)
     captured, simulated = map(float, re.findall(r"(?:capture|simulated) +([\d.]+) Mbit/s", printed))
     assert simulated == pytest.approx(captured, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("workload", "deadline"),
+    [
+        ({"kind": "frames", "size": "6kB", "interval": "33ms"}, "120ms"),
+        ({"kind": "request-response", "request": "400B", "response": "9kB", "gap": "50ms"}, "80ms"),
+        ({"kind": "bulk"}, None),
+    ],
+)
+def test_scenarios_of_frames_and_responses_have_the_deadline_that_was_given(
+    tmp_path: Path, workload: dict[str, Any], deadline: str | None
+) -> None:
+    """A capture shows none; a bulk transfer has none."""
+    capture, scenario = tmp_path / "x.pcap", tmp_path / "path.toml"
+    run: dict[str, Any] = {"set": {"flows.0.workload": workload}, "samples": "off"}
+    ct.run("steady-20-68", "cubic", 1, "8s", pcap=capture, **run)
+    given = ["--deadline", deadline or "1s"]
+    analysed = CliRunner().invoke(commands, ["pcap", "analyze", str(capture), *given])
+    # What analyze proposes for the path keeps the deadline.
+    proposed = [line for line in analysed.output.splitlines() if "to-scenario" in line]
+    assert all(" ".join(given) in line for line in proposed)
+    command = ["pcap", "to-scenario", str(capture), "--out", str(scenario), *given]
+    done = CliRunner().invoke(commands, command)
+    assert done.exit_code == 0, done.output
+    written = tomllib.loads(scenario.read_text()).get("flows", [{}])[0].get("workload", {})
+    assert written.get("deadline") == deadline
+    assert ("neither frames nor responses" in done.output) == (deadline is None)
+    assert "150ms" not in scenario.read_text()
+
+
+def test_scenarios_of_frames_say_which_deadline_they_have_where_none_was_given(tmp_path: Path) -> None:
+    """That of ITU-T G.114, by which CCAs rank."""
+    frames = {"kind": "frames", "size": "6kB", "interval": "33ms"}
+    _, workload, _ = _to_scenario(tmp_path, "server", 6, **{"flows.0.workload": frames})
+    assert "deadline" not in workload
+    assert "150ms by default" in (tmp_path / "path.toml").read_text()

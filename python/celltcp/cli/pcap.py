@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from celltcp.pcap import CaptureAnalyses
     from celltcp.pcap.outcome import AnalysisOutcome
 
+_DEADLINE = click.option(
+    "--deadline", metavar="TIME", help="Responses and frames that take longer are late."
+)
 _TAGS = click.option(
     "--tags",
     metavar="FILE",
@@ -50,11 +53,7 @@ def pcap() -> None:
     help="Print so many rows; 0 for all.",
 )
 @click.option("--units", metavar="FILE", help="Write responses and frames to FILE as CSV, a row each.")
-@click.option(
-    "--deadline",
-    metavar="TIME",
-    help="Responses and frames that take longer are late.",
-)
+@_DEADLINE
 @option("json_file")
 @draws
 def analyze(
@@ -98,7 +97,7 @@ def analyze(
         if not has_calls:
             print_units(analyses, deadline_s)
         print_summaries(analyses)
-        if steps := next_steps(analyses):
+        if steps := next_steps(analyses, deadline):
             click.echo("Try next:")
             for step in steps:
                 click.echo(f"  {step}")
@@ -184,8 +183,11 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
     metavar="SCENARIO",
     help="Write the scenario to this file.  [default: FILE with the ending .toml, in this folder]",
 )
+@_DEADLINE
 @option("overwrite", help="Replace SCENARIO and its trace if they exist.")
-def to_scenario(file: str, connection: int | None, out: str | None, overwrite: bool) -> None:
+def to_scenario(
+    file: str, connection: int | None, out: str | None, deadline: str | None, overwrite: bool
+) -> None:
     """Estimate the path of a captured transfer, as a scenario.
 
     The scenario has the capacity, RTT, buffer and loss of the path. The capacity over time is a link
@@ -201,7 +203,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     from celltcp.pcap import analyse
     from celltcp.pcap.estimation.blackout_ends import best_by_ends
     from celltcp.pcap.estimation.blackouts import blackouts_text
-    from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO
+    from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, with_deadline
     from celltcp.pcap.estimation.estimate import estimate_path, transfer_row
     from celltcp.pcap.estimation.path import MIN_LOSS_BURST
     from celltcp.pcap.estimation.queue_discipline import simulated
@@ -209,11 +211,18 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     from celltcp.present.section import runs_text
     from celltcp.scenarios.quantity_texts import digits_text
 
+    if deadline is not None:
+        _seconds(deadline, "--deadline")
     target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
     for output in files_of_scenario(target):
         check_output(output, overwrite=overwrite, inputs=[file])
     analyses = analyse(file)
     path = estimate_path(analyses, connection)
+    if deadline is not None:
+        endpoints = with_deadline(path.endpoints, deadline)
+        if endpoints is None:
+            click.echo("warning: --deadline: the scenario has neither frames nor responses", err=True)
+        path = replace(path, endpoints=endpoints or path.endpoints)
     row = transfer_row(analyses, connection)
     with tempfile.TemporaryDirectory(prefix="celltcp-to-scenario-") as folder:
         trial = Path(folder) / target.name

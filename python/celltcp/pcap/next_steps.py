@@ -55,10 +55,11 @@ _MIN_LINK_RESPONSES, _MIN_LINK_SHARE = 5, 0.85
 _BURSTS = (Cause.POLICER, Cause.BURSTS)
 
 
-def next_steps(analyses: CaptureAnalyses) -> list[str]:
+def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[str]:
     """Returns commands with comments for the transfer with most payload; none without a transfer.
 
-    Where it has a larger share of a queue than an even one, they are for the one with the smallest.
+    Where it has a larger share of a queue than an even one, they are for the one with the smallest. Its
+    scenario has the deadline that was given.
     """
     rows = [
         row
@@ -77,6 +78,7 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         and names(smallest, Cause.SHARED_PATH)
     ):
         row = smallest
+    row = {**row, "deadline": deadline}
     units = connection_rows(analyses.units, row, int(row["direction"] == "up"))
     if _are_lossy_calls(row, units):
         return _call_steps(row)
@@ -167,9 +169,9 @@ def _simulated(row: Mapping[Hashable, Any], command: str) -> list[str]:
     """Returns the commands that write the scenario `path.toml` of a transfer and simulate it."""
     if row["file"] == STDIN:
         return []
-    path = shlex.join(
-        ["celltcp", "pcap", "to-scenario", str(row["file"]), "--connection", str(row["connection"])]
-    )
+    options = ["--connection", str(row["connection"])]
+    options += ["--deadline", row["deadline"]] if row.get("deadline") else []
+    path = shlex.join(["celltcp", "pcap", "to-scenario", str(row["file"]), *options])
     return [f"{path} --out path.toml", command]
 
 

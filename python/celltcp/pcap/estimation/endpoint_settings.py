@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
@@ -57,6 +58,12 @@ _RESPONSES_CCA = 'cca = "cubic" # of the responses: requests have the default of
 #: Defaults of the MTU, bytes, and of the rate of the wired hop, Mbit/s.
 _MTU = 1_500
 _WIRED_MBPS = 1_000.0
+
+#: What a scenario of frames says without a given deadline, and the workloads that can have one.
+_NO_DEADLINE = "the capture shows no deadline: 150ms by default, --deadline sets it"
+_WITH_DEADLINE = re.compile(
+    r'^(workload = \{ kind = "(?:frames|request-response)".*) \} #', re.MULTILINE
+)
 
 
 class Flight(NamedTuple):
@@ -144,6 +151,13 @@ def flow_text(
     if workload := _workload(row, intervals, requests, frames):
         lines.append(workload)
     return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
+
+
+def with_deadline(endpoints: str, deadline: str) -> str | None:
+    """Returns endpoints whose frames or responses have a deadline, as TOML; None if there are none."""
+    given = endpoints.replace(f"; {_NO_DEADLINE}", "")
+    given, count = _WITH_DEADLINE.subn(rf'\1, deadline = "{deadline}" }} #', given)
+    return given if count else None
 
 
 def likely_cca(row: Mapping[Any, Any]) -> str | None:
@@ -283,7 +297,7 @@ def _workload(
         return (
             f'workload = {{ kind = "frames", size = {_size_text(size, spread)}, '
             f'interval = "{interval_ms:.3f}ms", jitter = {jitter:.2f}{beside} }} '
-            f"# {number} messages; the capture shows no deadline"
+            f"# {number} messages; {_NO_DEADLINE}"
         )
     turns, count = max(row["turns_up"], row["turns_down"]), row[f"segments_{receiver}"]
     turns = max(turns, len(responses) - 1) if think_s else turns
