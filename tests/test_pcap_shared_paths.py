@@ -183,3 +183,16 @@ def test_a_transfer_of_another_client_is_left_out_and_named(tmp_path: Path) -> N
     estimate = estimate_path(analyse(capture), 0)
     assert estimate.left_out == ("connection 1 beside it (--connection NUMBER)",)
     assert not estimate.flows_beside
+
+
+def test_uploads_one_after_another_are_named_as_left_out(tmp_path: Path) -> None:
+    """The scenario of a photo has one of them: the time of all is not that of the album."""
+    truth = tmp_path / "truth.toml"
+    truth.write_text(
+        'duration = "20s"\n[path]\nrtt = "40ms"\nup.rate = "8Mbit/s"\n[[flows]]\nfrom = "phone"\n'
+        'to = "server"\nopens = "from"\n[flows.workload]\nkind = "sequence"\nsize = "2MB"\ncount = 3\n'
+        'gap = { kind = "constant", value = "500ms" }\n'
+    )
+    ct.run(truth, seed=1, pcap=tmp_path / "x.pcap", samples="off")
+    (text,) = estimate_path(analyse(tmp_path / "x.pcap"), 0).left_out
+    assert text == "connections 1, 2 before or after it (--connection NUMBER)"

@@ -133,19 +133,32 @@ def applications_beside(
 def left_out_text(
     connections: pd.DataFrame, row: Mapping[Hashable, Any], others: Sequence[Mapping[Hashable, Any]]
 ) -> str:
-    """Returns the transfers beside another one that are no flows of its scenario, as text."""
+    """Returns the transfers that are no flows of the scenario of another one, as text.
+
+    These are those beside it, and those of the same hosts before and after it.
+    """
     known = {int(each["connection"]) for each in (row, *others)}
-    numbers = [
-        str(each["connection"])
+    transfers = [
+        each
         for each in connections.to_dict("records")
         if each["file"] == row["file"] and each["connection"] not in known
-        if payload_of(each) >= MIN_TRANSFER_BYTES and (overlaps(each, row) or overlaps(row, each))
+        if payload_of(each) >= MIN_TRANSFER_BYTES
     ]
-    if not numbers:
-        return ""
-    more = f" and {len(numbers) - _MAX_NAMED} more" if len(numbers) > _MAX_NAMED else ""
-    noun = "connection" if len(numbers) == 1 else "connections"
-    return f"{noun} {', '.join(numbers[:_MAX_NAMED])}{more} beside it (--connection NUMBER)"
+    beside = [each for each in transfers if overlaps(each, row) or overlaps(row, each)]
+    apart = [each for each in transfers if each not in beside and hosts_of(each) == hosts_of(row)]
+    texts = [
+        f"{_numbers_text(rows)} {place}"
+        for rows, place in ((beside, "beside it"), (apart, "before or after it"))
+        if rows
+    ]
+    return f"{', and '.join(texts)} (--connection NUMBER)" if texts else ""
+
+
+def _numbers_text(rows: Sequence[Mapping[Hashable, Any]]) -> str:
+    """Returns the numbers of connections as text, without those after the first few."""
+    numbers = ", ".join(str(each["connection"]) for each in rows[:_MAX_NAMED])
+    more = f" and {len(rows) - _MAX_NAMED} more" if len(rows) > _MAX_NAMED else ""
+    return f"connection{'s' if len(rows) > 1 else ''} {numbers}{more}"
 
 
 def flows_beside(
