@@ -10,14 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, path_rtts_ms
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.shared_queue import client_of
+from celltcp.pcap.units.queue_waits import least_queue_ms
 
 #: Columns of intervals that are needed.
 INTERVAL_COLUMNS = [
     *("file", "connection", "up", "t_s", "acked_bytes", "rtt_mean_ms", "near_rtt_mean_ms"),
 ]
-#: Minimum queue of a link that sends all the time, ms and as a share of the lowest RTT.
-_MIN_QUEUE_MS, _MIN_QUEUE_SHARE = 5.0, 0.1
 
 
 class LinkTimes:
@@ -43,8 +43,7 @@ class LinkTimes:
         own = self._rows.get((row["file"], row["connection"], up))
         if own is None:
             return np.zeros(len(units))
-        lowest_ms = float(row["rtt_min_ms"])
-        least_ms = lowest_ms + max(_MIN_QUEUE_MS, _MIN_QUEUE_SHARE * lowest_ms)
+        least_ms = float(row["rtt_min_ms"]) + least_queue_ms(row)
         # Beside the receiver, samples of a queue that begins come as late as it is long.
         is_queued = path_rtts_ms(own, str(row["place"])).bfill().ffill() >= least_ms
         sums_s = INTERVAL_S * np.cumsum(own["share"].where(is_queued, 0).to_numpy(float))
@@ -56,4 +55,9 @@ class LinkTimes:
             for name in (("start_s", "requested_s") if up else ("first_s", "end_s"))
         )
         result: NDArray[np.float64] = np.nan_to_num(until_s - since_s).clip(min=0.0)
-        return result
+        rate = link_rate(row)
+        if rate is None or up:
+            return result
+        # Behind data of others, even of clients elsewhere, only its own bytes pass at the rate.
+        own_s = 8e-6 * units["bytes"].to_numpy(float) / rate.mbps
+        return np.where(units["filler"] != "", np.minimum(result, own_s), result)

@@ -16,6 +16,7 @@ from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.outcome import UNIT_COLUMNS
 from celltcp.pcap.units.frames import frames_of_stream
 from celltcp.pcap.units.link_times import INTERVAL_COLUMNS, LinkTimes
+from celltcp.pcap.units.queue_waits import QueueWaits
 from celltcp.pcap.uplink_queues import UplinkQueues, max_error_s
 
 #: Names of units of work, as `celltcp.comparison.applications.units_of_work` has them.
@@ -50,6 +51,8 @@ PARTS = {
 }
 #: Further round trips of a connection that had losses before, which shrink the window.
 _SMALL_WINDOW = "further round trip in the window after losses"
+#: Retransmission of what did not fit in a queue.
+_OVERFLOW = "retransmission after a full queue"
 #: Resend of a last segment: a loss probe (RFC 8985) comes before a time-out, and looks alike.
 _TIMEOUT_OR_PROBE = "time-out or loss probe"
 #: Cause of a delay: more payload than others.
@@ -77,8 +80,9 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     losses = losses[is_lost | ((losses["kind"] == "spurious") & (losses["repair"] == "time-out"))]
     raw = tables["units"].to_pandas()
     queues = UplinkQueues.of_tables(tables)
-    intervals = tables["intervals"].select(INTERVAL_COLUMNS).to_pandas()
+    intervals = tables["intervals"].select([*INTERVAL_COLUMNS, "rtt_max_ms"]).to_pandas()
     links = LinkTimes(tables["connections"].to_pandas(), intervals)
+    waits = QueueWaits(tables["connections"].to_pandas(), intervals)
     unit_indices, loss_indices = (table.groupby(keys, observed=True).indices for table in (raw, losses))
     parts = []
     for row in records(tables["connections"].to_pandas()):
@@ -87,9 +91,10 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         messages = messages_of(row)
         if messages is not None:
             is_own = (own["unit"] == FRAME) & (own["up"] == (row["direction"] == "up"))
-            units = frames_of_stream(own[is_own], row, messages)
+            units = frames_of_stream(own[is_own], row, messages).assign(waits_s=0.0, filler="")
         else:
             units = _responses(own[own["unit"] == RESPONSE], row, queues)
+            units = waits.with_waits(units, row)
         if len(units):
             units = _with_losses(units, losses.iloc[loss_indices.get(key, [])])
             parts.append(_with_link(units, None if messages else links.of_responses(units, row)))
@@ -216,6 +221,8 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     order = np.argsort(lost_s, kind="stable")
     lost_s, repaired_s, kinds = lost_s[order], repaired_s[order], kinds[order]
     are_lost = (losses["kind"] != "spurious").to_numpy()[order]
+    are_overflows = (losses["kind"] == "congestion").to_numpy()[order]
+    overflows_s = np.zeros(len(units))
     times_s = np.zeros((len(units), 4))
     waits_for = np.zeros(len(units), int)
     longest_s = float((repaired_s - lost_s).max(initial=0))
@@ -230,6 +237,7 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
             from_s, until_s = max(lost_s[loss], covered_s), min(repaired_s[loss], ends_s[number])
             if until_s > from_s:
                 times_s[number, kinds[loss]] += until_s - from_s
+                overflows_s[number] += (until_s - from_s) * (are_overflows[loss] and kinds[loss] == 2)
                 covered_s = until_s
     counts = waits_for
     if "sent_s" in units:
@@ -243,6 +251,7 @@ def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
         timeout_s=times_s[:, 1] + times_s[:, 3],
         loss_s=times_s[:, 2],
         is_tail=times_s[:, 3] > times_s[:, 1],
+        is_overflow=2 * overflows_s > times_s[:, 2],
     )
     # What a request or its response waited for a repair is no time of the application, but for its
     # usual one: not all time-outs show.
@@ -267,7 +276,9 @@ def _with_link(units: pd.DataFrame, passing_s: NDArray[np.float64] | None) -> pd
         return units.assign(link_s=0.0)
     # What passes within few intervals leaves room for repairs between its segments.
     repairs_s = units["loss_s"].where(passing_s >= _MIN_PASSING_S, 0.0)
-    link_s = np.minimum(passing_s, units["queue_s"] + repairs_s)
+    # Nothing passes while the first data wait behind those of others, in each round trip.
+    waits_s = units["waits_s"] * (1 + units["round_trips"])
+    link_s = np.minimum(passing_s, (units["queue_s"] + repairs_s - waits_s).clip(lower=0))
     queue_s = (units["queue_s"] - link_s).clip(lower=0)
     return units.assign(
         link_s=link_s,
@@ -301,11 +312,14 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     causes = parts.idxmax(axis=1).map(PARTS)
     causes = causes.where(parts.max(axis=1) > 0, PARTS["queue_s"])
     causes[units["is_tail"] & (causes == PARTS["timeout_s"])] = _TIMEOUT_OR_PROBE
+    causes[units["is_overflow"] & (causes == PARTS["loss_s"])] = _OVERFLOW
     has_losses = rows["losses"].reindex(index).to_numpy() > 0
     is_pause = is_at_receiver & (causes == PARTS["paused_s"])
     causes[is_pause] = np.where(has_losses, _TAIL_OR_PAUSE, _PAUSE_OR_TAIL)[is_pause]
     has_lost = units.groupby(["file", "connection"])["losses"].cumsum() > 0
     causes[has_lost & (causes == PARTS["round_trips_s"])] = _SMALL_WINDOW
+    is_filled = (units["filler"] != "") & (causes == PARTS["queue_s"])
+    causes[is_filled] = "queue of connection " + units["filler"]
     causes[is_frame & (causes == PARTS["queue_s"])] = _BACKLOG
     is_new = (is_slow != is_slow.shift()) | ~units.duplicated(["file", "connection"])
     run = is_new.cumsum()
@@ -322,7 +336,7 @@ def _with_causes(units: pd.DataFrame, connections: pd.DataFrame) -> pd.DataFrame
     is_first = is_frame & ~units.duplicated(["file", "connection"])
     causes[is_first & causes.isin([_BACKLOG, _BEHIND_LOSSES])] = _SET_UP
     is_large = units["bytes"] >= _MIN_SIZE_RATIO * usual["bytes"]
-    by_size = causes.isin(
+    by_size = is_filled | causes.isin(
         [PARTS["link_s"], PARTS["queue_s"], PARTS["round_trips_s"], _SMALL_WINDOW, _BACKLOG]
     )
     causes[is_large & by_size] = _SIZE
