@@ -59,7 +59,7 @@ def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[s
     """Returns commands with comments for the transfer with most payload; none without a transfer.
 
     Where it has a larger share of a queue than an even one, they are for the one with the smallest. Its
-    scenario has the deadline that was given.
+    scenario has the deadline that was given for frames and responses.
     """
     rows = [
         row
@@ -78,8 +78,8 @@ def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[s
         and names(smallest, Cause.SHARED_PATH)
     ):
         row = smallest
-    row = {**row, "deadline": deadline}
     units = connection_rows(analyses.units, row, int(row["direction"] == "up"))
+    row = {**row, "deadline": deadline if len(units) else None}
     if _are_lossy_calls(row, units):
         return _call_steps(row)
     filler = filling_transfer(row, transfers_beside(analyses.connections, row))
