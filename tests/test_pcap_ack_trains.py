@@ -11,7 +11,8 @@ from celltcp.pcap.diagnosis.trains import link_rate
 
 def _upload(low: float, median: float, high: float, throughput: float) -> dict[str, Any]:
     rates = {"far_train_low_mbps": low, "far_train_mbps": median, "far_train_high_mbps": high}
-    return {"place": "sender", "far_trains": 40, "throughput_mbps": throughput, **rates}
+    times = {"download_s": 10.0, "stalled_s": 0.0, "pauses_up_s": 0.0, "direction": "up"}
+    return {"place": "sender", "far_trains": 40, "throughput_mbps": throughput, **times, **rates}
 
 
 def test_a_link_that_an_upload_fills_has_one_rate_whatever_acks_after_repairs_show() -> None:

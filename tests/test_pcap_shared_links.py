@@ -86,7 +86,8 @@ def test_others_on_a_link_of_constant_rate_make_no_range_of_it(
 ) -> None:
     """Their packets stretch the gaps of some trains. A few trains that differ show no rate."""
     rates = {"far_train_low_mbps": low, "far_train_mbps": median, "far_train_high_mbps": high}
-    row = {"place": "sender", "far_trains": trains, "throughput_mbps": 5, **rates}
+    times = {"download_s": 10.0, "stalled_s": 0.0, "pauses_down_s": 0.0, "direction": "down"}
+    row = {"place": "sender", "far_trains": trains, "throughput_mbps": 5.0, **times, **rates}
     assert str(link_rate(row) or "") == text
 
 

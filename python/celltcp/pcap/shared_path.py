@@ -14,6 +14,7 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.diagnosis.trains import link_rate
+from celltcp.pcap.estimation.blackouts import without_outages
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, flow_text
 from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
 from celltcp.pcap.shared_queue import client_of, longest_rtt_ms, start_s
@@ -182,7 +183,7 @@ def flows_beside(
         server, client = ("phone", node) if is_back else (node, "phone")
         ends = Ends(name, server, client, start_s(other, origin_ns), has_guessed_cca=True)
         flows += flow_text(
-            other,
+            without_outages(evidence),
             connection_rows(analyses.intervals, other, up),
             one_request(other) or waiting_requests(evidence),
             connection_rows(analyses.units, other),

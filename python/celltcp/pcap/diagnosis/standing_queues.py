@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
+from typing import Any
 
 import pandas as pd
 
 from celltcp.pcap.diagnosis.causes import Cause, Sentence, named
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
+from celltcp.pcap.estimation.blackouts import without_outages
 from celltcp.scenarios.quantity_texts import ms_text, size_text
 
 #: Minimum delay of a standing queue, ms, and intervals in which it is seen.
@@ -21,6 +24,10 @@ _MIN_STEADY_RATIO = 1.2
 _MIN_STEADY_MS = 10.0
 _MIN_STEADY_INTERVALS = 20
 _MIN_CORRELATION = 0.8
+#: Minimum lateness of data by the clock of their sender, as a share of the delay of RTTs, and relative
+#: error of that clock.
+_MIN_LATE_SHARE = 0.5
+_CLOCK_ERROR = 1e-4
 #: Minimum number of RTT samples.
 _MIN_SAMPLES = 20
 #: Maximum share of the time in pauses of the sender.
@@ -90,17 +97,27 @@ def _stands_after(evidence: Evidence) -> bool:
 def stands_before(evidence: Evidence) -> bool:
     """Returns whether a queue stands between the sender and a capture close to the receiver.
 
-    Echoes of timestamps are old in a queue, and behind a sender that pauses: then the rate is uneven.
+    Echoes of timestamps are old in a queue, and behind a sender that pauses: then the rate is uneven,
+    and no packet is late by the sender's own timestamps. A path of varying rate delays them.
     """
     row = evidence.row
     if row["place"] != "receiver" or row["near_rtt_samples"] < _MIN_SAMPLES:
         return False
-    means = evidence.steady["near_rtt_mean_ms"].dropna()
+    steady = evidence.steady
+    means = steady.loc[~are_after_gaps(steady, row), "near_rtt_mean_ms"].dropna()
     if not _is_above(evidence, means, float(row["near_rtt_min_ms"]), float(row["near_rtt_p50_ms"])):
         return False
     rates = evidence.bytes_by_interval.iloc[1:-1].rolling(evidence.block, min_periods=1).mean()
     low, median, high = rates[len(rates) // 10 :].quantile([0.1, 0.5, 0.9])
-    return bool(high - low <= _MAX_RATE_RANGE * median)
+    return bool(high - low <= _MAX_RATE_RANGE * median) or _is_late(row)
+
+
+def _is_late(row: dict[Hashable, Any]) -> bool:
+    """Returns whether data are late, by the clock of their sender, for most of the delay of RTTs."""
+    late_ms = row[f"late_{row['direction']}_p50_ms"]
+    drift_ms = 1e3 * _CLOCK_ERROR * row["duration_s"]
+    delay_ms = row["near_rtt_p50_ms"] - row["near_rtt_min_ms"]
+    return bool(late_ms - drift_ms >= max(_MIN_LATE_SHARE * delay_ms, _MIN_QUEUE_MS))
 
 
 def _is_above(evidence: Evidence, rtts_ms: pd.Series, lowest_ms: float, median_ms: float) -> bool:
@@ -113,9 +130,34 @@ def _is_above(evidence: Evidence, rtts_ms: pd.Series, lowest_ms: float, median_m
     min_rtt_ms = max(min_ratio * lowest_ms, lowest_ms + min_ms)
     if not median_ms > min_rtt_ms:
         return False
-    if evidence.pauses_s(evidence.sender) >= _MAX_PAUSED_SHARE * row["download_s"]:
+    paused_s = without_outages(evidence)[f"pauses_{row['direction']}_s"]
+    if paused_s >= _MAX_PAUSED_SHARE * row["download_s"]:
         return False
     return len(rtts_ms) >= _MIN_QUEUE_INTERVALS and bool(rtts_ms.median() > min_rtt_ms)
+
+
+def queue_delays_ms(
+    intervals: pd.DataFrame, row: dict[Hashable, Any], *, is_minimum: bool = False
+) -> pd.Series:
+    """Returns the delay beyond the lowest RTT, on the side of the capture with the queue."""
+    far = intervals["rtt_min_ms" if is_minimum else "rtt_mean_ms"] - row["far_rtt_min_ms"]
+    near = intervals["near_rtt_mean_ms"] - row["near_rtt_min_ms"]
+    delay: pd.Series = near if row["place"] == "receiver" else far
+    return delay
+
+
+def are_after_gaps(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> pd.Series:
+    """Returns for each interval whether a gap in the data before it makes half of its delay or more.
+
+    Such data waited for the end of an outage, or for ACKs that were lost in it, and not in a queue.
+    """
+    passed = intervals["acked_bytes"]
+    if row["place"] == "receiver":
+        passed = intervals["bytes"] + intervals["retransmitted_bytes"]
+    times = intervals["t_s"].sort_values()
+    last = times.where(passed > 0).ffill().shift()
+    gap_s: pd.Series = times - last - INTERVAL_S
+    return (gap_s > INTERVAL_S / 2) & (2e3 * gap_s >= queue_delays_ms(intervals, row))
 
 
 def sender_bound(evidence: Evidence) -> float:

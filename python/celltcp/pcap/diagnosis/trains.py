@@ -60,5 +60,9 @@ def link_rate(row: Mapping[Any, Any]) -> LinkRate | None:
     is_full = slowest.mbps * _MIN_FULL_RATIO <= min(slowest.low_mbps, carried_mbps)
     if is_full and carried_mbps <= _MAX_FULL_RATIO * slowest.mbps < slowest.high_mbps:
         slowest = slowest._replace(high_mbps=slowest.mbps)
+    sent_s = row["download_s"] - row["stalled_s"] - row[f"pauses_{row['direction']}_s"]
+    if sent_s > 0 and carried_mbps * row["download_s"] / sent_s > _MAX_FULL_RATIO * slowest.high_mbps:
+        # A rate that varies is not that of the moments in which bursts came.
+        return None
     is_certain = slowest.high_mbps <= (1 + _MAX_RANGE) * slowest.low_mbps
     return slowest if is_certain or slowest.trains > _FEW_TRAINS else None

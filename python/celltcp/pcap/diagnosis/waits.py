@@ -21,7 +21,7 @@ from celltcp.pcap.diagnosis.evidence import (
 )
 from celltcp.pcap.diagnosis.requests import cycle_of, cycle_text
 from celltcp.pcap.diagnosis.silences import lost_in_silences, silences_of, silences_text
-from celltcp.pcap.estimation.blackouts import outages_of
+from celltcp.pcap.estimation.blackouts import LAST_LOSS_SHARE, outages_of
 from celltcp.pcap.shared_queue import longest_rtt_ms
 from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.quantity_texts import ms_text, time_text
@@ -207,6 +207,8 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     outages, others = gaps[is_outage], gaps[~np.array(is_outage, bool)]
     if len(outages):
         lost_text = f", in which {segments_were(len(lost))} lost"
+        # Each time-out is as long as all before it.
+        lost_text += _last_timeouts_text(outages * LAST_LOSS_SHARE)
         yield _outage_before(outages, ends, lost_text)
     causes = np.array(
         [
@@ -380,7 +382,11 @@ def _doubled_text(evidence: Evidence) -> str:
     timeouts, losses = evidence.timeouts, evidence.losses
     in_outages = set(losses.loc[losses["kind"] == "outage", "repaired_s"])
     are_last = timeouts["t_s"].isin(in_outages) & ~timeouts["repaired_s"].isin(timeouts["t_s"])
-    lengths_s = (timeouts["repaired_s"] - timeouts["t_s"])[are_last]
+    return _last_timeouts_text((timeouts["repaired_s"] - timeouts["t_s"])[are_last])
+
+
+def _last_timeouts_text(lengths_s: pd.Series) -> str:
+    """Returns the text about last time-outs of outages, of their lengths, s; empty for short ones."""
     doubled_s = float(lengths_s[lengths_s >= _MIN_DOUBLED_S].sum())
     if not doubled_s:
         return ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ _MIN_LOST_SHARE = 0.9
 #: Maximum time from the end of an outage before a capture until its losses show, RTTs.
 _MAX_SHOWN_RTTS = 3
 #: Time of the last loss before a capture, as a share of a silence: each time-out doubles.
-_LAST_LOSS_SHARE = 0.5
+LAST_LOSS_SHARE = 0.5
 #: End between its bounds, as a share of their distance: the mean of 48 drawn blackouts under CUBIC, BBR
 #: and Reno, of which it is uniform.
 _END_SHARE = 0.45
@@ -67,6 +67,11 @@ def outages_of(losses: pd.DataFrame) -> list[pd.DataFrame]:
     own = losses[losses["kind"] == "outage"].sort_values("t_s")
     before_s = own["repaired_s"].fillna(-math.inf).cummax().shift(fill_value=-math.inf)
     return [rows for _, rows in own.groupby((own["t_s"] > before_s).cumsum())]
+
+
+def is_before(outage: pd.DataFrame) -> bool:
+    """Returns whether most losses of an outage were before the capture."""
+    return bool(outage["is_upstream"].mean() > 1 / 2)
 
 
 def blackouts_of(
@@ -123,6 +128,18 @@ def are_in_blackouts(evidence: Evidence) -> NDArray[np.bool_]:
     return are_own
 
 
+def without_outages(evidence: Evidence) -> dict[Hashable, Any]:
+    """Returns the row of a connection with the pauses of its application alone.
+
+    Nothing comes to a capture in an outage before it, either, and all before that is acknowledged.
+    """
+    row = evidence.row
+    name = f"pauses_{row['direction']}_s"
+    outages = [_blackout(evidence, each) for each in outages_of(evidence.losses) if is_before(each)]
+    silent_s = sum(each.max_s for each in outages if each is not None)
+    return {**row, name: max(float(row[name]) - silent_s, 0.0)}
+
+
 def blackouts_text(blackouts: tuple[Blackout, ...]) -> str:
     """Returns times, lengths and losses of blackouts as text."""
     return "; ".join(
@@ -164,7 +181,7 @@ def unknown_ends(
 def _blackout(evidence: Evidence, rows: pd.DataFrame) -> Blackout | None:
     """Returns the blackout of the losses of an outage; None if nothing passed after it."""
     first_s, end_s = float(rows["t_s"].min()), float(rows["repaired_s"].max())
-    is_upstream = bool(rows["is_upstream"].mean() > 1 / 2)
+    is_upstream = is_before(rows)
     own = evidence.sender_intervals.sort_values("t_s")
     passed = own["bytes"] + own["retransmitted_bytes"] if is_upstream else own["acked_bytes"]
     times_s = own["t_s"][(passed > 0) & (own["t_s"] <= end_s)].to_numpy(float)
@@ -176,7 +193,7 @@ def _blackout(evidence: Evidence, rows: pd.DataFrame) -> Blackout | None:
     start_s, next_s = (float(each) for each in times_s[silences_s.argmax() :][:2])
     if is_upstream:
         start_s += INTERVAL_S
-        return Blackout(start_s, start_s + _LAST_LOSS_SHARE * (next_s - start_s), next_s, len(rows))
+        return Blackout(start_s, start_s + LAST_LOSS_SHARE * (next_s - start_s), next_s, len(rows))
     first = rows.sort_values("t_s").iloc[0]
     # The first packet that is lost waits in the queue before it comes to the link.
     queue_ms = float(np.nan_to_num(first["rtt_ms"] - evidence.row["far_rtt_min_ms"]))

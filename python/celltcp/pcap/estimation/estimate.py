@@ -20,10 +20,16 @@ from celltcp.pcap.diagnosis.losses import is_full_queue
 from celltcp.pcap.diagnosis.messages import messages_of, passing_mbps
 from celltcp.pcap.diagnosis.policing import Policing, burst_before, policing
 from celltcp.pcap.diagnosis.requests import cycle_mbps, one_request, waiting_requests
-from celltcp.pcap.diagnosis.standing_queues import longest_flight, sender_bound, stands_before
+from celltcp.pcap.diagnosis.standing_queues import (
+    are_after_gaps,
+    longest_flight,
+    queue_delays_ms,
+    sender_bound,
+    stands_before,
+)
 from celltcp.pcap.diagnosis.thin_streams import is_thin
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.estimation.blackouts import blackouts_of
+from celltcp.pcap.estimation.blackouts import blackouts_of, without_outages
 from celltcp.pcap.estimation.buffer_size import Departures, buffer_size
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, Flight, endpoint_settings
 from celltcp.pcap.estimation.path import MTU, POLICED_UPLOADER, PathEstimate
@@ -164,7 +170,7 @@ def estimate_path(
         capacity_mbps = np.where(is_outage & ~is_measured, 0.0, capacity_mbps)
         # What a policer dropped did not fill the buffer.
         overflow = losses.iloc[:0] if policed else losses
-        delays_ms = _queue_ms(intervals, row)[~_are_after_gaps(intervals, row)]
+        delays_ms = queue_delays_ms(intervals, row)[~are_after_gaps(intervals, row)]
         arrived_mbps = _arrived_mbps(intervals, times_s)
         # A full queue sends at the capacity. Without SACK, what arrived behind a loss is acknowledged
         # later.
@@ -234,7 +240,7 @@ def estimate_path(
         policed,
         _burst_bytes(row, evidence, policed) if policed else 0.0,
         endpoint_settings(
-            row,
+            without_outages(evidence),
             own_intervals,
             float(capacity_mbps.max()),
             rtt_ms,
@@ -328,30 +334,6 @@ def _outages(
     return is_outage
 
 
-def _queue_ms(
-    intervals: pd.DataFrame, row: dict[Hashable, Any], *, is_minimum: bool = False
-) -> pd.Series:
-    """Returns the delay beyond the lowest RTT, on the side of the capture with the queue."""
-    far = intervals["rtt_min_ms" if is_minimum else "rtt_mean_ms"] - row["far_rtt_min_ms"]
-    near = intervals["near_rtt_mean_ms"] - row["near_rtt_min_ms"]
-    delay: pd.Series = near if row["place"] == "receiver" else far
-    return delay
-
-
-def _are_after_gaps(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> pd.Series:
-    """Returns for each interval whether a gap in the data before it makes half of its delay or more.
-
-    Such data waited for the end of an outage, or for ACKs that were lost in it, and not in a queue.
-    """
-    passed = intervals["acked_bytes"]
-    if row["place"] == "receiver":
-        passed = intervals["bytes"] + intervals["retransmitted_bytes"]
-    times = intervals["t_s"].sort_values()
-    last = times.where(passed > 0).ffill().shift()
-    gap_s: pd.Series = times - last - INTERVAL_S
-    return (gap_s > INTERVAL_S / 2) & (2e3 * gap_s >= _queue_ms(intervals, row))
-
-
 def _capacity(
     intervals: pd.DataFrame,
     losses: pd.DataFrame,
@@ -374,7 +356,7 @@ def _capacity(
         return result
 
     acked = by_interval(intervals["acked_bytes"])
-    queue_ms = by_interval(_queue_ms(intervals, row, is_minimum=True), np.nan)
+    queue_ms = by_interval(queue_delays_ms(intervals, row, is_minimum=True), np.nan)
     # Close to the receiver nothing is in flight most of the time, whatever the sender does.
     is_limited = np.zeros(count, bool)
     if not (has_queue_before and row["place"] == "receiver"):
