@@ -77,6 +77,6 @@ def test_the_episodes_of_a_connection_are_made_once(
     (diagnosis,) = diagnoses(
         rows, result.losses, result.intervals[INTERVAL_COLUMNS], rows["near_rtt_min_ms"]
     )
-    sentence = diagnosis.text
+    sentence = str(diagnosis.sentence)
     assert "lost" in sentence
     assert len(calls) == 1

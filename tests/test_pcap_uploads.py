@@ -141,3 +141,31 @@ def test_windows_of_the_default_receive_buffer_need_no_larger_one(tmp_path: Path
     rows = analyse(tmp_path / "x.pcap").connections
     # Three times the window, for packets of any size, would be more.
     assert rows["window_max"].max() > 2 * 2**20
+
+
+@pytest.mark.parametrize(("mbps", "direction"), [(3, "up"), (4, "down")])
+def test_the_link_limits_a_transfer_that_loses_in_its_full_queue_once(
+    mbps: int, direction: str, tmp_path: Path
+) -> None:
+    """One overshoot of a deep buffer costs nothing: data pass at the rate of the link all the time."""
+    place, ways = ("server", _UPLOAD) if direction == "up" else ("phone", {})
+    changes: dict[str, Any] = {
+        **ways,
+        "path.up": {"rate": f"{mbps}Mbit/s"} if direction == "up" else {"rate": "20Mbit/s"},
+        "path.down": {"rate": f"{mbps}Mbit/s"} if direction == "down" else {"rate": "20Mbit/s"},
+        "path.buffer": "600packets",
+        "path.uplink_buffer": "600packets",
+        "flows.0.workload": {"kind": "bulk", "bytes": "8MB"},
+    }
+    file = tmp_path / "run.pcap"
+    ct.run(
+        "steady-20-68", "cubic", duration="30s", samples="off", set=changes, pcap=file, pcap_at=place
+    )
+    sentence = str(analyse(file).connections["diagnosis"][0])
+    noun = "upload" if direction == "up" else "download"
+    found = re.search(
+        rf"the link limits the rate: the {noun} takes (\S+) of its (\S+) Mbit/s", sentence
+    )
+    assert found, sentence
+    # Headers take 52 bytes of each packet of 1500.
+    assert float(found[2]) == pytest.approx(mbps * 1_448 / 1_500, rel=0.02)

@@ -25,8 +25,9 @@ from celltcp.pcap.diagnosis.hypotheses import (
     shortest_queue_ms,
 )
 from celltcp.pcap.diagnosis.policing import policer
+from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.diagnosis.window_growth import growth_text
-from celltcp.scenarios.quantity_texts import ms_text, size_text, time_text
+from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits, time_text
 
 #: Words about a queue that is empty at times.
 NOT_STANDING = ", which does not stand all the time"
@@ -103,6 +104,8 @@ _MIN_LOW_EPISODES = 0.25
 _MAX_RATE_RANGE = 0.4
 #: Minimum number of intervals that show such a rate.
 _MIN_INTERVALS = 10
+#: Minimum share of the rate of a link at which a transfer fills it.
+_MIN_FILLED_SHARE = 0.95
 #: Causes of losses at the lowest RTTs, as text.
 _WITHOUT_QUEUE = " at random, by a policer, or in a very short buffer"
 
@@ -440,6 +443,18 @@ def _burst_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     )
 
 
+def _filled_text(evidence: Evidence) -> str:
+    """Returns the narrowest link as the limit, as text; empty unless a transfer fills it."""
+    row, link = evidence.row, link_rate(evidence.row)
+    if link is None or row["throughput_mbps"] < _MIN_FILLED_SHARE * link.high_mbps:
+        return ""
+    transfer = "upload" if row["direction"] == "up" else "download"
+    return (
+        f"; the link limits the rate: the {transfer} takes {three_digits(row['throughput_mbps'])} of "
+        f"its {link} Mbit/s"
+    )
+
+
 def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     """Returns the sentence about losses that may look alike, unless the RTT decides their cause."""
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
@@ -449,7 +464,8 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     rtt_text = _rtt_text(known)
     if is_full_queue(evidence, known):
         return lost + named(
-            Cause.IN_FULL_QUEUE, f", most likely in a full queue: {rtt_text}, near its highest"
+            Cause.IN_FULL_QUEUE,
+            f", most likely in a full queue: {rtt_text}, near its highest{_filled_text(evidence)}",
         )
     # Of many losses within an RTT, those by errors of the path would be at any RTT.
     has_overshoot = max((each.count for each in known), default=0) >= _MIN_OVERSHOOT
