@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import struct
 from pathlib import Path
 
@@ -16,18 +17,20 @@ from celltcp.pcap import analyse
 _FILE, _RECORD, _ETHERNET = 24, 16, 14
 
 
-def _captured(folder: Path, seed: int, place: str = "server") -> Path:
+def _captured(folder: Path, seed: int, place: str = "server", loss: str = "0%") -> Path:
     """Returns the capture of calls of a laptop on a drawn path that a phone downloads on from 10 s."""
     draw = random.Random(f"queue waits {seed}")
     rtt_ms, mbps, bdps = draw.choice([20, 40, 80]), draw.choice([8, 20, 50]), draw.choice([3, 6])
     scenario = folder / "x.toml"
     scenario.write_text(
-        f'duration = "40s"\n[path]\nrtt = "{rtt_ms}ms"\nbuffer = "{bdps * mbps * rtt_ms * 125}B"\n'
+        f'duration = "{40 if loss == "0%" else 120}s"\n[path]\nrtt = "{rtt_ms}ms"\n'
+        f'buffer = "{bdps * mbps * rtt_ms * 125}B"\n'
         f'down = "{mbps}Mbit/s"\nup = "20Mbit/s"\n[[links]]\nname = "wifi"\nfrom = "phone"\n'
-        'to = "laptop"\nrate = "200Mbit/s"\ndelay = "1ms"\n[[flows]]\nname = "calls"\nto = "laptop"\n'
+        f'to = "laptop"\nrate = "200Mbit/s"\ndelay = "1ms"\nloss = "{loss}"\n'
+        '[[flows]]\nname = "calls"\nto = "laptop"\n'
         f'workload = {{ kind = "request-response", response = "{draw.choice([8, 30])}kB", '
         f'gap = "{draw.choice([300, 1000])}ms" }}\n[[flows]]\nname = "download"\nstart = "10s"\n'
-        'to = "phone"\n'
+        f'to = "phone"\nworkload = {{ kind = "bulk", bytes = "{3 * mbps}MB" }}\n'
     )
     capture = folder / f"{place}.pcap"
     ct.run(scenario, "cubic", seed, pcap=capture, pcap_at=place, samples="off")
@@ -87,3 +90,19 @@ def test_the_first_byte_comes_as_late_as_a_capture_at_the_client_has_it(
     )
     assert client.max() > 1.5 * client.min()
     assert server.mean() == pytest.approx(client.mean(), rel=0.15)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_losses_in_the_queue_and_those_of_the_wifi_are_told_apart(tmp_path: Path, seed: int) -> None:
+    """Bursts beside the download did not fit in the queue; single segments are lost all the time."""
+    calls = analyse(_captured(tmp_path, seed, loss="1%")).connections.iloc[0]
+    assert calls["losses_congestion"] >= 5
+    assert calls["losses_random"] >= 5
+    assert re.search("at random|not full", calls["diagnosis"])
+    assert "segments were lost in a full queue" in calls["diagnosis"]
+
+
+def test_losses_of_the_wifi_alone_are_none_of_a_full_queue(tmp_path: Path) -> None:
+    calls = analyse(_captured(tmp_path, 1, loss="1%")).connections.iloc[0]
+    assert calls["losses_random"] > 50
+    assert "full queue" not in calls["diagnosis"]

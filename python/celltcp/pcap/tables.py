@@ -48,7 +48,8 @@ def _losses(row: Row) -> str:
     counts = {kind[0]: int(row[f"losses_{kind}"]) for kind in kinds}
     # Kinds are those of single losses. The sentence weighs all of them.
     if names(row, *UNDECIDED):
-        counts = {"?": counts.pop("c") + counts.pop("r"), **counts}
+        sure = counts.pop("c") if names(row, Cause.IN_FULL_QUEUE) else 0
+        counts = {"c": sure, "?": counts.pop("c", 0) + counts.pop("r"), **counts}
     elif names(row, Cause.IN_FULL_QUEUE, Cause.SHARED_BUFFER):
         counts = {"c": counts.pop("c") + counts.pop("r"), **counts}
     elif names(row, Cause.POLICER):

@@ -106,6 +106,8 @@ _MAX_RATE_RANGE = 0.4
 _MIN_INTERVALS = 10
 #: Minimum share of the rate of a link at which a transfer fills it.
 _MIN_FILLED_SHARE = 0.95
+#: Minimum segments of a burst that did not fit in a queue.
+_MIN_BURST = 5
 #: Causes of losses at the lowest RTTs, as text.
 _WITHOUT_QUEUE = " at random, by a policer, or in a very short buffer"
 
@@ -251,6 +253,10 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> Sentence:
         if overshoots and evidence.is_at_sender:
             start_text = time_text(overshoots[0].start_s)
             return text + f"; {_lost_text(overshoots)} in a full queue at {start_text}"
+        # Errors of the path lose few segments at once.
+        are_bursts = max((each.count for each in full), default=0) >= _MIN_BURST
+        if are_bursts and evidence.is_at_sender and _are_high(evidence, full):
+            return text + named(Cause.IN_FULL_QUEUE, f"; {_lost_text(full)} in a full queue")
         # One event may have lost more than all others together.
         if full_count <= sum(episode.count for episode in short):
             return text
