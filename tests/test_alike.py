@@ -23,6 +23,10 @@ _CCAS = ["cubic", "bbr", "reno"]
         (["0.98 s", "1.10 s", "0.97 s"], "0.97 to 1.10 s"),
         (["bbr3 of part1: 2 %", "bbr3 of part1: 3 %"], "bbr3 of part1: 2 to 3 %"),
         (["97 ±1.4 %", "90 ±2.8 %"], "90 ±2.8 to 97 ±1.4 %"),
+        (
+            ["one in 5.4e-05 % at most", "one in 2.2e-06 % at most"],
+            "one in 2.2e-06 to 5.4e-05 % at most",
+        ),
         (["1 time-out", "2 time-outs"], None),
         (["on part1: 2 %", "on part2: 2 %"], None),
     ],

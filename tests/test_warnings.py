@@ -537,6 +537,15 @@ def test_a_generated_capacity_that_the_seeds_draw_otherwise_has_both_means(seed:
         assert warnings[0].endswith(
             "path.down.generate has 20Mbit/s; 123 runs have it within 5 % (95 %)"
         )
+    # What an upload sends is no capacity of the downlink.
+    beside = [{"name": "bulk"}, {"name": "photos", "from": "phone", "to": "server"}]
+    mixed = ct.compare(
+        "steady-20-18", "cubic", 2, seed=seed, duration="20s", set={**changes, "flows": beside}
+    )
+    drawn_beside = [each for each in mixed.warnings if "mean capacity" in each]
+    for before, after in zip(warnings, drawn_beside, strict=True):
+        figures = [float(re.findall(r"capacity of ([\d.]+)", each)[0]) for each in (before, after)]
+        assert figures[1] == pytest.approx(figures[0], rel=0.03)
     slower = {**changes, "path.wired": [{"name": "shaper", "rate": "12Mbit/s"}]}
     hidden = ct.compare("steady-20-18", "cubic", 2, seed=seed, duration="20s", set=slower)
     assert not any("mean capacity" in each for each in hidden.warnings)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Number in a text, with a space before each group of three digits, and with its interval; no part of a
 #: name.
-_NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?(?: ±\d+(?:\.\d+)?)?")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?: \d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?: ±\d+(?:\.\d+)?)?")
 #: Words before and after a number of a range in a text.
 _ENDS, _STARTS = ("from ", "between ", " to ", " and "), (" to ", " and ")
 #: Maximum difference of the shares of the segments that alike congestion controls send again.

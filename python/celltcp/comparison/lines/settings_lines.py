@@ -28,6 +28,7 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
 
     Its parameters are settings of Linux alone.
     """
+    cca = cca_of_all_flows(cca)
     name, _, parameters = cca.partition("@")[0].partition(":")
     try:
         name = str(describe_cca(name)["name"])

@@ -23,6 +23,8 @@ _MIN_HOP_RATE = 2.0
 #: Headers of IP and TCP in a packet, bytes.
 _HEADER_BYTES = 52
 _BITS_PER_MBIT = 1e6
+#: Receiver of uploads in the column `ue` of connections.
+_SERVER = "server"
 
 
 def drawn_capacity(results: Results, scenario: Mapping[str, Any]) -> list[str]:
@@ -39,7 +41,7 @@ def drawn_capacity(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     if not link or path.get("cross_traffic") or "policer" in path:
         return []
     mean_mbps = (in_unit(link["mean"], "bit/s") or math.nan) / _BITS_PER_MBIT
-    drawn_mbps = _mean_capacity(results)
+    drawn_mbps = _mean_capacity(results, is_upload=is_upload)
     hops = (steady_rate(hop.get("rate", {})) for hop in path.get("wired", ()))
     slowest_mbps = min((rate / _BITS_PER_MBIT for rate in hops if rate), default=math.inf)
     difference = drawn_mbps / mean_mbps - 1
@@ -59,13 +61,19 @@ def drawn_capacity(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _mean_capacity(results: Results) -> float:
-    """Returns the mean rate of packets at the bottleneck, Mbit/s; NaN if slots leave out much."""
-    flows = rows_of(results.tables["flows"], "bytes", "segments", "retransmissions")
-    payloads = [of / (sent - again) for of, sent, again in flows if sent > again]
-    columns = ("run", "t_s", "capacity_mbps", "rate_mbps")
+def _mean_capacity(results: Results, *, is_upload: bool) -> float:
+    """Returns the mean rate of packets in a direction, Mbit/s; NaN if slots leave out much."""
+    columns = ("run", "flow", "ue", "bytes", "segments", "retransmissions")
+    flows = [
+        row for row in rows_of(results.tables["flows"], *columns) if (row[2] == _SERVER) == is_upload
+    ]
+    payloads = [of / (sent - again) for *_, of, sent, again in flows if sent > again]
+    connections = {(run, flow) for run, flow, *_ in flows}
     own: dict[tuple[int, float], float] = {}
-    for run, time_s, capacity, rate in rows_of(results.tables["slots"], *columns):
+    of_slots = ("run", "flow", "t_s", "capacity_mbps", "rate_mbps")
+    for run, flow, time_s, capacity, rate in rows_of(results.tables["slots"], *of_slots):
+        if (run, flow) not in connections:
+            continue
         # The capacity of a connection is what others leave.
         key = run, time_s
         value = rate if key in own else capacity
