@@ -315,7 +315,7 @@ def test_smaller_frames_have_their_price_in_the_goodput_of_the_frames() -> None:
     }  # fmt: skip
     alternatives = _explained(changes, ["cubic", "bbr"], "60s").conclusion.alternatives
     assert alternatives is not None
-    smaller = [each for each in alternatives.shown if each.places == ("application",)]
+    smaller = [each for each in alternatives.shown if "workload.size" in " ".join(each.changes)]
     assert smaller
     assert all(loss.metric == "goodput_mbps" for each in smaller for loss in each.losses)
     # The smaller the frames, the fewer are late, and the less they carry.

@@ -205,10 +205,12 @@ def _ack_queue_text(evidence: Evidence, own: Sentence) -> Sentence:
     """Returns the transfer in whose queue the ACKs of a connection may wait, as text; empty without."""
     other = evidence.opposite
     queues = [each.connection for each in own.clauses if each.cause in _FILLED]
-    if other is None or other["connection"] in queues:
+    is_named = other is not None and other["connection"] in queues
+    if other is None or (is_named and evidence.beside_opposite is None):
         return Sentence()
+    waits = "" if is_named else "its ACKs may wait in the other direction, in which "
     text = (
-        f"its ACKs may wait in the other direction, in which connection {other['connection']} sends "
+        f"{waits}connection {other['connection']} sends "
         f"{size_text(other['bytes_' + str(other['direction'])])} meanwhile"
     )
     if evidence.beside_opposite is not None:

@@ -89,7 +89,12 @@ def conclusion_of(
             continue
         with_remedy = [each for remedy in tried for each in need.with_remedy(remedy)]
         with_remedy += changes_together(trials, need, [*alternatives, *with_remedy])
-        if any(each.gain >= need.min_gain and each.net_gain > 0 for each in with_remedy):
+        # What keeps another application usable under the congestion control to set helps, too.
+        failing = next((each.failing for each in alternatives if _is_to_set(need, each)), frozenset())
+        if any(
+            each.gain >= need.min_gain and (each.net_gain > 0 or each.failing < failing)
+            for each in with_remedy
+        ):
             conclusion = _conclusion(trials, need, [*alternatives, *with_remedy])
             if conclusion.alternatives is not None:
                 return conclusion
@@ -315,6 +320,7 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
     """
     before = need.values(need.comparison, need.best_cca)
     failing = failing_under(need.comparison, need.best_cca)
+    alone_gain = min((each.net_gain for each in alternatives if _is_to_set(need, each)), default=0.0)
     better = with_fewest_failing(
         each
         for each in alternatives
@@ -326,7 +332,11 @@ def _best_of(need: Need, alternatives: Sequence[Alternative]) -> Alternative | N
                 and need.net_gain(each, need.best_cca) > 0
                 and need.is_shown_better(each)
             )
-            or (each.failing < failing and each.gain >= need.min_gain and each.net_gain > 0)
+            or (
+                each.failing < failing
+                and each.gain >= need.min_gain
+                and each.net_gain > min(alone_gain, 0.0)
+            )
         )
     )
     # What a user of the network can set comes first, also if it is a congestion control alone.
