@@ -58,6 +58,7 @@ def _texts(
         application_values=lambda *_, **__: {},
         delay_metric="rtt_mean_ms",
         tested="",
+        is_finite=False,
         network_values=lambda _: {name: [1.0, 1.0] for name in choices},
         resent_shares=lambda: dict.fromkeys(choices, ResentShare(0.0, [0.0, 0.0])),
     )

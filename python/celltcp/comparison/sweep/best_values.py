@@ -329,6 +329,11 @@ class FieldRanking:
         is_split = any(comparison.split_ccas for comparison in self._points.comparisons.values())
         return ONE_WAY_DELAY if is_split else MEAN_RTT
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether the flow under test has transfers with an end, whose delay is in their time."""
+        return any(comparison.is_finite for comparison in self._points.comparisons.values())
+
     def retransmitted_text(self, name: str) -> str:
         """Returns the share of the flow's retransmissions in parentheses; empty without any."""
         value, cca = self.choices[name]

@@ -415,7 +415,7 @@ class Sentences:
         """Returns the choice with the smallest change of those that are as good as one.
 
         It changes fewest settings, and amounts by the smallest factors where the start is known, but
-        one of as few settings has a far lower delay of the flow under test.
+        one of as few settings has a far lower delay of the flow under test, unless that has an end.
         """
         changed = self._changed(name)
         as_good = [
@@ -427,6 +427,8 @@ class Sentences:
             [name, *as_good], key=lambda other: (len(self._changed(other)), self._distance(other))
         )
         simplest = ordered[0]
+        if self._ranking.is_finite:
+            return simplest
         rivals = [
             each
             for each in self._ranking.choices
