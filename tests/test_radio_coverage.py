@@ -8,6 +8,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials.trials import TrialBudget
 from celltcp.results.limits import flow_limits
 from celltcp.results.tables import frame
 
@@ -80,3 +81,22 @@ def test_a_host_behind_a_phone_has_the_capacity_and_outages_of_its_radio(
     text = ExplainedComparison(tethered).ccas[0].cause_text("outage")
     assert "once" in text
     assert "100 %" not in text
+
+
+def test_pages_of_several_ues_beside_a_download_of_another_are_explained() -> None:
+    """Connections have names of their own, such as web-2, which are no flows."""
+    page = {"kind": "page", "document": "20kB", "objects": 3, "object": "20kB", "gap": "2s"}
+    users = {"name": "user", "count": 2, "sinr": "12dB"}
+    flows = [{"name": "download", "to": "phone"}, {"name": "web", "to": "user-*", "workload": page}]
+    scenario = {
+        "duration": "8s",
+        "radio": {"bandwidth": "5MHz", "ues": [{"name": "phone", "sinr": "12dB"}, users]},
+        "flows": flows,
+    }
+    result = ct.compare(scenario, ["cubic", "bbr"], 1)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    assert any(text.startswith("For web (page load time)") for text in explained.rankings)
+    assert len(result.slots_of("web-2")) == len(result.slots_of("web"))
+    with pytest.raises(ct.CelltcpError, match="there are download, web"):
+        result.slots_of("web2")

@@ -207,17 +207,14 @@ class Comparison(RunTables):
         return self.slots_of(self.tested.name)
 
     def slots_of(self, flow: str) -> pd.DataFrame:
-        """Returns the slots of a flow, as `tested_slots` are those of the flow under test.
+        """Returns the slots of a flow, or of that of a connection such as `web-2`, as `tested_slots`.
 
         Raises:
             CelltcpError: if there is no such flow.
         """
         if flow not in self._slots_of_flows:
-            flows = {each.name: each for each in FlowUnderTest.each(self.results.about)}
-            if flow not in flows:
-                name = self.results.about["name"]
-                raise CelltcpError(f"flow: {flow!r} is not in {name}; there are {', '.join(flows)}")
-            self._slots_of_flows[flow] = joined_slots(flows[flow], self.flows, self.slots)
+            chosen = FlowUnderTest.of_connection(self.results.about, flow)
+            self._slots_of_flows[flow] = joined_slots(chosen, self.flows, self.slots)
         return self._slots_of_flows[flow]
 
     @functools.cached_property

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from celltcp._core import CelltcpError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -54,6 +56,20 @@ class FlowUnderTest:
     def named(cls, about: Mapping[str, Any], name: str) -> FlowUnderTest:
         """Returns the flow of a name in the scenario of results."""
         return next(flow for flow in cls.each(about) if flow.name == name)
+
+    @classmethod
+    def of_connection(cls, about: Mapping[str, Any], name: str) -> FlowUnderTest:
+        """Returns the flow of this name, or that of a connection of this name.
+
+        Raises:
+            CelltcpError: if there is none.
+        """
+        flows = cls.each(about)
+        for flow in (*(flow for flow in flows if flow.name == name), *flows):
+            if flow.name == name or flow.includes(name):
+                return flow
+        names = ", ".join(flow.name for flow in flows)
+        raise CelltcpError(f"flow: {name!r} is not in {about['name']}; there are {names}")
 
     @classmethod
     def _of_section(cls, flow: Mapping[str, Any], number: int) -> FlowUnderTest:
