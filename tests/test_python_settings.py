@@ -101,6 +101,11 @@ def test_a_data_frame_is_a_link_trace(tmp_path: Path, monkeypatch: pytest.Monkey
     assert ct.run(indexed, "cubic", duration=1).results.about["name"] == "data-frame"
     swept = ct.sweep(rates, {"path.rtt": [0.02]}, **settings)
     assert swept.points["0.02s",].results.about["name"] == "data-frame"
+    # That of the uplink is one as well.
+    both = ct.compare(rates, uplink=rates, **settings)
+    files = ct.compare(tmp_path / "t.csv", uplink=tmp_path / "t.csv", **settings)
+    assert both.values("cubic", "rtt_mean_ms") == files.values("cubic", "rtt_mean_ms")
+    assert both.values("cubic", "rtt_mean_ms") != alone.values("cubic", "rtt_mean_ms")
     with pytest.raises(ct.CelltcpError, match="scenario: 7 is of type int"):
         ct.load_scenario(7)  # type: ignore[arg-type]
 

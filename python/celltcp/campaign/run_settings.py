@@ -18,7 +18,7 @@ from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
-    from celltcp.scenarios.data_frames import ScenarioLike
+    from celltcp.scenarios.data_frames import ScenarioLike, TraceLike
 
 
 def workers_of(jobs: int | None, cluster: str | None) -> Workers:
@@ -76,7 +76,7 @@ class RunSettings:
     cluster: str | None = None
     engine: str = NATIVE
     kernel: str | None = None
-    uplink: str | Path | None = None
+    uplink: TraceLike | None = None
     column: str | None = None
     unit: str | None = None
     direction: str | None = None

@@ -16,7 +16,7 @@ from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
-    from celltcp.scenarios.data_frames import ScenarioLike
+    from celltcp.scenarios.data_frames import ScenarioLike, TraceLike
 
 
 def compare(
@@ -31,7 +31,7 @@ def compare(
     middlebox: Sequence[str] | str = (),
     engine: str = NATIVE,
     kernel: str | None = None,
-    uplink: str | Path | None = None,
+    uplink: TraceLike | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,

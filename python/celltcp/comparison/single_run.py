@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from celltcp.comparison.applications.applications import Application
-    from celltcp.scenarios.data_frames import ScenarioLike
+    from celltcp.scenarios.data_frames import ScenarioLike, TraceLike
 
 #: Names of the result files of a run.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -176,7 +176,7 @@ def run(
     *,
     engine: str = NATIVE,
     kernel: str | None = None,
-    uplink: str | Path | None = None,
+    uplink: TraceLike | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line
     samples: str = "every-ack",
     out: str | Path | None = None,

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: loaded scenario.
 ScenarioLike: TypeAlias = "str | Path | Scenario | pd.DataFrame | Mapping[str, Value]"
 
+#: A link trace: a file or a data frame.
+TraceLike: TypeAlias = "str | Path | pd.DataFrame"
+
 
 def trace_file(source: object) -> Path:
     """Writes a data frame to a link trace and returns its path.

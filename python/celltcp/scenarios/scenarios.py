@@ -19,7 +19,7 @@ from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
 from celltcp.scenarios.stored import read_stored, stored_metadata, stored_scenario
 
 if TYPE_CHECKING:
-    from celltcp.scenarios.data_frames import ScenarioLike
+    from celltcp.scenarios.data_frames import ScenarioLike, TraceLike
 
 #: Endings of link traces and logs; each may be followed by `.gz`. A file that is given by its own path
 #: may have another ending.
@@ -86,7 +86,7 @@ def description(name: str) -> str:
 def load_scenario(
     what: ScenarioLike,
     *,
-    uplink: str | Path | None = None,
+    uplink: TraceLike | None = None,
     duration: str | float | None = None,
     changes: Changes = (),
     column: str | None = None,
@@ -101,8 +101,8 @@ def load_scenario(
             (`.toml`), its fields as a mapping (`{"path": {"rtt": 0.05}}`), a link trace of the downlink
             (a file or a data frame), a folder of results (its scenario), or a loaded scenario. Relative
             paths in the changes of a loaded scenario start at its file's folder.
-        uplink: a link trace of the uplink. For `FILE.down` the default is `FILE.up` next to it, unless
-            the direction or a field of `path.up` is given.
+        uplink: a link trace of the uplink, a file or a data frame. For `FILE.down` the default is
+            `FILE.up` next to it, unless the direction or a field of `path.up` is given.
         duration: length of a run, such as `"60s"`, or a number of seconds.
         changes: fields to override, as a mapping or as `"field=value"` texts.
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
@@ -115,6 +115,10 @@ def load_scenario(
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
     what = _with_file(what)
+    if uplink is not None and not isinstance(uplink, str | Path):
+        from celltcp.scenarios.data_frames import trace_file
+
+        uplink = trace_file(uplink)
     options = {"column": column, "unit": unit, "direction": direction, **(reading or {})}
     overrides = _read_option_overrides(what, options)
     overrides += override_texts(changes)
@@ -167,7 +171,7 @@ class ScenarioSource:
     what: ScenarioLike
     changes: Changes = ()
     duration: str | float | None = None
-    uplink: str | Path | None = None
+    uplink: TraceLike | None = None
     column: str | None = None
     unit: str | None = None
     direction: str | None = None

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from celltcp.comparison.sweep.best_values import FieldRanking
-    from celltcp.scenarios.data_frames import ScenarioLike
+    from celltcp.scenarios.data_frames import ScenarioLike, TraceLike
 
 #: Maximum number of points that a warning lists where it holds at all.
 _MAX_LISTED_POINTS = 4
@@ -285,7 +285,7 @@ def sweep(
     cluster: str | None = None,
     engine: str = NATIVE,
     kernel: str | None = None,
-    uplink: str | Path | None = None,
+    uplink: TraceLike | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,

@@ -205,8 +205,8 @@ def _rate(
     elif candidates and all(_direction(column) for column in candidates):
         if direction == "up":
             raise CelltcpError(
-                "no column has rates of the uplink: leave --uplink (path.up.trace) out, or "
-                "--direction down takes those of the downlink (direction in a scenario file)"
+                "no column has rates of the uplink: leave --uplink (path.up.trace) out, or take those "
+                "of the downlink: --direction down, with --uplink --set path.up.direction=down"
             )
         raise CelltcpError(
             "the rates are of the uplink: for uploads, --uplink FILE --set path.down=50Mbit/s; else "
