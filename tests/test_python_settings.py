@@ -110,6 +110,18 @@ def test_a_data_frame_is_a_link_trace(tmp_path: Path, monkeypatch: pytest.Monkey
         ct.load_scenario(7)  # type: ignore[arg-type]
 
 
+def test_a_rate_in_place_of_a_log_is_an_error_unless_the_log_is_the_uplink(tmp_path: Path) -> None:
+    log = tmp_path / "t.csv"
+    log.write_text("time_s,mbps\n0,2\n1,3\n2,4\n")
+    upload = {"path.down": "50Mbit/s", "flows.0.from": "phone", "flows.0.to": "server"}
+    with pytest.raises(ct.CelltcpError, match=r"path.down=50Mbit/s replaces the rates of .*t\.csv"):
+        ct.compare(log, "cubic", 1, duration=1, set=upload)
+    result = ct.compare(log, "cubic", 1, duration=3, set=upload, uplink=log)
+    assert result.values("cubic", "goodput_mbps")[0] < 4
+    # A part of the trace is one all the same.
+    assert ct.load_scenario(log, changes={"path.down.step": "1s"}).hash
+
+
 def test_a_nested_table_without_a_kind_changes_the_fields_that_it_names() -> None:
     game = {"kind": "request-response", "gap": "150ms", "response": "200B"}
     loaded = ct.load_scenario("steady-5-18", changes={"flows.0.workload": game})

@@ -134,6 +134,11 @@ def load_scenario(
         if not uplink and direction is None and not _has_override(overrides, "path.up"):
             uplink = matching_uplink(name)
         uplink_trace = str(Path(uplink).resolve()) if uplink else None
+        if uplink_trace is None and (replacing := _replacing_downlink(overrides)):
+            raise CelltcpError(
+                f"set: {replacing} replaces the rates of {name}, so that nothing is left of it; "
+                f"allowed: with it --uplink {name}, or no {replacing}"
+            )
         if name.endswith(".gz"):
             # A compressed trace has the name of the uncompressed one.
             overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
@@ -353,6 +358,13 @@ def _uplink_demand(scenario: Scenario) -> str:
 
 def _has_override(overrides: Sequence[str], prefix: str) -> bool:
     return any(override.startswith(prefix) for override in overrides)
+
+
+def _replacing_downlink(overrides: Sequence[str]) -> str:
+    """Returns the first override that has rates of the downlink in place of a trace; empty for none."""
+    fields = ("path.down", *(f"path.down.{each}" for each in ("rate", "steps", "generate", "trace")))
+    changes = (override for override in overrides if override.partition("=")[0].strip() in fields)
+    return next(changes, "")
 
 
 def _variant_overrides(name: str, variant: str) -> list[str]:
