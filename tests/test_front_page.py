@@ -40,12 +40,22 @@ def test_linux_has_its_sysctls_and_a_route_and_bbr_the_queue_discipline_that_pac
     assert "net.core.default_qdisc = fq" in lines
     assert any(line.startswith("ip route change ") and line.endswith("congctl bbr") for line in lines)
     assert "net.core.default_qdisc = fq" not in _lines(settings_blocks("cubic")).splitlines()
-    # A CCA of all flows is one of the host.
-    assert settings_blocks("cubic+cubic") == settings_blocks("cubic")
-    assert settings_blocks("cubic+bbr") == ()
     # The default of queue disciplines changes no interface that is up, and no name of one is made up.
     assert "tc qdisc replace dev INTERFACE root fq" in lines
     assert not any("eth0" in line or "192.0.2" in line for line in lines)
+    # A CCA of all flows is one of the host.
+    assert settings_blocks("cubic+cubic") == settings_blocks("cubic")
+    assert settings_blocks("cubic+bbr") == ()
+
+
+def test_a_middlebox_with_a_cca_of_its_own_has_the_line_of_its_host() -> None:
+    mix = "bbr@split:at=node-1,cca=hybla@es"
+    line = "# on the host of split:at=node-1,cca=hybla: sysctl -w net.ipv4.tcp_congestion_control=hybla"
+    assert linux_commands(mix) == [*linux_commands("bbr"), line]
+    *own, box = settings_blocks(mix)
+    assert tuple(own) == settings_blocks("bbr")
+    assert box.text == f"{line}\n"
+    assert linux_commands("bbr@split:at=node-1") == linux_commands("bbr")
 
 
 @pytest.mark.parametrize(

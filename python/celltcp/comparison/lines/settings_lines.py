@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,9 @@ from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Systems other than Linux, in the order of their commands.
 OTHER_SYSTEMS = ("windows", "freebsd")
+
+#: Congestion control of a middlebox in the name of a mix.
+_PROXY_CCA = re.compile(r"\bcca=([\w-]+)")
 
 
 @functools.cache
@@ -41,6 +45,8 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
         if own := known[system]["names"].get(name):
             caption = f"{known[system]['title']}, on the host that sends, {known[system]['rights']}:"
             blocks.append(Block(caption, _lines(known[system]["commands"], name=own)))
+    if blocks and (comments := _proxy_comments(cca)):
+        blocks.append(Block("Linux, on the middlebox:", "".join(f"{each}\n" for each in comments)))
     return tuple(blocks)
 
 
@@ -92,7 +98,17 @@ def linux_commands(cca: str, scenario: Mapping[str, Any] | None = None, index: i
     interface = systems()["linux"]["interface"] if len(sysctls) > 1 else []
     option = option_commands(cca, scenario or {}, index)
     commands = [f"sysctl -w {sysctl}" for sysctl in (sysctls[:-1] if option else sysctls)]
-    return [*commands, *interface, *option, *parameter_commands(cca)]
+    return [*commands, *interface, *option, *parameter_commands(cca), *_proxy_comments(cca)]
+
+
+def _proxy_comments(mix: str) -> list[str]:
+    """Returns a comment with line and host for each middlebox with a CCA of its own."""
+    comments = []
+    for box in mix.partition("@")[2].split("@"):
+        own = _PROXY_CCA.search(box)
+        if own and (sysctls := linux_sysctls(own[1])):
+            comments.append(f"# on the host of {box}: sysctl -w {' '.join(sysctls)}")
+    return comments
 
 
 def option_commands(cca: str, scenario: Mapping[str, Any], index: int) -> list[str]:
