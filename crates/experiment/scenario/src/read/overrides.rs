@@ -128,7 +128,7 @@ fn unset(tree: &mut Node, keys: &[&str]) -> Result<(), FieldError> {
         Value::Table(fields) => fields.retain(|(field, _)| field != last),
         Value::List(_) => {
             return Err(FieldError::new(
-                &keys.join("."),
+                keys.join("."),
                 "an element of a list cannot be unset; allowed: its fields",
             ));
         }
