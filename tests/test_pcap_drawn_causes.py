@@ -22,7 +22,7 @@ BETWEEN: Changes = {
 }
 #: Losses of which only a list of what looks alike is known, and those of errors of the path.
 LIKE_LOSSES = "either a buffer that overflowed|a policer, or in a very short buffer"
-ERRORS = f"lost at random, |beside a queue that was not full|errors of the path|{LIKE_LOSSES}"
+ERRORS = f"lost at random[, ]|beside a queue that was not full|errors of the path|{LIKE_LOSSES}"
 FULL = f"a full queue on the path|(lost|lost, most likely) in a full queue|a queue stands|{LIKE_LOSSES}"
 GAP = "for data of the|stood still|outage of the path"
 IDLE = "the application of the|the send buffer|either the send buffer, the application"
