@@ -148,12 +148,17 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     unit, scale = common_unit(values), "" if is_to_scale(values) else "not to scale"
     for axes in panels[-1]:
         axes.set_xlabel(", ".join(filter(None, (field_words(axis), unit.replace("bdp", "BDP"), scale))))
-    if first[0].value:
-        texts = [curve.value for curve in first]
+    draw_legend(picture, first, sweep.ccas)
+    return picture
+
+
+def draw_legend(picture: Figure, curves: Sequence[Curve], ccas: Sequence[str]) -> None:
+    """Draws the legend of a panel with these curves: values of other axes, or congestion controls."""
+    texts = [curve.value for curve in curves if curve.value]
+    if texts:
         legend_beside(picture, texts, dict(zip(texts, texts, strict=True)))
     else:
-        legend_beside(picture, sweep.ccas)
-    return picture
+        legend_beside(picture, ccas)
 
 
 class Curve(NamedTuple):

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp.comparison.metrics import GOODPUT, interval_ends
-from celltcp.comparison.plots.sweep import Curve, PanelMetric, curves_of, panel_metrics
+from celltcp.comparison.plots.sweep import Curve, PanelMetric, curves_of, draw_legend, panel_metrics
 from celltcp.comparison.sweep.parameter_sweep import Sweep
-from celltcp.present.style import figure, legend_beside, make_logarithmic
+from celltcp.present.style import figure, make_logarithmic
 from celltcp.results.statistics import estimate
 
 #: Width and height of a panel, inches.
@@ -56,12 +56,7 @@ def draw_sweep_tradeoff(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
         axes.set_xlabel(f"{', '.join(filter(None, (across.label, across.unit)))} (left is better)")
         axes.set_ylabel(", ".join(filter(None, (up.label, up.unit))))
         axes.set_title(title, fontsize=9)
-    first = next(iter(rows.values()))
-    if first[0].value:
-        texts = [curve.value for curve in first]
-        legend_beside(picture, texts, dict(zip(texts, texts, strict=True)))
-    else:
-        legend_beside(picture, sweep.ccas)
+    draw_legend(picture, next(iter(rows.values())), sweep.ccas)
     return picture
 
 
