@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from celltcp.pcap.diagnosis.evidence import records
-from celltcp.pcap.opposite import hosts_of
+from celltcp.pcap.transfers import hosts_of
 
 #: Maximum time between two connections whose path is the same, s.
 _MAX_APART_S = 60.0

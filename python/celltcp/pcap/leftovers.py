@@ -16,6 +16,7 @@ from celltcp.pcap.diagnosis.episodes import QUEUE_OF_OTHER, Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, records
 from celltcp.pcap.estimation.blackouts import are_in_blackouts
 from celltcp.pcap.shared_queue import transfers_beside
+from celltcp.pcap.transfers import Transfers
 
 #: Fewer round trips with losses at a short queue are leftovers, if there are any at a full queue.
 _MIN_ROUND_TRIPS = 3
@@ -101,8 +102,9 @@ def reclassify_overflows_of_both(tables: Mapping[str, pa.Table]) -> dict[str, pa
     losses = tables["losses"].to_pandas()
     is_lost = ~losses["kind"].isin(["spurious", "reordering"])
     is_overflow = np.zeros(len(losses), bool)
+    transfers = Transfers(connections)
     for row in rows:
-        for other in transfers_beside(connections, row):
+        for other in transfers_beside(transfers, row):
             is_random, is_other = (
                 is_lost
                 & (losses["file"] == each["file"])
@@ -134,8 +136,9 @@ def reclassify_in_queues_of_others(tables: Mapping[str, pa.Table]) -> dict[str, 
     names = ["file", "connection", "up", "t_s", "rtt_mean_ms", "near_rtt_mean_ms"]
     intervals = tables["intervals"].select(names).to_pandas()
     is_overflow = np.zeros(len(losses), bool)
+    transfers = Transfers(connections)
     for row in rows:
-        others = transfers_beside(connections, row)
+        others = transfers_beside(transfers, row)
         if not others:
             continue
         is_own = (losses["file"] == row["file"]) & (losses["connection"] == row["connection"])

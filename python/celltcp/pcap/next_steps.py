@@ -18,13 +18,13 @@ from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import Requests, one_request
 from celltcp.pcap.diagnosis.trains import LinkRate, link_rate
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, likely_cca
-from celltcp.pcap.opposite import MIN_TRANSFER_BYTES
 from celltcp.pcap.shared_queue import (
     filling_transfer,
     is_uneven,
     sharing_transfers,
     transfers_beside,
 )
+from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, Transfers
 from celltcp.pcap.units.units import RESPONSE
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
@@ -70,7 +70,8 @@ def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[s
         return []
     row = max(rows, key=_payload)
     smallest = min((each for each in rows if each["file"] == row["file"]), key=_payload)
-    beside = sharing_transfers(analyses.connections, smallest)
+    transfers = Transfers(analyses.connections)
+    beside = sharing_transfers(transfers, smallest)
     numbers = [other["connection"] for other in beside]
     if (
         row["connection"] in numbers
@@ -82,7 +83,7 @@ def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[s
     row = {**row, "deadline": deadline if len(units) else None}
     if _are_lossy_calls(row, units):
         return _call_steps(row)
-    filler = filling_transfer(row, transfers_beside(analyses.connections, row))
+    filler = filling_transfer(row, transfers_beside(transfers, row))
     if filler is not None and names(row, Cause.FILLED_QUEUE):
         return _filler_steps(row, filler)
     if _waits_for_applications(row):

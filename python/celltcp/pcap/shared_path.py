@@ -16,8 +16,8 @@ from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.estimation.blackouts import without_outages
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, flow_text
-from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
-from celltcp.pcap.shared_queue import client_of, longest_rtt_ms, start_s
+from celltcp.pcap.shared_queue import longest_rtt_ms, start_s
+from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, client_of, hosts_of, overlaps, payload_of
 from celltcp.pcap.units.page_loads import page_flow, page_loads
 
 if TYPE_CHECKING:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from celltcp.pcap.diagnosis.causes import Cause, is_headline
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
+from celltcp.pcap.transfers import Transfers, client_of, hosts_of, overlaps, payload_of
 from celltcp.scenarios.quantity_texts import ms_text, three_digits
 
 #: Minimum RTTs of a queue: ratio to the lowest one, and ms. A silence of a receiver is as long.
@@ -32,28 +30,25 @@ _FULL, _MIN_FILLING_RATIO = (Cause.FULL_QUEUE, Cause.STANDING_QUEUE), 4
 _MIN_PAYLOAD_RATIO = 10
 
 
-def queue_filler(connections: pd.DataFrame, row: Mapping[Hashable, Any]) -> dict[Hashable, Any] | None:
+def queue_filler(transfers: Transfers, row: Mapping[Hashable, Any]) -> dict[Hashable, Any] | None:
     """Returns the largest transfer that fills a long queue between the hosts of a small connection.
 
     It is None without one.
     """
     hosts = set(hosts_of(row))
-    transfers = [
+    fillers = [
         other
-        for other in connections.to_dict("records")
-        if other["file"] == row["file"] and set(hosts_of(other)) == hosts
-        if payload_of(other) >= max(MIN_TRANSFER_BYTES, _MIN_PAYLOAD_RATIO * payload_of(row))
+        for other in transfers.others(row)
+        if set(hosts_of(other)) == hosts and payload_of(other) >= _MIN_PAYLOAD_RATIO * payload_of(row)
         if longest_rtt_ms(other) >= max(_MIN_QUEUE_RATIO * other["rtt_min_ms"], _MIN_QUEUE_MS)
         if overlaps(other, row)
     ]
-    return max(transfers, key=payload_of, default=None)
+    return max(fillers, key=payload_of, default=None)
 
 
-def sharing_transfers(
-    connections: pd.DataFrame, row: Mapping[Hashable, Any]
-) -> list[dict[Hashable, Any]]:
+def sharing_transfers(transfers: Transfers, row: Mapping[Hashable, Any]) -> list[dict[Hashable, Any]]:
     """Returns the transfers that share the path of another one: same hosts, direction and time."""
-    beside = transfers_beside(connections, row)
+    beside = transfers_beside(transfers, row)
     return [other for other in beside if hosts_of(other) == hosts_of(row)]
 
 
@@ -75,26 +70,16 @@ def filling_transfer(
     return max(fillers, key=payload_of, default=None)
 
 
-def transfers_beside(
-    connections: pd.DataFrame, row: Mapping[Hashable, Any]
-) -> list[dict[Hashable, Any]]:
+def transfers_beside(transfers: Transfers, row: Mapping[Hashable, Any]) -> list[dict[Hashable, Any]]:
     """Returns the transfers of the client of another one in the same direction, meanwhile.
 
     The access link of a client carries what all servers send.
     """
     return [
         other
-        for other in transfers_of(connections, row)
+        for other in transfers.in_direction(row)
         if client_of(other) == client_of(row) and may_share(other, row)
     ]
-
-
-def transfers_of(connections: pd.DataFrame, row: Mapping[Hashable, Any]) -> list[dict[Hashable, Any]]:
-    """Returns the other transfers of the capture of a connection in its direction."""
-    is_other = (connections["file"] == row["file"]) & (connections["connection"] != row["connection"])
-    is_other &= connections["direction"] == row["direction"]
-    is_other &= connections[f"bytes_{row['direction']}"] >= MIN_TRANSFER_BYTES
-    return [*connections[is_other].to_dict("records")]
 
 
 def may_share(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
@@ -115,13 +100,13 @@ def _yields(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
 
 
 def transfers_sharing(
-    connections: pd.DataFrame, row: Mapping[Hashable, Any], policed_mbps: float
+    transfers: Transfers, row: Mapping[Hashable, Any], policed_mbps: float
 ) -> list[dict[Hashable, Any]]:
     """Returns the transfers beside another one, unless a policer has a rate for that one alone.
 
     The share of one transfer in what a policer of all passes is not the rate of that.
     """
-    beside = transfers_beside(connections, row)
+    beside = transfers_beside(transfers, row)
     total_mbps = sum(float(each["throughput_mbps"]) for each in (row, *beside))
     return beside if policed_mbps >= _MIN_POLICED_SHARE * total_mbps else []
 
@@ -129,11 +114,6 @@ def transfers_sharing(
 def start_s(row: Mapping[Hashable, Any], origin_ns: int) -> float:
     """Returns the start of a connection after a time of its capture, s."""
     return (int(row["start_ns"]) - origin_ns) / 1e9
-
-
-def client_of(row: Mapping[Hashable, Any]) -> str:
-    """Returns the address of the host that opened a connection."""
-    return str(row["client"]).rpartition(":")[0]
 
 
 def fill_link(rows: Sequence[Mapping[Hashable, Any]]) -> bool:

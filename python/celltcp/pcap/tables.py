@@ -18,6 +18,7 @@ from celltcp.pcap.estimation.endpoint_settings import cca_text
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.pcap.shared_queue import link_text, sharing_transfers
+from celltcp.pcap.transfers import Transfers
 from celltcp.present.section import Column, Table, number_columns, whole_percents
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.cca_mix import count_text
@@ -147,11 +148,12 @@ def print_connections(analyses: CaptureAnalyses, max_rows: int) -> None:
     ]
     if not rows:
         return
-    queues = CommonQueues(analyses.connections, analyses.intervals)
+    transfers = Transfers(analyses.connections)
+    queues = CommonQueues(transfers, analyses.intervals)
     shown = []
     for row in rows[:max_rows] if max_rows else rows:
         key: Mapping[Any, Any] = row
-        others = [*sharing_transfers(analyses.connections, key), *queues.others(key)]
+        others = [*sharing_transfers(transfers, key), *queues.others(key)]
         shown.append(row | _path_rtts(analyses, row) | {"link_text": link_text(row, others)})
     names_files = len(analyses.summaries) > 1
     Terminal(_PIPE_WIDTH).print_table(_connections_table(shown, names_files))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, records
-from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, hosts_of, overlaps, payload_of
+from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, client_of, hosts_of, overlaps, payload_of
 
 #: Columns of connections and of intervals that show the queues.
 CONNECTION_COLUMNS = [
@@ -72,11 +72,11 @@ class UplinkQueues:
 
     def has_upload(self, row: Mapping[Hashable, Any]) -> bool:
         """Returns whether the client of a connection uploads something at the capture."""
-        return _client_of(row) in self._waits
+        return (row["file"], client_of(row)) in self._waits
 
     def largest_upload(self, row: Mapping[Hashable, Any]) -> dict[Hashable, Any] | None:
         """Returns the largest upload of the client during a connection that is none; None without."""
-        upload = self._uploads.get(_client_of(row))
+        upload = self._uploads.get((row["file"], client_of(row)))
         return upload if upload is not None and overlaps(upload, row) else None
 
     def waits_s(
@@ -95,7 +95,7 @@ class UplinkQueues:
         """
         if not self.has_upload(row) or not len(times_s):
             return np.zeros(len(times_s))
-        sent_s, waits_s = self._waits[_client_of(row)]
+        sent_s, waits_s = self._waits[(row["file"], client_of(row))]
         at_s = row["start_ns"] / 1e9 + np.asarray(times_s, float)
         after = np.searchsorted(sent_s, at_s).clip(max=len(sent_s) - 1)
         apart_s = np.minimum(abs(sent_s[after] - at_s), abs(sent_s[(after - 1).clip(min=0)] - at_s))
@@ -127,10 +127,6 @@ def max_error_s(waits_s: Waits) -> Waits:
 def _answered_share(row: Mapping[Hashable, Any]) -> float:
     other = "down" if row["direction"] == "up" else "up"
     return float(row[f"segments_{other}"]) / float(row[f"segments_{row['direction']}"])
-
-
-def _client_of(row: Mapping[Hashable, Any]) -> tuple[Any, str]:
-    return row["file"], str(row["client"]).rpartition(":")[0]
 
 
 def _by_time(waits: NDArray[np.float64]) -> NDArray[np.float64]:

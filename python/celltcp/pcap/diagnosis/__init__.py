@@ -33,7 +33,6 @@ from celltcp.pcap.diagnosis.waits import Wait, for_application, waits
 from celltcp.pcap.diagnosis.window_growth import grows_as_reno
 from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.shared_queue import (
-    client_of,
     fill_link,
     filling_transfer,
     queue_filler,
@@ -41,6 +40,7 @@ from celltcp.pcap.shared_queue import (
     sharing_transfers,
     transfers_beside,
 )
+from celltcp.pcap.transfers import Transfers, client_of
 from celltcp.pcap.uplink_queues import UplinkQueues
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
@@ -97,7 +97,8 @@ def diagnoses(
     loss_indices, interval_indices = (
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
-    queues, common = UplinkQueues(connections, intervals), CommonQueues(connections, intervals)
+    transfers = Transfers(connections)
+    queues, common = UplinkQueues(connections, intervals), CommonQueues(transfers, intervals)
     results, rows, queues_ms = [], [], []
     main_causes: dict[tuple[Hashable, Hashable], Cause | None] = {}
     for row, own_near_rtt_ms in zip(records(connections), own_near_rtts_ms, strict=True):
@@ -106,11 +107,11 @@ def diagnoses(
             row,
             losses.iloc[loss_indices.get(key, [])],
             intervals.iloc[interval_indices.get(key, [])],
-            queue_filler(connections, row) if row["stalled_s"] else None,
+            queue_filler(transfers, row) if row["stalled_s"] else None,
             own_near_rtt_ms=own_near_rtt_ms,
         )
         if row["far_rtt_p95_ms"] + row["near_rtt_p95_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
-            opposite = opposite_transfer(connections, row, evidence.sender_intervals)
+            opposite = opposite_transfer(transfers, row, evidence.sender_intervals)
             evidence = replace(evidence, opposite=opposite)
         if row["place"] == "receiver" and (upload := queues.largest_upload(row)) is not None:
             answered = evidence.sender_intervals.dropna(subset=["near_rtt_mean_ms"])
@@ -131,23 +132,23 @@ def diagnoses(
         rtt_ms = mean_rtt_ms(evidence.sender_intervals, row["place"])
         queues_ms.append(rtt_ms - float(row["rtt_min_ms"]))
         main_causes[key] = own.main_cause
-        sentences = (own, _sharing_text(connections, common, row, own), _ack_queue_text(evidence, own))
+        sentences = (own, _sharing_text(transfers, common, row, own), _ack_queue_text(evidence, own))
         results.append(Diagnosis(joined("; ", sentences), cca, confidence))
-    table = connections.assign(main_cause=[each["main_cause"] for each in rows])
+    explained = Transfers(connections.assign(main_cause=[each["main_cause"] for each in rows]))
     finished = []
     for row, result, queue_ms in zip(rows, results, queues_ms, strict=True):
-        sentence = _of_one_queue(connections, row, result.sentence, main_causes)
-        finished.append(result._replace(sentence=_with_filler(table, row, sentence, queue_ms)))
+        sentence = _of_one_queue(transfers, row, result.sentence, main_causes)
+        finished.append(result._replace(sentence=_with_filler(explained, row, sentence, queue_ms)))
     return finished
 
 
 def _with_filler(
-    connections: pd.DataFrame, row: Mapping[Hashable, Any], sentence: Sentence, queue_ms: float
+    transfers: Transfers, row: Mapping[Hashable, Any], sentence: Sentence, queue_ms: float
 ) -> Sentence:
     """Returns the sentence with the transfer that fills the queue in which a slower one waits."""
     if not queue_ms >= _MIN_FILLED_SHARE * row["rtt_min_ms"]:
         return sentence
-    filler = filling_transfer(row, transfers_beside(connections, row))
+    filler = filling_transfer(row, transfers_beside(transfers, row))
     if filler is None or sentence.names(*_FILLED):
         return sentence
     number = int(filler["connection"])
@@ -160,7 +161,7 @@ def _with_filler(
 
 
 def _of_one_queue(
-    connections: pd.DataFrame,
+    transfers: Transfers,
     row: Mapping[Hashable, Any],
     sentence: Sentence,
     main_causes: Mapping[tuple[Hashable, Hashable], Cause | None],
@@ -168,7 +169,7 @@ def _of_one_queue(
     """Returns the sentence with the buffer that a transfer beside it overflows as its only cause."""
     if not sentence.names(Cause.OVERFLOW):
         return sentence
-    for other in sharing_transfers(connections, row):
+    for other in sharing_transfers(transfers, row):
         if main_causes[other["file"], other["connection"]] in _OVERFLOWS:
             number = other["connection"]
             text = f", most likely in the buffer that connection {number} overflows, too"
@@ -179,12 +180,12 @@ def _of_one_queue(
 
 
 def _sharing_text(
-    connections: pd.DataFrame, queues: CommonQueues, row: Mapping[Hashable, Any], own: Sentence
+    transfers: Transfers, queues: CommonQueues, row: Mapping[Hashable, Any], own: Sentence
 ) -> Sentence:
     """Returns the connections that share a queue with another one, as text; empty without any."""
     is_limit = own.main_cause in _OVERFLOWS
     is_possible = own.names(Cause.OVERFLOW, Cause.SHALLOW_OR_POLICER, Cause.IN_FULL_QUEUE)
-    same, of_queue = sharing_transfers(connections, row), queues.others(row)
+    same, of_queue = sharing_transfers(transfers, row), queues.others(row)
     others = [*same, *of_queue]
     if not others or not (is_limit or is_possible or fill_link([row, *others])):
         return Sentence()

@@ -35,7 +35,7 @@ from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, Fligh
 from celltcp.pcap.estimation.path import MTU, POLICED_UPLOADER, PathEstimate
 from celltcp.pcap.estimation.token_bucket import are_too_few
 from celltcp.pcap.leftovers import are_leftovers
-from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, opposite_transfer
+from celltcp.pcap.opposite import opposite_transfer
 from celltcp.pcap.segments import burst_mbps, of_sender, payload_segments
 from celltcp.pcap.shared_path import (
     applications_beside,
@@ -50,6 +50,7 @@ from celltcp.pcap.shared_path import (
     server_of,
 )
 from celltcp.pcap.shared_queue import sharing_transfers, start_s, transfers_sharing
+from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, Transfers
 from celltcp.pcap.units.large_requests import large_requests
 from celltcp.scenarios.quantity_texts import digits_text
 
@@ -117,10 +118,11 @@ def estimate_path(
     evidence = Evidence(row, own_losses, connection_rows(analyses.intervals, row))
     episodes, bound, policed = evidence.episodes, sender_bound(evidence), policing(evidence)
     # Delays may be those of ACKs in the queue of another transfer, even if the data fill a queue, too.
-    other = opposite_transfer(analyses.connections, row, own_intervals)
-    sharing = transfers_sharing(analyses.connections, row, 8e-6 * policed.rate if policed else math.inf)
+    transfers = Transfers(analyses.connections)
+    other = opposite_transfer(transfers, row, own_intervals)
+    sharing = transfers_sharing(transfers, row, 8e-6 * policed.rate if policed else math.inf)
     if policed is None:
-        sharing += CommonQueues(analyses.connections, analyses.intervals).others(row)
+        sharing += CommonQueues(transfers, analyses.intervals).others(row)
     rtt_ms = min(lowest_rtt_ms(each) for each in (row, *sharing))
     beside = [*sharing, *([other] if other else [])]
     applications = applications_beside(analyses, row, beside)
@@ -189,7 +191,7 @@ def estimate_path(
         # The link behind a policer carries the burst, too.
         peak_mbps = max(float(row["goodput_peak_mbps"]), 8e-6 * policed.rate)
         capacity_mbps = np.maximum(capacity_mbps, HEADERS_RATIO * peak_mbps)
-    others = sharing_transfers(analyses.connections, row) if policed and not sharing else []
+    others = sharing_transfers(transfers, row) if policed and not sharing else []
     offset_s = start_s(row, origin_ns)
     since_start = capacity_mbps[round(offset_s / INTERVAL_S) :]
     blackouts, other_outages = blackouts_of(evidence, since_start)

@@ -20,6 +20,7 @@ from celltcp.pcap.diagnosis.evidence import records
 from celltcp.pcap.outcome import POLICER_COLUMNS
 from celltcp.pcap.segments import MAX_PACKETS, of_sender, payload_segments
 from celltcp.pcap.shared_queue import start_s, transfers_beside
+from celltcp.pcap.transfers import Transfers
 
 #: Number of rates that are tried, and their range as multiples of the mean rate; half are near it.
 _RATES, _MIN_RATIO, _NEAR_RATIO, _MAX_RATIO = 100, 0.95, 1.05, 5.0
@@ -73,11 +74,11 @@ def with_token_buckets(connections: pa.Table, losses: pa.Table, readable: Collec
         offered = {
             row["connection"]: _offered(row, of_sender(sent, row), of_sender(lost, row)) for row in own
         }
-        table = pd.DataFrame(own)
+        transfers = Transfers(pd.DataFrame(own))
         for row in own:
             rtt_ms = float(of_sender(lost, row)["rtt_ms"].quantile(0.5))
             bucket = token_bucket(row, offered[row["connection"]], rtt_ms)
-            if bucket is None and (beside := transfers_beside(table, row)):
+            if bucket is None and (beside := transfers_beside(transfers, row)):
                 # A bucket for all of a client has the tokens that its other transfers left.
                 joint = _joint([row, *beside], offered)
                 bucket = token_bucket(row, joint, rtt_ms)

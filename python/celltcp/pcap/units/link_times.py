@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, path_rtts_ms
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.shared_queue import client_of
+from celltcp.pcap.transfers import client_of
 from celltcp.pcap.units.queue_waits import least_queue_ms
 
 #: Columns of intervals that are needed.

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, records
-from celltcp.pcap.opposite import MIN_TRANSFER_BYTES, payload_of
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S
+from celltcp.pcap.transfers import Transfers, payload_of
 from celltcp.pcap.uplink_queues import max_error_s
 
 #: Columns of intervals that are needed.
@@ -29,16 +29,16 @@ class QueueWaits:
     ACKs come back to the capture, away from the client.
     """
 
-    def __init__(self, connections: pd.DataFrame, intervals: pd.DataFrame) -> None:
+    def __init__(self, transfers: Transfers, intervals: pd.DataFrame) -> None:
         """Reads the RTTs.
 
         Args:
-            connections: rows of connections.
+            transfers: transfers of the captures.
             intervals: rows with `INTERVAL_COLUMNS`.
         """
         known = intervals[intervals["rtt_mean_ms"].notna()]
         self._intervals = dict(iter(known.groupby(["file", "connection", "up"], observed=True)))
-        self._transfers = [row for row in records(connections) if payload_of(row) >= MIN_TRANSFER_BYTES]
+        self._transfers = transfers
 
     def with_waits(self, units: pd.DataFrame, row: Mapping[Hashable, Any]) -> pd.DataFrame:
         """Returns responses of a connection with their waits in a queue at first byte and round trips.
@@ -103,9 +103,8 @@ class QueueWaits:
             row: row of the connection.
         """
         best, most, best_s = "", 0, np.zeros(len(times_s))
-        for other in self._transfers:
-            is_other = other["file"] == row["file"] and other["connection"] != row["connection"]
-            rtts = self._of(other) if is_other and other["direction"] == row["direction"] else None
+        for other in self._transfers.in_direction(row):
+            rtts = self._of(other)
             if rtts is None or other["place"] != row["place"] or payload_of(other) <= payload_of(row):
                 continue
             lag_s = (int(row["start_ns"]) - int(other["start_ns"])) / 1e9

@@ -14,6 +14,7 @@ from celltcp.pcap.diagnosis.causes import Cause, names
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, records
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.outcome import UNIT_COLUMNS
+from celltcp.pcap.transfers import Transfers
 from celltcp.pcap.units.frames import frames_of_stream
 from celltcp.pcap.units.link_times import INTERVAL_COLUMNS, LinkTimes
 from celltcp.pcap.units.queue_waits import QueueWaits
@@ -81,11 +82,12 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     raw = tables["units"].to_pandas()
     queues = UplinkQueues.of_tables(tables)
     intervals = tables["intervals"].select([*INTERVAL_COLUMNS, "rtt_max_ms"]).to_pandas()
-    links = LinkTimes(tables["connections"].to_pandas(), intervals)
-    waits = QueueWaits(tables["connections"].to_pandas(), intervals)
+    connections = tables["connections"].to_pandas()
+    links = LinkTimes(connections, intervals)
+    waits = QueueWaits(Transfers(connections), intervals)
     unit_indices, loss_indices = (table.groupby(keys, observed=True).indices for table in (raw, losses))
     parts = []
-    for row in records(tables["connections"].to_pandas()):
+    for row in records(connections):
         key = (row["file"], row["connection"])
         own = raw.iloc[unit_indices.get(key, [])]
         messages = messages_of(row)
@@ -99,7 +101,7 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
             units = _with_losses(units, losses.iloc[loss_indices.get(key, [])])
             parts.append(_with_link(units, None if messages else links.of_responses(units, row)))
     if parts:
-        units = _with_causes(pd.concat(parts, ignore_index=True), tables["connections"].to_pandas())
+        units = _with_causes(pd.concat(parts, ignore_index=True), connections)
     else:
         units = raw.iloc[:0].reindex(columns=[*raw, *UNIT_COLUMNS])
     schema = tables["units"].schema
