@@ -63,7 +63,7 @@ def test_a_control_channel_without_a_place_for_assignments_is_named_and_a_wider_
 
 @pytest.mark.parametrize("cca", ["cubic", "bbr"])
 def test_a_cell_whose_queue_never_empties_leaves_nothing_unused(cca: str) -> None:
-    """What the flow lacks of the capacity then, HARQ took: no window or pacing rate was too small."""
+    """The unused capacity is that of HARQ; no window or pacing rate was too small."""
     changes = {"radio.ues.0.sinr": "8dB", "radio.prbs": 25, "radio.fading.speed": "30km/h"}
     result = ct.compare("mobility/forward-60-4g", cca, 1, duration="20s", set=changes)
     (explained,) = ct.explain(result).comparisons[""].ccas

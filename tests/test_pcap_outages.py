@@ -454,7 +454,7 @@ def _frames_behind_outages(tmp_path: Path, rate_mbps: float, **changes: object) 
 def test_frames_in_the_backlog_that_an_outage_left_are_late_by_the_outage(
     tmp_path: Path, rate_mbps: float
 ) -> None:
-    """What stood in the queue is lost in the outage, which is no loss beside it."""
+    """Packets of the queue that an outage loses are no losses beside it."""
     late = _frames_behind_outages(tmp_path, rate_mbps)
     # A backlog of the outage drains at what the frames leave of the rate: L / (1 - 2.9 / rate) in all.
     drained_s = 0.8 / (1 - 12e3 * 8e-6 / 0.033 / rate_mbps)

@@ -237,7 +237,7 @@ def test_delays_of_frames_can_differ_where_the_goodput_is_theirs(p95_ms: float, 
 
 
 def test_frames_behind_an_outage_have_the_size_and_number_that_were_written(tmp_path: Path) -> None:
-    """What an application writes in an outage is sent as one message of many frames."""
+    """Frames that an application writes in an outage are sent as one message."""
     frames = {"kind": "frames", "size": "600B", "interval": "33.333ms"}
     outages = [{"at": f"{at}s", "duration": "800ms"} for at in (5, 12, 19, 26)]
     changes = {"path.rtt": "50ms", "path.blackouts": outages, "flows.0.workload": frames}

@@ -34,7 +34,7 @@ def _row(need: Need, values: list[float], *places: str) -> Alternative:
 
 
 def test_a_row_that_another_one_of_no_more_effort_beats_has_no_star(need: Need) -> None:
-    """What needs two hosts is worse than one of these changes alone; and a base station is far away."""
+    """Changes of two hosts are worse than one of them alone; and a base station is far away."""
     reference = _row(need, [0.8] * _RUNS)
     alone = _row(need, [0.2] * _RUNS, "sender (server)")
     both = _row(need, [0.4] * _RUNS, "router", "sender (server)")

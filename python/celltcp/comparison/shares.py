@@ -25,12 +25,10 @@ from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.narrow_hop import narrow_link
+from celltcp.scenarios.sides import SERVER
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Receiver of uploads in the column `ue` of connections.
-SERVER = "server"
 
 
 class Share(NamedTuple):

@@ -10,7 +10,6 @@ import numpy as np
 from celltcp.comparison.explanation.causes.cause import number_text
 from celltcp.comparison.explanation.evidence.flow_scenario import FlowScenario
 from celltcp.comparison.explanation.evidence.window_growth import window_growth_of
-from celltcp.comparison.shares import SERVER
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -24,6 +23,7 @@ from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.packets import HEADERS_BYTES
 from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.scenarios.sides import SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

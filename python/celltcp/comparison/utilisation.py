@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp.comparison.shares import SERVER, bottleneck_links
+from celltcp.comparison.shares import bottleneck_links
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -18,6 +18,7 @@ from celltcp.results.columns import (
     numbers,
     rows_of,
 )
+from celltcp.scenarios.sides import SERVER
 
 if TYPE_CHECKING:
     import pyarrow as pa

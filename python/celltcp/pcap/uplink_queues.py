@@ -75,7 +75,7 @@ class UplinkQueues:
         return (row["file"], client_of(row)) in self._waits
 
     def largest_upload(self, row: Mapping[Hashable, Any]) -> dict[Hashable, Any] | None:
-        """Returns the largest upload of the client during a connection that is none; None without."""
+        """Returns the largest upload of the client during another connection; None without."""
         upload = self._uploads.get((row["file"], client_of(row)))
         return upload if upload is not None and overlaps(upload, row) else None
 

@@ -11,7 +11,6 @@ from celltcp.publications.measurements import Measured
 from celltcp.publications.outcome import FigureRow
 from celltcp.publications.published_table import Published, Table
 from celltcp.publications.ranks import (
-    NORMAL_HALF_WIDTH,
     RankCorrelation,
     joint_p_value,
     mean_correlation,
@@ -19,7 +18,7 @@ from celltcp.publications.ranks import (
 )
 from celltcp.publications.replication import Replication, UncertainMean, replicate
 from celltcp.results.rows import json_value
-from celltcp.results.statistics import Estimate, estimate, student_quantile
+from celltcp.results.statistics import NORMAL_HALF_WIDTH, Estimate, estimate, student_quantile
 
 #: Minimum number of CCAs whose ranks are correlated.
 _MIN_RANKED = 3

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: Half width of a 95 % interval of a normal distribution, standard deviations.
-NORMAL_HALF_WIDTH = 1.96
+from celltcp.results.statistics import NORMAL_HALF_WIDTH
+
 #: Number of bootstrap samples, and of random orders.
 DRAWS = 2000
 #: Maximum distance of tied values from the best of them, as a share.

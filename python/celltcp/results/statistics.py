@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+#: Half width of a 95 % interval of a normal distribution, standard deviations.
+NORMAL_HALF_WIDTH = 1.96
+
 
 @dataclass(frozen=True)
 class Estimate:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from celltcp.results.statistics import NORMAL_HALF_WIDTH
 from celltcp.scenarios.cca_mix import parse_flow_cca
 
 #: Names, multiplicative decreases, and constants C of the cubic function, of the CCAs with a law.
@@ -27,8 +28,6 @@ _RENO_SPREAD, _FRIENDLY_SPREAD, _CUBIC_SPREAD = 0.52, 0.50, 0.83
 #: Variance of the segments that a start-up adds, in those from loss to loss: 0 to 40 in 24 runs each at
 #: RTTs of 60 to 150 ms and loss rates of 0.01 to 0.1 %.
 _START_UP_VARIANCE = 25.0
-#: Standard deviations of a normal mean within which 95 % of them are.
-_NORMAL_95 = 1.96
 
 
 class SteadyState(NamedTuple):
@@ -93,11 +92,11 @@ class SteadyState(NamedTuple):
             rtt_s: RTT, s.
         """
         variance = self._spread(loss, rtt_s) ** 2 * losses + _START_UP_VARIANCE
-        return _NORMAL_95 * math.sqrt(variance / runs) / losses
+        return NORMAL_HALF_WIDTH * math.sqrt(variance / runs) / losses
 
     def losses_for(self, half_width: float, runs: int, loss: float, rtt_s: float) -> int:
         """Returns the number of losses in each of some runs with which `half_width` is this share."""
-        per_loss = (_NORMAL_95 / half_width) ** 2 / runs
+        per_loss = (NORMAL_HALF_WIDTH / half_width) ** 2 / runs
         linear = per_loss * self._spread(loss, rtt_s) ** 2 / 2
         return math.ceil(linear + math.sqrt(linear**2 + per_loss * _START_UP_VARIANCE))
 

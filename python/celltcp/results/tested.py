@@ -64,12 +64,13 @@ class FlowUnderTest:
         Raises:
             CelltcpError: if there is none.
         """
-        flows = cls.each(about)
-        for flow in (*(flow for flow in flows if flow.name == name), *flows):
-            if flow.name == name or flow.includes(name):
-                return flow
-        names = ", ".join(flow.name for flow in flows)
-        raise CelltcpError(f"flow: {name!r} is not in {about['name']}; there are {names}")
+        flows = {flow.name: flow for flow in cls.each(about)}
+        flow = flows.get(name) or flows.get(flow_name(name, flows.values()))
+        if flow is None:
+            raise CelltcpError(
+                f"flow: {name!r} is not in {about['name']}; there are {', '.join(flows)}"
+            )
+        return flow
 
     @classmethod
     def _of_section(cls, flow: Mapping[str, Any], number: int) -> FlowUnderTest:

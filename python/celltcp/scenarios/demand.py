@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from celltcp._core import in_unit
 from celltcp.scenarios.frames import min_frame_mbps
+from celltcp.scenarios.initial_window import initial_window
+from celltcp.scenarios.requests import MSS
 
 #: Ratio of the rate for a video to its best representation, with which the buffer of the player grows.
 _VIDEO_HEADROOM = 2.0
 #: Ratio of a size that is rarely exceeded to the mean, for distributions without a highest value.
 _RARE_RATIO = 5.0
-#: Initial window, segments (RFC 6928), and the payload of a segment, bytes.
-_INITIAL_WINDOW, _MSS = 10, 1448
 
 #: What an application with a sustained rate does, by the kind of its workload: singular and plural.
 SUSTAINED_VERBS = {
@@ -100,7 +100,7 @@ def requested_mbps(workload: Mapping[str, Any], rate_mbps: float, rtt_s: float) 
     if not size or gap_s is None:
         return None
     megabits = 8e-6 * size
-    round_trips = 1 + math.log2(1 + size / (_INITIAL_WINDOW * _MSS)) if gap_s else 0.0
+    round_trips = 1 + math.log2(1 + size / (MSS * initial_window({}))) if gap_s else 0.0
     return megabits / (gap_s + round_trips * rtt_s + megabits / rate_mbps)
 
 

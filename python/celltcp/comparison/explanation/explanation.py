@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import functools
 import math
-import re
 import shlex
 import tomllib
 from typing import TYPE_CHECKING
@@ -49,6 +48,7 @@ from celltcp.comparison.explanation.trials.tried_ccas import is_cca_alone, ranke
 from celltcp.comparison.explanation.trials.tried_rates import with_tried_rates
 from celltcp.comparison.explanation.trials.without_others import without_others_text
 from celltcp.comparison.lines.linux_lines import with_node
+from celltcp.comparison.lines.queue_lines import without_untried
 from celltcp.comparison.metrics import LATE_FRAMES, sign_of
 from celltcp.comparison.short_runs import short_run_warnings
 from celltcp.comparison.tables import has_rows_of_flows
@@ -78,8 +78,6 @@ if TYPE_CHECKING:
 
 #: Default number of runs of celltcp compare.
 _DEFAULT_RUNS = 10
-#: Options of a shaper in the text of a remedy.
-_UNTRIED = re.compile(r", untried: .*? as well")
 _WINDOW_CAUSES, _HOST_CAUSES = names_with(Trait.WINDOW), names_with(Trait.HOSTS)
 #: Share of the capacity below which a bulk flow uses next to nothing.
 _MAX_COLLAPSED_SHARE = 0.02
@@ -439,7 +437,7 @@ class ExplainedComparison:
             # The table has the metrics and lines of its alternatives.
             text = remedy.purpose if table is not None and table.has(remedy) else remedy.text
             # One that was tried at another rate has its own command, or did not help.
-            text = _UNTRIED.sub("", text) if is_shaped else text
+            text = without_untried(text) if is_shaped else text
             texts.append(f"{compare} {remedy.options}{options}  # {text}{curve}")
         return texts
 

@@ -5,6 +5,7 @@ A queue discipline at the root of an interface shapes what leaves there.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -57,6 +58,8 @@ RATES = {"down": "path.down", "up": "path.up"}
 _LINKS = {"down": "downlink", "up": "uplink"}
 #: Text for a queue in another device than the host before its link.
 BEHIND_MODEM = "where the queue is a modem's or the provider's"
+#: Text before the options that try a shaper.
+_UNTRIED = ", untried: "
 _REPLACE = "tc qdisc replace dev INTERFACE root"
 
 
@@ -123,8 +126,13 @@ def _behind_modem(field: list[str], scenario: Mapping[str, Any], direction: str 
         for each in ([direction] if direction else filled_directions(field, scenario))
         if (rate := steady_rate(hop.get(each if is_access else "rate"))) is not None
     ]
-    untried = f", untried: {' '.join(dict.fromkeys(changes))} as well" if changes else ""
+    untried = f"{_UNTRIED}{' '.join(dict.fromkeys(changes))} as well" if changes else ""
     return f"{BEHIND_MODEM}: only a shaper before it{untried}"
+
+
+def without_untried(text: str) -> str:
+    """Returns a text with lines of `queue_line` without the options that try a shaper."""
+    return re.sub(rf"{_UNTRIED}.*? as well", "", text)
 
 
 def buffer_line(parts: list[str], value: str, scenario: Mapping[str, Any], *, is_droptail: bool) -> str:

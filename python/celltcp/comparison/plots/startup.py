@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from celltcp.comparison.plots.distribution import Bands, Numbers
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import MAX_BANDS, suit_unit
+from celltcp.results.statistics import NORMAL_HALF_WIDTH
 from celltcp.scenarios.cca_mix import labels
 
 
@@ -93,7 +94,7 @@ def delivered_curves(
             continue
         mean, band = np.mean(curves, axis=0), None
         if len(curves) > 1:
-            half = 1.96 * np.std(curves, axis=0, ddof=1) / np.sqrt(len(curves))
+            half = NORMAL_HALF_WIDTH * np.std(curves, axis=0, ddof=1) / np.sqrt(len(curves))
             band = mean - half, mean + half
         result[cca] = mean, band
     return steps, result

@@ -82,9 +82,9 @@ class PanelMetric(NamedTuple):
 def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     """Returns the metrics of a plot: the chosen metrics `by`, as in `Comparison.best_by`, and goodput.
 
-    Unless metrics are chosen, it begins with the ranking metric of each flow with an application. If
-    there is none, it has the 95th percentile of the RTT after goodput. If flows compete, the shares of
-    the first ones and Jain's index are in place of goodput.
+    Unless metrics are chosen, it begins with the ranking metric of each flow with an application.
+    Without an application, it has goodput and the 95th percentile of the RTT. If flows compete, the
+    shares of the first ones and Jain's index are in place of goodput.
     """
     first = next((point for point in sweep.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name

@@ -30,7 +30,7 @@ class Knee(NamedTuple):
     possible: Sequence[str] = ()
     #: Number of runs that would likely decide; None if it is too large, unknown or not needed.
     runs_needed: int | None = None
-    #: Whether more runs may also show that there is none.
+    #: Whether more runs may also show no knee.
     may_be_none: bool = False
 
 

@@ -183,7 +183,7 @@ class TradeOffTexts:
         low, high = sorted(
             (ranking.choices[each].value for each in (name, rival)), key=amount_of.__getitem__
         )
-        # A rate above that of the link is none of a bottleneck.
+        # A hop above the rate of the link is no bottleneck.
         bound = f"{_MAX_RATE * goodput.means(most)[0]:.3g}Mbit/s"
         rates = quantities([low, bound, high])
         highest = bound if rates is not None and rates == sorted(rates) else high

@@ -61,7 +61,7 @@ def room_text(comparison: Comparison, cca: str) -> str:
 def room_condition(scenario: Mapping[str, Any], ccas: Iterable[str], changes: Iterable[str]) -> str:
     """Returns the condition of a setting with a CCA that makes room for others; or empty.
 
-    There is none behind a queue discipline that keeps flows apart.
+    Behind a queue discipline that keeps flows apart, no flow waits for another.
 
     Args:
         scenario: scenario, parsed from its file.

@@ -15,6 +15,7 @@ from celltcp.pcap.diagnosis.trains import LinkRate
 from celltcp.pcap.estimation.blackouts import Blackout, unknown_ends
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO
 from celltcp.pcap.estimation.rerun import Rerun
+from celltcp.results.statistics import NORMAL_HALF_WIDTH
 from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.lower_bounds import (
     FEW_LOSSES,
@@ -32,9 +33,8 @@ MTU = 1_500
 POLICED_UPLOADER = "host"
 #: Minimum mean number of segments in a burst of losses; random losses of 4 % have fewer.
 MIN_LOSS_BURST = 1.5
-#: Quantile of the normal distribution for an interval at 95 %, and number of losses with which it is
-#: within a fifth of the rate.
-_Z, _MIN_LOSSES = 1.96, 100
+#: Number of losses with which the 95 % interval of their rate is within a fifth of it.
+_MIN_LOSSES = 100
 #: Duration of a simulation of a transfer with an end, over that of the capture: other CCAs are slower.
 _DURATION_RATIO = 3
 
@@ -168,12 +168,13 @@ class PathEstimate:
         """
         if not self.loss_bursts:
             return ""
-        center, half = self.loss_bursts + _Z**2 / 2, _Z * math.sqrt(self.loss_bursts + _Z**2 / 4)
+        events, square = self.loss_bursts, NORMAL_HALF_WIDTH**2
+        center, half = events + square / 2, math.sqrt(square * (events + square / 4))
         low, high = (
-            digits_text(100 * self.random_loss * bound / self.loss_bursts, 2)
+            digits_text(100 * self.random_loss * bound / events, 2)
             for bound in (center - half, center + half)
         )
-        return f"{count_text(self.loss_bursts, 'loss event')}: {low} to {high} % (95 % interval)"
+        return f"{count_text(events, 'loss event')}: {low} to {high} % (95 % interval)"
 
     @property
     def others_text(self) -> str:

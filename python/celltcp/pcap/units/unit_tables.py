@@ -18,6 +18,7 @@ from celltcp.pcap.units.units import FRAME, PARTS, RESPONSE, slow_text
 from celltcp.pcap.units.video_segments import video_text
 from celltcp.present.section import Column, Section, Table, number_columns
 from celltcp.present.terminal import Terminal
+from celltcp.results.statistics import NORMAL_HALF_WIDTH
 from celltcp.scenarios.quantity_texts import time_text
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ _MIN_P95, _MIN_P99 = 20, 100
 _MAX_SLOWEST = 5
 #: Minimum standard error of delays that is printed, s.
 _MIN_ERROR_S = 0.005
-#: Quantile of the normal distribution for an interval at 95 %.
-_Z = 1.96
 #: Quantiles of the standard normal distribution: middles of equal shares.
 _QUANTILES = np.array([NormalDist().inv_cdf((number + 0.5) / 9) for number in range(9)])
 #: Notes: where no unit shows, and on the late share.
@@ -277,7 +276,8 @@ def _range_text(units: pd.DataFrame, deadline_s: float | None) -> str:
     """
     done = units.dropna(subset=["duration_s"])
     times_s, errors_s = done["duration_s"].to_numpy(float), _errors_s(done)
-    bounds_s = [np.maximum(times_s + sign * _Z * errors_s, times_s.min()) for sign in (-1, 1)]
+    halves_s = NORMAL_HALF_WIDTH * errors_s
+    bounds_s = [np.maximum(each, times_s.min()) for each in (times_s - halves_s, times_s + halves_s)]
     texts = [" to ".join(f"{1e3 * np.percentile(each, 95):.0f}" for each in bounds_s) + " ms for 95 %"]
     if deadline_s is not None:
         shares = " to ".join(f"{100 * (each > deadline_s).mean():.1f}" for each in bounds_s)

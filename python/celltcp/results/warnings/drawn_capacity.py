@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
+from celltcp.results.statistics import NORMAL_HALF_WIDTH
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.scenarios.sides import SERVER
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 #: Minimum difference of both means, as a share of that of the scenario.
 _MIN_DIFFERENCE = 0.05
-#: Standard deviations of a normal mean within which 95 % of them are.
-_NORMAL_95 = 1.96
 #: Rate of a hop, as a multiple of the mean capacity, from which on it hardly takes any.
 _MIN_HOP_RATE = 2.0
 #: Headers of IP and TCP in a packet, bytes.
 _HEADER_BYTES = 52
 _BITS_PER_MBIT = 1e6
-#: Receiver of uploads in the column `ue` of connections.
-_SERVER = "server"
 
 
 def drawn_capacity(results: Results, scenario: Mapping[str, Any]) -> list[str]:
@@ -53,7 +51,7 @@ def drawn_capacity(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     of_seeds = f"seeds {seeds[0]} to {seeds[-1]} have" if len(seeds) > 1 else f"seed {seeds[0]} has"
     tau_s = in_unit(link["correlation"], "s") or 0.0
     spread = link["variability"] * math.sqrt(2 * tau_s / about["duration_s"])
-    runs = math.ceil((_NORMAL_95 * spread / _MIN_DIFFERENCE) ** 2)
+    runs = math.ceil((NORMAL_HALF_WIDTH * spread / _MIN_DIFFERENCE) ** 2)
     more = f"; {runs} runs have it within 5 % (95 %)" if runs > len(seeds) else ""
     return [
         f"{of_seeds} a mean capacity of {three_digits(drawn_mbps)} Mbit/s, path.{name}.generate has "
@@ -65,7 +63,7 @@ def _mean_capacity(results: Results, *, is_upload: bool) -> float:
     """Returns the mean rate of packets in a direction, Mbit/s; NaN if slots leave out much."""
     columns = ("run", "flow", "ue", "bytes", "segments", "retransmissions")
     flows = [
-        row for row in rows_of(results.tables["flows"], *columns) if (row[2] == _SERVER) == is_upload
+        row for row in rows_of(results.tables["flows"], *columns) if (row[2] == SERVER) == is_upload
     ]
     payloads = [of / (sent - again) for *_, of, sent, again in flows if sent > again]
     connections = {(run, flow) for run, flow, *_ in flows}

@@ -10,6 +10,7 @@ from celltcp.results.tables import frame
 from celltcp.results.tested import FlowUnderTest, is_endless, joined_slots
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantity_texts import rate_text
+from celltcp.scenarios.sides import SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +105,7 @@ def law_rates(results: Results) -> Iterator[LawRate]:
         connections = flows[flow.has(flows["name"])]
         for cca, rows in connections.groupby("cca", observed=True):
             law = steady_state_of(str(cca))
-            loss = rates[bool((rows["ue"] == "server").all())]
+            loss = rates[bool((rows["ue"] == SERVER).all())]
             segments, rtt_s = float(rows["segments"].mean()), float(rows["rtt_min_ms"].mean()) / 1e3
             if law is None or not loss > 0 or not segments > 0 or not rtt_s > 0:
                 continue

@@ -11,6 +11,7 @@ from celltcp.results.columns import rows_of
 from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.narrow_hop import steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES
+from celltcp.scenarios.sides import SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -94,7 +95,7 @@ def _slow_text(results: Results, field: str, packets_per_s: float) -> str:
     # Those of the uplink count ACKs, unless data are sent there.
     is_uplink = field.endswith("uplink_loss")
     for run, receiver, segments, duration_s in rows_of(results.tables["flows"], *columns):
-        if run in results.lineups and duration_s > 0 and (receiver == "server") == is_uplink:
+        if run in results.lineups and duration_s > 0 and (receiver == SERVER) == is_uplink:
             shares.setdefault(results.lineups[run], []).append(segments / duration_s / packets_per_s)
     means = {lineup: sum(each) / len(each) for lineup, each in shares.items()}
     names = labels(results.lineups.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp._core import middlebox_kinds
 from celltcp.comparison.explanation.causes.cause import percent_text
 from celltcp.comparison.explanation.causes.split_hosts import queue_behind_split
 from celltcp.comparison.explanation.trials.metric_changes import MetricChange
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.evidence.evidence import Evidence
 
-#: Kinds that split a connection, repair or tell random losses, and act on interruptions.
-_SPLITS = ("split", "es", "as", "mtcp", "pam")
+#: Kinds that repair random losses or signal them, that act on interruptions, and other split ones.
 _FOR_LOSSES = ("snoop", "eln")
 _FOR_INTERRUPTIONS = ("freeze", "mtcp-plus")
+_SPLITS = frozenset(middlebox_kinds(splits=True)).difference(_FOR_INTERRUPTIONS)
 #: Minimum wait in a queue that a reason names, RTTs.
 _MIN_QUEUE_RTTS = 0.1
 
@@ -75,7 +76,7 @@ def _reason(kind: str, alone: Sequence[Evidence]) -> str:
     if kind in _FOR_INTERRUPTIONS and not any(each.outages or each.cell_changes for each in alone):
         return "the access link has no interruption, on which alone it acts"
     if kind in _FOR_LOSSES and not any(each.recoveries["random"].sum() for each in alone):
-        return "no segment is lost at random, which is all that it repairs or tells"
+        return "no segment is lost at random, which is all that it repairs or signals"
     return ""
 
 

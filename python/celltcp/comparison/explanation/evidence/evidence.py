@@ -23,7 +23,6 @@ from celltcp.comparison.explanation.evidence.outages import Outage, outages_of, 
 from celltcp.comparison.explanation.evidence.queue_owners import met_in_flight, queue_parts
 from celltcp.comparison.explanation.evidence.recoveries import recoveries_of
 from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, FRAME, FRAME_AGE, FRAMES
-from celltcp.comparison.shares import SERVER
 from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
@@ -32,6 +31,7 @@ from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import shares_bottleneck
 from celltcp.scenarios.packets import HEADERS_BYTES
+from celltcp.scenarios.sides import SERVER
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
