@@ -15,6 +15,7 @@ from celltcp.results.warnings.delivered import no_coverage, no_delivery
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
 from celltcp.scenarios.lower_bounds import DOUBTS
 from celltcp.scenarios.quantity_texts import three_digits
+from celltcp.scenarios.stored import read_stored
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -51,6 +52,10 @@ def all_warnings(results: Results) -> list[str]:
         from celltcp.results.warnings.no_marks import no_marks
 
         warnings += no_marks(scenario)
+    if any(isinstance(flow.get("cca"), Mapping) for flow in flows):
+        from celltcp.results.warnings.default_parameters import default_parameters
+
+        warnings += default_parameters(about["cca"], read_stored(about).lineup)
     if len(flows) > 1:
         from celltcp.results.warnings.simultaneous import same_first, unsettled_shares
 
