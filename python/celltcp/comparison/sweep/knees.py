@@ -74,7 +74,8 @@ def knee_of(ranking: Choices, front: Sequence[str], other: Stake, goodput: Stake
     evidence = {
         name: each
         for name, each in evidence.items()
-        if all(of.mean > 0 or of.includes_zero for of in each)
+        # Of tails, which single runs have, the mean counts.
+        if (each[0].mean > 0 or each[0].includes_zero) and all(tail.mean > 0 for tail in each[1:])
     }
     if not evidence:
         return Knee(None)
