@@ -25,6 +25,7 @@ from celltcp.comparison.explanation.trials.alternatives import (
     recommended,
 )
 from celltcp.comparison.explanation.trials.best_tried import conclusion_of
+from celltcp.comparison.explanation.trials.confirmation import Confirmation
 from celltcp.comparison.explanation.trials.metric_changes import MetricChange
 from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
 from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
@@ -128,7 +129,7 @@ def test_a_change_advised_under_one_cca_is_tried_under_the_default_too() -> None
     ]
     of_vegas = proposed._replace(ccas=("vegas",))
     tried = [of_vegas._replace(after=trials.after(of_vegas))]
-    table = conclusion_of(trials, needs_of(result), tried).alternatives
+    table = conclusion_of(trials, needs_of(result), tried, Confirmation(trials, 1)).alternatives
     assert table is not None
     (advised,) = table.recommended
     assert (advised.cca, advised.changes) == ("cubic", ("tcp.initial_window=32",))

@@ -12,6 +12,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.answer import not_to_be_set, settings_of
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.comparison.explanation.trials.confirmation import Confirmation
 from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
 from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
 from celltcp.comparison.explanation.trials.tried_ccas import ranked_trials, with_further_ccas
@@ -99,7 +100,7 @@ def test_only_ccas_of_linux_that_were_tried_in_all_runs_rank() -> None:
     ]
     comparison = compared("cubic,bbr")
     trials = Trials(comparison, TrialBudget())
-    ranked, others = ranked_trials(trials, comparison, [], proposed)
+    ranked, others = ranked_trials(trials, comparison, [], proposed, Confirmation(trials, 3))
     assert ranked.ccas == ["cubic", "bbr", "hybla"]
     assert [each.remedy.cca for each in others] == ["bbr3", "vegas"]
 

@@ -80,7 +80,7 @@ def _print_answer(result: ExplainedComparison, folder: str) -> None:
         own = [] if best is None else best.lines
         if lines := _without_repeats(alternatives.lines, own):
             of = " others" if own else ""
-            _print_lines(f"Lines for{of or ' those'} with *, each with its host:", lines)
+            _print_lines(f"Lines for{of or ' those'} {alternatives.stars_text}", lines)
         if lines := alternatives.other_lines:
             _print_lines("Lines for the rows without *:", lines)
     if best is not None:

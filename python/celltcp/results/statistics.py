@@ -97,6 +97,16 @@ def student_quantile(freedom: int) -> float:
     return (low + high) / 2
 
 
+def p_value(gap: Estimate, count: int) -> float:
+    """Returns the two-sided p-value of a mean of zero, of the Student's t interval of `count` values.
+
+    It is 0 for a mean other than zero without an interval, as of equal values.
+    """
+    if gap.ci95 is None:
+        return 1.0 if gap.includes_zero else 0.0
+    return 1.0 - _student_inside(student_quantile(count - 1) * abs(gap.mean) / gap.ci95, count - 1)
+
+
 def _student_inside(t: float, freedom: int) -> float:
     """Returns the probability of |T| <= t (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: Default, segments (RFC 6928).
-_DEFAULT = 10
+#: Default, segments (RFC 6928), and the larger one of content delivery networks.
+_DEFAULT, LARGE_INITIAL_WINDOW = 10, 32
 
 
 def initial_window(tcp: Mapping[str, Any]) -> int:

@@ -264,7 +264,8 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
         return False
     group = next(application for application in APPLICATIONS if name in application)
     counts = next((metrics[key] for key in group if _is_number(group, key) and key in metrics), None)
-    return counts is not None and estimate(counts).mean < round(100 / (100 - percentile), 6)
+    known = [count for count in counts or () if not math.isnan(count)]
+    return bool(known) and min(known) < round(100 / (100 - percentile), 6)
 
 
 def without_few(metrics: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Values above a percentile of a run below which it is one of the largest, and minimum number of those
 #: of all runs.
-_MIN_ABOVE, _MIN_ABOVE_OF_ALL = 10, 5
+_MIN_ABOVE, _MIN_ABOVE_OF_ALL = 10, 4
 #: Minimum number of runs for an interval, bootstrap samples, and their seed.
 _MIN_RUNS, _SAMPLES, _SEED = 5, 1_000, 1
 #: Percentiles that are no tail: the median, and the maximum.

@@ -26,8 +26,8 @@ _NAMES = {"aqm": "AQM", "probe_rtt": "PROBE_RTT", "nagle": "Nagle's algorithm", 
 def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
     """Returns the numbers of comparisons that have each cause, a row per flow and congestion control.
 
-    The cause with the largest sum of weights is the first column; those that all have as often are left
-    out. None without enough comparisons, or without causes.
+    The cause with the largest sum of weights is the first column; those that all have as often are in
+    the title. None without enough comparisons, or without causes.
 
     Args:
         causes: rows of causes, as `Explanations.causes` has them.
@@ -41,13 +41,15 @@ def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
     texts = labels(ccas)
     each_once = causes.drop_duplicates(["comparison", "cca", "flow", "cause"])
     sizes = each_once.groupby(["flow", "cca", "cause"]).size()
+    title = f"Number of the {comparisons} comparisons with each cause"
     if len(flows) * len(ccas) > 1:
         # A cause that all have as often sets none apart.
-        names = [
-            name
-            for name in names
-            if len({sizes.get((flow, cca, name), 0) for flow in flows for cca in ccas}) > 1
-        ]
+        counts = {
+            name: {sizes.get((flow, cca, name), 0) for flow in flows for cca in ccas} for name in names
+        }
+        alike = [f"{_name_of(name)} {of.pop()}" for name, of in counts.items() if len(of) == 1]
+        names = [name for name in names if len(counts[name]) > 1]
+        title += f"; each CCA alike: {', '.join(alike)}" if alike else ""
     if not names:
         return None
     rows = [
@@ -60,7 +62,7 @@ def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
         for cca in ccas
         if any((flow, cca, name) in sizes for name in names)
     ]
-    headings = [_NAMES.get(name, name.replace("_", " ")).replace(" ", "\n") for name in names]
+    headings = [_name_of(name).replace(" ", "\n") for name in names]
     return Table(
         columns=(
             CCA_COLUMN,
@@ -68,9 +70,13 @@ def causes_table(causes: pd.DataFrame, comparisons: int) -> Table | None:
             *number_columns(*headings),
         ),
         rows=tuple(rows),
-        title=f"Number of the {comparisons} comparisons with each cause",
+        title=title,
         cca_of_cell={texts[cca]: cca for cca in ccas},
     )
+
+
+def _name_of(cause: str) -> str:
+    return _NAMES.get(cause, cause.replace("_", " "))
 
 
 def share_reasons(explained: Mapping[str, ExplainedComparison]) -> list[str]:

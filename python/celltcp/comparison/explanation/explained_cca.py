@@ -128,7 +128,9 @@ class ExplainedCca(NamedTuple):
                 rates = map(rate_text, (self.frames_goodput_mbps, self.frames_mbps))
                 share_text = ""
                 if not math.isnan(self.used_share):
-                    share_text = f" ({self._used_text} of {whole})"
+                    needed = self.used_share * self.frames_mbps / self.frames_goodput_mbps
+                    all_text = f"; all of them need {percent_text(needed)}" if needed < 1.0 else ""
+                    share_text = f" ({self._used_text} of {whole}{all_text})"
                 metric_texts.append(f"{' of the '.join(rates)} of its frames{share_text}")
         elif not self.is_intermittent:
             share_text = ""

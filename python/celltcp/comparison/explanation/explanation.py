@@ -41,8 +41,10 @@ from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials.alternatives import needs_of
 from celltcp.comparison.explanation.trials.best_tried import Conclusion, conclusion_of, with_new_leaders
 from celltcp.comparison.explanation.trials.burst_trials import bursts_over_time
+from celltcp.comparison.explanation.trials.confirmation import Confirmation
 from celltcp.comparison.explanation.trials.pairs import best_pair
 from celltcp.comparison.explanation.trials.proposals import ProposedRemedy, best_first, remedies_of
+from celltcp.comparison.explanation.trials.shaper_notes import shaper_notes
 from celltcp.comparison.explanation.trials.trials import TrialBudget, Trials
 from celltcp.comparison.explanation.trials.tried_ccas import is_cca_alone, ranked_trials
 from celltcp.comparison.explanation.trials.tried_rates import with_tried_rates
@@ -113,6 +115,7 @@ class ExplainedComparison:
         evidences = [
             Evidence(comparison, cca, flow) for flow in (tested, *others) for cca in comparison.ccas
         ]
+        self._evidence = evidences[0]
         #: Least time of a transfer of the flow under test; None for other flows.
         self.least_time = least_time_of(evidences[0])
         #: The lowest RTT of a phone that sleeps has a wait, which differs between CCAs.
@@ -159,6 +162,8 @@ class ExplainedComparison:
         #: All remedies with their trials, and those without the ones that did not help.
         self._tried: list[ProposedRemedy] = []
         self._with_trials: list[ProposedRemedy] = []
+        #: Confirmation of gains by other runs; None without trials.
+        self._confirmation: Confirmation | None = None
         #: Values with bursts of losses over time; empty without a trial of them.
         self._bursts_texts: list[str] = []
         #: What a flow gets without those that fill its queue; empty without a trial of that.
@@ -198,22 +203,24 @@ class ExplainedComparison:
         trials = Trials(self.comparison, budget)
         pair = best_pair(trials, self.remedies)
         pairs = [pair] if pair else []
+        self._confirmation = Confirmation(trials, len(self._tried))
         self.ranked, others = ranked_trials(
-            trials, self.comparison, self._needs(), self._tried, self._by
+            trials, self.comparison, self._needs(), self._tried, self._confirmation, self._by
         )
         self._without_others_text = without_others_text(trials, self._needs())
-        self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs])
+        self.conclusion = conclusion_of(trials, self._needs(), [*others, *pairs], self._confirmation)
         if table := self.conclusion.alternatives:
             shown = [each.remedy.remedy.changes for each in [self.conclusion.best] if each]
             shown += [each.changes for each in (*table.recommended, *table.shown)]
             best = best_first(self._with_trials, shown)
             self.remedies = best_first(trials.with_more_runs(self._with_trials, best), shown)
-        refused = not_to_be_set(self.ranked, self.comparison.ccas)
+        refused = not_to_be_set(self.ranked, self.comparison.ccas) | self._confirmation.refused_ccas
         self.remedies = [
             *(
                 each
                 for each in self.remedies
-                if not is_cca_alone(each) or refused.isdisjoint(each.replacement_ccas)
+                if (not is_cca_alone(each) or refused.isdisjoint(each.replacement_ccas))
+                and (each.remedy.curve or not table or not table.is_beaten(each))
             ),
             *pairs,
         ]
@@ -244,8 +251,10 @@ class ExplainedComparison:
                 *(self._max_rtt_text, self._slow_start_text, *self._idle_boxes),
             )
             trade_offs = self.ranked.trade_offs if len(self.settings) > 1 else []
+            table = self.conclusion.alternatives
             return [
                 *filter(None, texts),
+                *(shaper_notes(table.shown, self._evidence) if table else ()),
                 # A buffer that no CCA fills has no consequence.
                 *(
                     text
@@ -369,8 +378,9 @@ class ExplainedComparison:
         Those that were only tried follow the compared ones, of which the answers of all commands are.
         """
         tried = tried_as_well(self.ranked, self.comparison.ccas)
+        led = [] if self._confirmation is None else self._confirmation.texts
         of_trials = [*self._bursts_texts, *filter(None, [self._without_others_text])]
-        return [*rankings_of(self.comparison), *tried, *of_trials]
+        return [*rankings_of(self.comparison), *tried, *led, *of_trials]
 
     @property
     def settings(self) -> list[SettingRow]:

@@ -110,7 +110,7 @@ def _conclusion_sections(conclusion: Conclusion) -> list[Section]:
         sections.append(Section("Better than a CCA alone", text=(best.text,), is_front=True))
     if alternatives is not None:
         of_rows = {
-            "Lines for those with *, each with its host:": alternatives.lines,
+            f"Lines for those {alternatives.stars_text}": alternatives.lines,
             "Lines for the rows without *:": alternatives.other_lines,
         }
         blocks = tuple(

@@ -73,7 +73,7 @@ def law_text(evidence: Evidence) -> str:
     waits = (
         ""
         if evidence.is_bulk
-        else "; that is a mean, and the application waits while the window is below it"
+        else "; these are for a mean, below which the window is half of the time: data wait then"
     )
     return (
         f" By {law.name}'s law, {law.formula(loss, rtt_s)}, a steady state with a loss event in "

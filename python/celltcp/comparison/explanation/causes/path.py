@@ -45,6 +45,7 @@ from celltcp.comparison.explanation.evidence.openings import requested_s
 from celltcp.comparison.explanation.evidence.outages import MIN_OUTAGE_SHARE
 from celltcp.comparison.explanation.evidence.ramps import link_share_text, unused_mbps
 from celltcp.comparison.retransmitted import MIN_RESENT
+from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
@@ -142,7 +143,9 @@ def _arrival_text(evidence: Evidence) -> str:
     hop = arrival_hop(evidence)
     if hop is None:
         return ""
-    ratio = (in_unit(hop["rate"], "Mbit/s") or 0.0) / evidence.capacity_mbps
+    # Of the whole link, of which others may have left little.
+    link_mbps = float(evidence.link_rates_1s_mbps.mean()) * PACKET_BYTES / evidence.mss
+    ratio = (in_unit(hop["rate"], "Mbit/s") or 0.0) / link_mbps
     if ratio < _MIN_ARRIVAL_RATIO:
         return ""
     return f" {BURSTS_ARRIVE} {hop['rate']} ({hop['name']}), {ratio:.0f} times the rate of the link."

@@ -33,6 +33,7 @@ from celltcp.comparison.explanation.evidence.least_time import transfer_bytes
 from celltcp.comparison.explanation.evidence.queue_owners import competitors, longest_in_flight
 from celltcp.comparison.explanation.evidence.unit_windows import full_window_text
 from celltcp.scenarios.frames import constant_frames
+from celltcp.scenarios.initial_window import LARGE_INITIAL_WINDOW, initial_window
 from celltcp.scenarios.quantity_texts import size_text, time_text
 
 if TYPE_CHECKING:
@@ -334,8 +335,23 @@ def round_trips(evidence: Evidence) -> Cause | None:
         "round_trips",
         f"A page takes {count:.0f} round trips of {min_rtt_ms:.0f} ms ({median_s:.2f} s in the "
         f"median), while the {size_text(page_bytes)} of it would pass the link in {transfer_s:.2f} s: "
-        "its objects wait for requests, responses and each other.",
+        f"its objects wait for requests, responses and each other{_window_text(evidence, page_bytes)}.",
         1.0 - transfer_s / median_s,
+    )
+
+
+def _window_text(evidence: Evidence, page_bytes: float) -> str:
+    """Returns the round trips that slow start needs for a page of one connection; or empty."""
+    segments = page_bytes / evidence.mss
+    window = initial_window(evidence.scenario.get("tcp", {}))
+    if not evidence.workload.get("multiplexed") or segments <= window:
+        return ""
+    # In each round trip of slow start the window doubles.
+    counts = [math.ceil(math.log2(segments / each + 1)) for each in (window, LARGE_INITIAL_WINDOW)]
+    larger = f", and one of {LARGE_INITIAL_WINDOW} needs {counts[1]}" if counts[1] < counts[0] else ""
+    return (
+        f". Its {number_text(segments)} segments need {counts[0]} of these round trips with an initial "
+        f"window of {window}{larger}"
     )
 
 

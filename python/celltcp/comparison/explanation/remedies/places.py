@@ -38,9 +38,14 @@ def places_of(remedy: Remedy | None, scenario: Mapping[str, Any], *, sets_cca: b
 
 
 def remoteness(places: Iterable[str]) -> int:
-    """Returns 2 for what the operator alone sets, 1 for queues of links and proxies, else 0."""
-    links = ("queue", "queues of the link", " proxy")
-    return max((2 if each in OPERATOR_PLACES else each.endswith(links) for each in places), default=0)
+    """Returns 2 for what the operator alone sets, 1 for queues of links, else 0."""
+    links = ("queue", "queues of the link")
+    return max((2 if is_of_operator(each) else each.endswith(links) for each in places), default=0)
+
+
+def is_of_operator(place: str) -> bool:
+    """Returns whether the operator of the network alone can set something at a place."""
+    return place in OPERATOR_PLACES or place.endswith(" proxy")
 
 
 def has_shaper(changes: Iterable[str]) -> bool:

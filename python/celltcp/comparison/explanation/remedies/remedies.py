@@ -67,7 +67,7 @@ from celltcp.results.limits import RETRIES_AT_RTO_MAX
 from celltcp.scenarios.cca_mix import with_flow_cca
 from celltcp.scenarios.ccas import default_parameters
 from celltcp.scenarios.frames import MAX_FRAME_SHARE
-from celltcp.scenarios.initial_window import initial_window
+from celltcp.scenarios.initial_window import LARGE_INITIAL_WINDOW, initial_window
 from celltcp.scenarios.narrow_hop import path_parts
 from celltcp.scenarios.packets import PACKET_BYTES
 from celltcp.scenarios.requests import MSS, request_and_response
@@ -97,10 +97,10 @@ _THIN_LINEAR_RETRIES = 6
 _MIN_DOUBLED_RTO_WAIT_S = 0.6
 #: Long cycle of DRX of a remedy, ms.
 _SHORT_DRX_CYCLE_MS = 80
-#: Initial window of a remedy, and the largest one that holds a response, segments: senders of content
-#: delivery networks have up to some 100 (R. Rüth et al., "Demystifying TCP Initial Window
-#: Configurations of Content Distribution Networks", TMA 2018).
-_LARGE_INITIAL_WINDOW, _MAX_INITIAL_WINDOW = 32, 100
+#: Largest initial window that holds a response, segments: senders of content delivery networks have up
+#: to some 100 (R. Rüth et al., "Demystifying TCP Initial Window Configurations of Content Distribution
+#: Networks", TMA 2018).
+_MAX_INITIAL_WINDOW = 100
 #: Minimum share of the time of a run that a larger initial window has to save.
 _MIN_SAVED_SHARE = 0.05
 
@@ -426,7 +426,7 @@ def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def start_up(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window, unless the round trips that it saves are few beside the run."""
     window = initial_window(evidence.scenario.get("tcp", {}))
-    saved_rtts = math.log2(max(_LARGE_INITIAL_WINDOW / window, 1.0))
+    saved_rtts = math.log2(max(LARGE_INITIAL_WINDOW / window, 1.0))
     run_s = evidence.duration_s / len(evidence.runs)
     if saved_rtts * evidence.min_rtt_ms / 1e3 >= _MIN_SAVED_SHARE * run_s:
         yield from _initial_window(evidence, "a long slow start")
@@ -473,7 +473,7 @@ def _initial_window(evidence: Evidence, against: str) -> Iterator[Remedy]:
     sizes = request_and_response(evidence.workload)
     segments = math.ceil(sizes[1] / evidence.mss) if sizes and evidence.mss > 0 else 0
     if not present < segments <= _MAX_INITIAL_WINDOW:
-        segments = _LARGE_INITIAL_WINDOW
+        segments = LARGE_INITIAL_WINDOW
     if segments > present:
         change = f"tcp.initial_window={segments}"
         yield Remedy(f"{against}{burst_text(evidence, segments)}", (change,))

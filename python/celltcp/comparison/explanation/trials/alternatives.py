@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 _CAPACITY_FIELDS = (".rate", ".down", ".up")
 #: Ends of the fields that change what there is to send, which no metric of others shows.
 _CONTENT_FIELDS = (".objects",)
+#: Ends of the fields that cap each connection.
+_CAPS = ("receive_window_max", "max_pacing_rate")
 #: Metrics that decide where shares are as good.
 _NEXT_METRICS = {LATE_FRAMES: "frame_delay_p95_ms", LATE_RESPONSES: "response_p95_s"}
 #: Minimum logarithm of the ratio of a metric with changes at two places and at the better one alone.
@@ -114,6 +116,11 @@ class Alternative(NamedTuple):
         return tuple(each.partition("=")[0] for each in self.changes)
 
     @property
+    def caps_each_connection(self) -> bool:
+        """Whether it caps the window or rate of each connection, however many there are."""
+        return any(each.endswith(_CAPS) for each in self.fields)
+
+    @property
     def changes_text(self) -> str:
         """The changes of fields as text, with a space before it; empty without any."""
         return f" with {' and '.join(self.changes)}" if self.changes else ""
@@ -173,8 +180,8 @@ class Need:
         return application is None or application.ranking.metric != self.metric
 
     def for_median(self) -> list[Need]:
-        """Returns the need by the median, if it is by another percentile of responses or pages."""
-        metric = re.sub(r"_p\d+(?=_s$)", "_p50", self.metric)
+        """Returns the need by the median, if it is by another figure of responses or pages."""
+        metric = re.sub(r"_p\d+(?=_s$)|(?<=^page_load)(?=_s$)", "_p50", self.metric)
         return [self._by(metric)] if metric != self.metric and self.flows else []
 
     def for_deadline(self) -> list[Need]:

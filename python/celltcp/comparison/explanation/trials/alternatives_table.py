@@ -54,8 +54,7 @@ _FURTHER = {
     "response_max_s": ["response_p50_s"],
     **{completion: [MEAN_RTT] for completion in (*COMPLETIONS, LAST_COMPLETION)},
 }
-#: Ends of the fields that cap each connection, and their text.
-_CAPS = ("receive_window_max", "max_pacing_rate")
+#: Text of caps of each connection.
 _EACH_CONNECTION = (
     "windows and caps of the rate are for one connection at a time: "
     "divide them by the number of those at once"
@@ -70,6 +69,9 @@ _MAX_OTHERS = 4
 
 class AlternativesTable:
     """The alternatives of a need without a better one at the same place."""
+
+    #: Text on the rows with a star, before their lines.
+    stars_text = "with * (runs show a gain, and none as near is better in all), each with its host:"
 
     def __init__(
         self, need: Need, shown: Sequence[Alternative], recommended: Sequence[Alternative]
@@ -144,6 +146,14 @@ class AlternativesTable:
             for each in self.shown
         )
 
+    def is_beaten(self, remedy: ProposedRemedy) -> bool:
+        """Returns whether the table shows a remedy, and recommends others."""
+        return (
+            self.has(remedy)
+            and bool(self.recommended)
+            and not any(each.changes == remedy.remedy.changes for each in self.recommended)
+        )
+
     @property
     def lines(self) -> list[str]:
         """Lines that set the recommended alternatives, each with its host.
@@ -210,7 +220,7 @@ class AlternativesTable:
             lines = [line for line in lines if not line.startswith(BEHIND_MODEM)]
         if remedy is not None and remedy.remedy.network:
             lines = [*lines, remedy.remedy.network]
-        if any(each.partition("=")[0].endswith(_CAPS) for each in alternative.changes):
+        if alternative.caps_each_connection:
             lines = [*lines, _EACH_CONNECTION]
         own, usual = (name.partition("@")[0] for name in (alternative.cca, self._need.reference))
         is_usual = remedy is not None and own == usual

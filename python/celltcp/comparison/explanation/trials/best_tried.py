@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.explanation.remedies.places import OPERATOR_PLACES, has_shaper
+from celltcp.comparison.explanation.remedies.places import has_shaper, is_of_operator
 from celltcp.comparison.explanation.trials.alternatives import (
     Alternative,
     Need,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from celltcp.comparison.explanation.outcome import BestTriedRow
+    from celltcp.comparison.explanation.trials.confirmation import Confirmation
     from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
     from celltcp.comparison.explanation.trials.trials import Trials
 
@@ -73,16 +74,19 @@ class Conclusion(NamedTuple):
 
 
 def conclusion_of(
-    trials: Trials, needs: Sequence[Need], remedies: Sequence[ProposedRemedy]
+    trials: Trials,
+    needs: Sequence[Need],
+    remedies: Sequence[ProposedRemedy],
+    confirmation: Confirmation,
 ) -> Conclusion:
     """Returns the conclusion for the first of the needs that a remedy helps, from all that were tried.
 
     If the runs show none of them to help by its ranking metric, but by its median or tail, it is for
-    that.
+    that. What leads by chance is left out.
     """
     tried = [each for each in remedies if each.after is not None]
     for need in itertools.chain.from_iterable(
-        (*each.for_deadline(), *_shown_first(each, tried)) for each in needs if tried
+        (*each.for_deadline(), *_shown_first(each, tried, confirmation)) for each in needs if tried
     ):
         alternatives = need.alone(tried[0].scenario)
         if not any(each.cca == need.reference for each in alternatives):
@@ -95,13 +99,14 @@ def conclusion_of(
             each.gain >= need.min_gain and (each.net_gain > 0 or each.failing < failing)
             for each in with_remedy
         ):
-            conclusion = _conclusion(trials, need, [*alternatives, *with_remedy])
+            every = [*alternatives, *with_remedy]
+            conclusion = _conclusion(trials, need, every, confirmation)
             if conclusion.alternatives is not None:
                 return conclusion
     return Conclusion(None, None)
 
 
-def _shown_first(need: Need, tried: Sequence[ProposedRemedy]) -> list[Need]:
+def _shown_first(need: Need, tried: Sequence[ProposedRemedy], confirmation: Confirmation) -> list[Need]:
     """Returns a need by its ranking metric, median and tail, first those that runs show to be helped.
 
     A few runs say little of the largest values of each.
@@ -109,7 +114,10 @@ def _shown_first(need: Need, tried: Sequence[ProposedRemedy]) -> list[Need]:
 
     def is_helped(by: Need) -> bool:
         return any(
-            each.gain >= by.min_gain and each.net_gain > 0 and by.is_shown_better(each)
+            each.gain >= by.min_gain
+            and each.net_gain > 0
+            and by.is_shown_better(each)
+            and confirmation.holds(by, each, by.best_cca)
             for remedy in tried
             for each in by.with_remedy(remedy)
         )
@@ -120,7 +128,9 @@ def _shown_first(need: Need, tried: Sequence[ProposedRemedy]) -> list[Need]:
     return sorted(needs, key=lambda each: not is_helped(each))
 
 
-def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> Conclusion:
+def _conclusion(
+    trials: Trials, need: Need, alternatives: list[Alternative], confirmation: Confirmation
+) -> Conclusion:
     """Returns the conclusion for a need, from its alternatives.
 
     Where the congestion control to set was not tried with the best remedy, it is, and is the best if
@@ -130,7 +140,7 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     for_tail = changes_for_tail(trials, need, alternatives)
     wanted = [*best_by_place(need, alternatives), *for_tail]
     wanted += _under_reference(need, wanted, alternatives)
-    every = _repeated(trials, need, wanted, alternatives)
+    every = _confirmed(need, _repeated(trials, need, wanted, alternatives), confirmation)
     shown = best_by_place(need, every)
     changes = {each.changes for each in for_tail} - {each.changes for each in shown}
     shown += [each for each in every if each.changes in changes and each.cca == need.reference]
@@ -140,10 +150,12 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     shown = [shown[0], *sorted(shown[1:], key=lambda each: places.index(each.places))]
     table, of_places = None, recommended(need, shown)
     if any(each.remedy is not None for each in shown):
-        table = AlternativesTable(need, shown, unbeaten(need, shown, of_places))
+        best_here = unbeaten(need, shown, of_places)
+        held = [each for each in best_here if confirmation.holds(need, each, need.reference)]
+        table = AlternativesTable(need, shown, held)
     best = _best_of(need, shown)
     if best is None and table is not None:
-        return Conclusion(_of_operator(need, table), table)
+        return Conclusion(_of_operator(need, table, confirmation), table)
     if best is None or best.remedy is None or table is None:
         return Conclusion(None, table)
     remedy = best.remedy
@@ -161,6 +173,19 @@ def _conclusion(trials: Trials, need: Need, alternatives: list[Alternative]) -> 
     return Conclusion(BestTried(need.name, need.metric, best.cca, remedy, text, lines), table)
 
 
+def _confirmed(
+    need: Need, alternatives: list[Alternative], confirmation: Confirmation
+) -> list[Alternative]:
+    """Returns the alternatives without those that would be the best, but lead by chance."""
+    while (best := _best_of(need, best_by_place(need, alternatives))) is not None:
+        if confirmation.holds(need, best, need.best_cca):
+            break
+        alternatives = [
+            each for each in alternatives if (each.cca, each.changes) != (best.cca, best.changes)
+        ]
+    return alternatives
+
+
 def _under_reference(
     need: Need, shown: Sequence[Alternative], alternatives: Iterable[Alternative]
 ) -> list[Alternative]:
@@ -173,7 +198,7 @@ def _under_reference(
     return [each for each in alternatives if each.cca == need.reference and each.changes in others]
 
 
-def _of_operator(need: Need, table: AlternativesTable) -> BestTried | None:
+def _of_operator(need: Need, table: AlternativesTable, confirmation: Confirmation) -> BestTried | None:
     """Returns what is better than the congestion control to set, and only the operator can set."""
     before = next((each for each in table.shown if _is_to_set(need, each)), None)
     better = [
@@ -185,6 +210,7 @@ def _of_operator(need: Need, table: AlternativesTable) -> BestTried | None:
         and each.failing <= before.failing
         and each.net_gain - before.net_gain >= need.min_gain
         and need.is_shown_better(each)
+        and confirmation.holds(need, each, need.best_cca)
     ]
     fewest = min((_effort(need, each) for each in better), default=None)
     here = [each for each in better if _effort(need, each) == fewest]
@@ -252,17 +278,14 @@ def _repeated(
     is_new = chosen is not None and all(chosen is not each for each in shown)
     wanted = [*shown, *([chosen] if chosen is not None and is_new else [])]
     with_remedy = [(each, each.remedy) for each in wanted if each.remedy is not None]
-    proposed = []
-    for each, remedy in with_remedy:
-        pairs = zip(remedy.ccas, remedy.replacement_ccas, strict=True)
-        ccas = tuple(cca for cca, replacement in pairs if replacement == each.cca)[:1]
-        proposed.append(remedy._replace(ccas=ccas))
-    count = min((len(each.values) for each, _ in with_remedy), default=0)
-    repeated = trials.repeated(proposed, count)
+    proposed = [remedy.under(each.cca) for each, remedy in with_remedy]
+    repeated = trials.repeated(proposed, min((each.run_count for each in proposed), default=0))
     if not repeated:
         return wanted
-    alone = need.alone(repeated[0].scenario)
-    return [*alone, *(new for each in repeated for new in need.with_remedy(each))]
+    # Some had more runs than the budget has for all.
+    most = [max(pair, key=lambda each: each.run_count) for pair in zip(repeated, proposed, strict=True)]
+    alone = need.alone(most[0].scenario)
+    return [*alone, *(new for each in most for new in need.with_remedy(each))]
 
 
 def with_new_leaders(needs: Sequence[Need], remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
@@ -371,7 +394,7 @@ def _effort(need: Need, alternative: Alternative) -> tuple[int, int, int]:
 
 def _operator_count(alternative: Alternative) -> int:
     """Returns the number of places at which the operator of the network sets an alternative."""
-    return sum(each in OPERATOR_PLACES for each in alternative.places)
+    return sum(map(is_of_operator, alternative.places))
 
 
 def _with_changes_of(best: Alternative, alternatives: Sequence[Alternative]) -> list[Alternative]:

@@ -93,6 +93,11 @@ class ProposedRemedy(NamedTuple):
             return [f"{cca.partition('@')[0]}@{remedy.middlebox}" for cca in self.ccas]
         return list(self.ccas)
 
+    def under(self, cca: str) -> ProposedRemedy:
+        """Returns the remedy for the first congestion control that is `cca` with it."""
+        pairs = zip(self.ccas, self.replacement_ccas, strict=True)
+        return self._replace(ccas=tuple(own for own, replacement in pairs if replacement == cca)[:1])
+
     @property
     def options(self) -> str:
         """Options of `celltcp compare` that try the remedy."""

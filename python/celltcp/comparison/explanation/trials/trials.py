@@ -55,8 +55,8 @@ _MAX_SEGMENTS_OF_ALL, _MAX_SEGMENTS_OF_RUNS = 1e6, {2: 2.5e6, 1: 8e6}
 #: Budget of the trials of an explanation, segments (about ten seconds on a computer), and the segments
 #: that a simulated second of a radio costs.
 _BUDGET_SEGMENTS, _SEGMENTS_PER_RADIO_S = 2e7, 1e4
-#: Budget of the trials that are repeated with more runs, segments.
-_REPEATED_SEGMENTS = 2.4e7
+#: Budgets of the trials that are repeated with more runs, and of those with other runs, segments.
+_REPEATED_SEGMENTS, _OTHER_SEGMENTS = 2.4e7, 2e7
 #: Minimum gain in the delay of a transfer with an end for a help, and maximum loss in its time: an AQM
 #: takes up to 10 % from a single CUBIC at a constant rate, but 20 % where the rate varies.
 _MIN_DELAY_LOG, _MAX_TIME_LOG = math.log(2), -math.log1p(-0.1)
@@ -125,6 +125,7 @@ class Trials:
         """Prepares trials on the scenario of these results."""
         self._comparison = comparison
         self._budget = budget
+        self._other_segments = _OTHER_SEGMENTS
 
     def run(self, proposed: ProposedRemedy) -> Trial | None:
         """Runs the trial of a remedy; returns None if the trial costs too much or fails."""
@@ -272,6 +273,23 @@ class Trials:
         except CelltcpError:
             return []
 
+    def in_other_runs(
+        self, proposed: Sequence[ProposedRemedy], first: int, most: int, fewest: int
+    ) -> list[Comparison]:
+        """Runs trials over seeds after the first ones, as many up to `most` as their budget allows.
+
+        Returns none if these are less than `fewest`, or if one fails.
+        """
+        segments = sum(map(self._segments_of_run, proposed))
+        count = min(most, int(self._other_segments // segments)) if segments > 0 else 0
+        if count < fewest:
+            return []
+        self._other_segments -= count * segments
+        try:
+            return [self._compare(each, count, first) for each in proposed]
+        except CelltcpError:
+            return []
+
     def with_more_runs(
         self, remedies: Sequence[ProposedRemedy], best: Sequence[ProposedRemedy]
     ) -> list[ProposedRemedy]:
@@ -338,14 +356,13 @@ class Trials:
         """Scenario of the results."""
         return read_stored(self._comparison.results.about)
 
-    def _compare(self, proposed: ProposedRemedy, run_count: int) -> Comparison:
-        """Runs the scenario with a remedy, and returns the comparison."""
+    def _compare(self, proposed: ProposedRemedy, run_count: int, first: int = 0) -> Comparison:
+        """Runs the scenario with a remedy over seeds from the `first` on."""
         changes = list(proposed.remedy.changes)
         scenario = self._scenario.with_changes(changes) if changes else self._scenario
         ccas = list(dict.fromkeys(proposed.replacement_ccas))
-        settings = RunSettings(
-            cca=ccas, runs=run_count, seed=int(self._comparison.results.about["seed"])
-        )
+        seed = int(self._comparison.results.about["seed"]) + first
+        settings = RunSettings(cca=ccas, runs=run_count, seed=seed)
         campaign = settings.plan(scenario, engine(NATIVE, None))
         return CampaignRequest([campaign], settings, lambda results: Comparison(results[0])).run()
 

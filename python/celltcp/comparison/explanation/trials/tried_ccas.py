@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from celltcp.comparison.explanation.trials.alternatives import Need
+    from celltcp.comparison.explanation.trials.confirmation import Confirmation
     from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
     from celltcp.comparison.explanation.trials.trials import Trials
 
@@ -32,18 +33,21 @@ def ranked_trials(
     comparison: Comparison,
     needs: Sequence[Need],
     tried: Sequence[ProposedRemedy],
+    confirmation: Confirmation,
     by: Sequence[str] = (),
 ) -> RankedTrials:
     """Returns a comparison with the congestion controls of Linux tried alone in all of its runs.
 
     Those that may be better than the one to set, after fewer runs, are tried in all, if that is cheap.
-    None rank where they only leave undecided which one to set.
+    Those that are better by chance are left out. None rank where they only leave undecided which one
+    to set.
 
     Args:
         trials: trials of the comparison.
         comparison: comparison without them.
         needs: its needs.
         tried: remedies with the results of their trials.
+        confirmation: confirmation of gains by other runs.
         by: metrics asked for, as in `ccas_to_set`.
     """
     further: list[ProposedRemedy] = []
@@ -61,6 +65,12 @@ def ranked_trials(
             )
             if count < all_runs and may_lead:
                 each = next(iter(trials.repeated([each], count)), each)
+            if not all(
+                confirmation.holds(need, alternative, need.best_cca)
+                for need in needs
+                for alternative in need.with_remedy(each)
+            ):
+                continue
             if each.after is not None and each.run_count == all_runs:
                 further.append(each)
                 continue

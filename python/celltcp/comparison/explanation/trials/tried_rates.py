@@ -71,7 +71,14 @@ def _without_bursts_text(comparison: Comparison, cca: str, best: tuple[Compariso
         return ""
     after, change = best
     values = after.values(cca, GOODPUT)
+    before = comparison.values(cca, GOODPUT)[: len(values)]
     rate = rate_text(estimate(values).mean)
+    if estimate(values).mean <= estimate(before).mean:
+        instead = rate_text(estimate(before).mean)
+        return (
+            f" They cost nothing: with {change}, tried in {runs_text(len(values))}, it has "
+            f"{rate} instead of {instead}."
+        )
     text = f" Without them, tried in {runs_text(len(values))} with {change}, it has {rate}"
     before_count = estimate(comparison.values(cca, RETRANSMISSIONS)).mean
     count = estimate(after.values(cca, RETRANSMISSIONS)).mean

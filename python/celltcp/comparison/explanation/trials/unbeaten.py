@@ -37,8 +37,8 @@ def unbeaten(
 ) -> list[Alternative]:
     """Returns the recommended alternatives that help, and that no other one shown beats.
 
-    Those of hosts and routers are not beaten by those of links and proxies, nor these by an operator's,
-    and none by one that more places have to set, or that only holds under a condition.
+    Those of hosts and routers are not beaten by those of links, nor these by an operator's, and none by
+    one that more places have to set, that only holds under a condition, or for each connection alone.
     """
     return [
         each
@@ -53,10 +53,14 @@ def unbeaten(
 
 
 def _needs_no_more(one: Alternative, other: Alternative) -> bool:
-    """Returns whether one alternative is as near as another, and has no more places or conditions."""
+    """Returns whether one alternative is as near as another, and has no more places or conditions.
+
+    Caps of each connection hold for as many connections as there are in the scenario.
+    """
     is_as_near = remoteness(one.places) <= remoteness(other.places)
-    has_no_more = len(one.places) <= len(other.places) and bool(other.condition or not one.condition)
-    return is_as_near and has_no_more
+    is_free = not (one.condition or one.caps_each_connection)
+    has_no_more = bool(other.condition or other.caps_each_connection or is_free)
+    return is_as_near and has_no_more and len(one.places) <= len(other.places)
 
 
 def _helps(need: Need, one: Alternative, reference: Alternative) -> bool:
