@@ -13,6 +13,8 @@ from celltcp.comparison.report.sweep import sweep_part
 from celltcp.comparison.sweep.best_value_tables import best_values_texts
 from celltcp.comparison.sweep.best_values import FieldRanking
 from celltcp.comparison.verdicts.reversals import best_reversal_text, change_reversal_text
+from celltcp.results.statistics import estimate
+from celltcp.results.tested import FlowUnderTest
 
 
 def _shared_line(draw: random.Random) -> dict[str, Any]:
@@ -51,23 +53,31 @@ def test_each_flow_has_its_means_in_one_run_with_the_runs_that_decide() -> None:
     assert not sweep.field_changes
 
 
-def test_what_one_flow_of_a_mix_gains_the_other_one_loses() -> None:
+def test_congestion_controls_that_compete_are_ranked_by_fairness() -> None:
+    """CUBIC gains by a deep buffer what BBR loses: both have shares, and Jain's index a best value."""
     changes: dict[str, Any] = {"path.rtt": "40ms", "flows": [{"name": "one"}, {"name": "two"}]}
     vary = {"path.buffer": ["20packets", "400packets"]}
-    mixes = "cubic+bbr,bbr+cubic"
-    sweep = ct.sweep("steady-20-68", vary, mixes, 2, duration="20s", set=changes)
-    best = {
-        (ranking.cca, stake.flow): stake.verdict.leader
-        for ranking in sweep.field_rankings
-        for stake in ranking.stakes
-        if stake.metric == "goodput_mbps"
-    }
-    assert best["cubic+bbr", "one"] == best["bbr+cubic", "two"] == "400packets"
-    assert best["cubic+bbr", "two"] == best["bbr+cubic", "one"] == "20packets"
-    # Each mix has lines of its own.
-    assert {text.partition(":")[0] for text in sweep.field_changes} == {"cubic+bbr", "bbr+cubic"}
+    sweep = ct.sweep("steady-20-68", vary, "cubic+bbr,bbr+cubic", 2, duration="20s", set=changes)
+    for mix, cubic in (("cubic+bbr", "one"), ("bbr+cubic", "two")):
+        (ranking,) = (each for each in sweep.field_rankings if each.cca == mix)
+        (stake,) = ranking.stakes
+        assert stake.metric == "fairness"
+        goodput = {
+            value: [
+                estimate(comparison.values_of(flow, mix, "goodput_mbps")).mean
+                for flow in FlowUnderTest.each(comparison.results.about)
+            ]
+            for (value,), comparison in sweep.points.items()
+        }
+        index = {
+            value: sum(of) ** 2 / (2 * sum(each**2 for each in of)) for value, of in goodput.items()
+        }
+        assert stake.verdict.leader == max(index, key=index.__getitem__)
+        own = ["one", "two"].index(cubic)
+        assert goodput["400packets"][own] > goodput["20packets"][own]
+        assert goodput["400packets"][1 - own] < goodput["20packets"][1 - own]
     questions = [finding.question for finding in sweep_part(sweep).findings]
-    assert "Best path.buffer under bbr+cubic for two (goodput)" in questions
+    assert "Best path.buffer under bbr+cubic for Jain's index" in questions
 
 
 def _ranking(sweep: ct.Sweep) -> FieldRanking:

@@ -17,6 +17,7 @@ from celltcp.comparison.metrics import (
     APP_METRICS,
     BALANCED,
     GOODPUT,
+    JAIN,
     MEAN_RTT,
     ONE_WAY_DELAY,
     best_of,
@@ -33,7 +34,7 @@ from celltcp.comparison.verdicts.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels, ranked_mixes
+from celltcp.scenarios.cca_mix import cca_of_all_flows, labels, ranked_mixes
 from celltcp.scenarios.ccas import usual_cca
 
 if TYPE_CHECKING:
@@ -251,8 +252,13 @@ class FieldRanking:
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
-        """Stake of each flow: the metric of its application, or else goodput, delay and balance."""
+        """Stake of each flow: the metric of its application, or else goodput, delay and balance.
+
+        Where congestion controls compete, what one flow gains another one loses: Jain's index ranks.
+        """
         points = self._points
+        if (index := self._fairness_values()) is not None:
+            return [self._stake(points.tested, RankingMetric(JAIN, words_of(JAIN).name), index)]
         if any(comparison.applications for comparison in points.comparisons.values()):
             return [stake for flow in points.flows if (stake := self._flow_stake(flow))]
         delay = self.delay_metric
@@ -262,6 +268,18 @@ class FieldRanking:
         stakes = [self._network_stake(metric) for metric in metrics]
         # What one flow gains, another one may lose.
         return [*stakes, *map(self._goodput_stake, points.rivals)]
+
+    def _fairness_values(self) -> dict[str, list[float]] | None:
+        """Returns Jain's index of a mix by choice; None unless CCAs differ and all flows compete."""
+        comparisons = self._points.comparisons
+        if len(self.ccas) > 1 or cca_of_all_flows(self.ccas[0]):
+            return None
+        if not all(each.has_fairness for each in comparisons.values()):
+            return None
+        return {
+            name: self._paired(choice, comparisons[choice.value].jains_index(choice.cca))
+            for name, choice in self.choices.items()
+        }
 
     def stakes_by(self, by: Sequence[str]) -> list[Stake]:
         """Returns the stakes by chosen metrics, as in `Comparison.best_by`, and then all others."""

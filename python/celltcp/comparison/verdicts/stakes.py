@@ -10,6 +10,7 @@ from celltcp.comparison.metrics import (
     APP_METRICS,
     COMPLETED_SHARE,
     GOODPUT,
+    JAIN,
     best_of,
     metric_gap,
     sign_of,
@@ -59,7 +60,9 @@ class Stake(NamedTuple):
 
     @property
     def question(self) -> str:
-        """The flow, with its metric in words in parentheses."""
+        """The flow, with its metric in words in parentheses; Jain's index is that of all flows."""
+        if self.metric == JAIN:
+            return self.title
         return f"{self.flow} ({'; '.join(filter(None, (self.title, self.note)))})"
 
     def is_gain(self, cca: str, instead_of: str) -> bool:
@@ -118,7 +121,8 @@ class Stake(NamedTuple):
         """Returns the means of the metric under a CCA and under the one that it replaces."""
         new, old = self.means(cca, instead_of)
         words = words_of(self.metric).suited(new, old)
-        name = f"{self.flow} {words.name}{self._note_text}"
+        # Jain's index is that of all flows.
+        name = f"{f'{self.flow} ' if self.metric != JAIN else ''}{words.name}{self._note_text}"
         if self.is_tied(cca, instead_of):
             return f"{name} unchanged"
         if self._gap(cca, instead_of)[0].includes_zero:
