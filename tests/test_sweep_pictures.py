@@ -247,3 +247,16 @@ def test_a_trade_off_is_a_curve_of_the_delay_of_an_application_against_the_goodp
         assert y == pytest.approx(sum(goodputs) / len(goodputs))
     (chosen,) = draw_sweep_tradeoff(swept, ["response_max_s:game"]).axes
     assert chosen.get_xlabel().startswith("game response max")
+
+
+def test_shares_have_a_panel_for_each_flow_with_one_scale() -> None:
+    flows = {"flows": [{"name": "one", "cca": "cubic"}, {"name": "two", "cca": "bbr"}]}
+    mixes = ct.sweep("steady-20-68", "path.buffer=1bdp,8bdp", "own", 2, duration="5s", set=flows)
+    panels = draw_sweep(mixes, ("share",)).axes
+    names = [axes.get_ylabel() for axes in panels]
+    assert len(names) == 2
+    assert all(name.endswith(" share, Mbit/s") for name in names)
+    assert len({axes.get_ylim() for axes in panels}) == 1
+    (flow,) = {flow for flow, _, _ in (name.partition(" share") for name in names[1:])}
+    (alone,) = draw_sweep(mixes, (f"share:{flow}",)).axes
+    assert alone.get_ylabel() == "share, Mbit/s"

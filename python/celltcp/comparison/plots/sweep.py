@@ -93,11 +93,13 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     shown_rankings = rankings[:1] if by else rankings
     stakes = [stake for ranking in shown_rankings for stake in ranking.deciding_stakes(by)]
     # Mixes of several flows have no ranking, but are drawn by the requested metrics.
-    requested = [] if first is None else [check_metric(each, first.results.about) for each in by]
+    requested = [] if first is None else [each for text in by for each in _requested(first, text)]
     ranking = [ChosenMetric(stake.metric, stake.flow) for stake in stakes]
     by_application = [each for each in ranking if each.metric in APP_METRICS]
-    goodput = [each for each in ranking if each.metric == GOODPUT]
-    shown = [*requested, *by_application, *(goodput or [ChosenMetric(GOODPUT, tested)])]
+    goodput = [each for each in ranking if each.metric == GOODPUT] or [ChosenMetric(GOODPUT, tested)]
+    # Shares are goodputs.
+    has_shares = any(each.metric == SHARE for each in requested)
+    shown = [*requested, *by_application, *([] if has_shares else goodput)]
     if not requested and not by_application:
         rivals = [] if first is None else first.competing_flows
         if rivals:
@@ -106,6 +108,15 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
             shown = [*shares, *([ChosenMetric(JAIN, tested)] if has_index else [])]
         shown.append(ChosenMetric("rtt_p95_ms", tested))
     return named_metrics(shown)
+
+
+def _requested(comparison: Comparison, text: str) -> list[ChosenMetric]:
+    """Returns a chosen metric; shares without a flow are those of the first flows that compete."""
+    chosen = check_metric(text, comparison.results.about)
+    rivals = comparison.competing_flows[:_MAX_SHARES]
+    if chosen.metric == SHARE and ":" not in text and rivals:
+        return [ChosenMetric(SHARE, rival.name) for rival in rivals]
+    return [chosen]
 
 
 def named_metrics(chosen: Sequence[ChosenMetric]) -> list[PanelMetric]:
@@ -140,9 +151,17 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
             axes.set_ylabel(", ".join(filter(None, (metric.label, metric.unit))))
             if title:
                 axes.set_title(title, fontsize=9)
+    # Shares are parts of one link, so that all have one scale.
+    of_shares = [
+        each
+        for metric, of in zip(metrics, extents, strict=True)
+        if metric.metric == SHARE
+        for each in of
+    ]
     for column, metric, of_metric in zip(panels.T, metrics, extents, strict=True):
+        extent = _Extent.joined(of_shares if metric.metric == SHARE else of_metric)
         for axes in column:
-            _scale(axes, metric, _Extent.joined(of_metric))
+            _scale(axes, metric, extent)
     first = next(iter(rows.values()))
     values = [*first[0].along.comparisons]
     unit, scale = common_unit(values), "" if is_to_scale(values) else "not to scale"
