@@ -103,9 +103,9 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     if not requested and not by_application:
         rivals = [] if first is None else first.competing_flows
         if rivals:
-            shares = (ChosenMetric(SHARE, rival.name) for rival in rivals[:_MAX_SHARES])
-            has_index = first is not None and first.has_fairness
-            shown = [*shares, *([ChosenMetric(JAIN, tested)] if has_index else [])]
+            shown = [ChosenMetric(SHARE, rival.name) for rival in rivals[:_MAX_SHARES]]
+        if first is not None and first.has_fairness:
+            shown.append(ChosenMetric(JAIN, tested))
         shown.append(ChosenMetric("rtt_p95_ms", tested))
     return named_metrics(shown)
 
