@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.json_outcome import best_outcome
-from celltcp.comparison.metrics import estimate_of, metric_gap
+from celltcp.comparison.metrics import estimate_of, metric_gap, words_of
 from celltcp.comparison.sweep.best_values import conditions_among, is_condition
 from celltcp.comparison.sweep.condition_texts import condition_texts
 from celltcp.comparison.verdicts.reversals import best_reversal_text
@@ -22,6 +22,7 @@ from celltcp.scenarios.quantities import quantities
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.comparison.metrics import MetricText
     from celltcp.comparison.outcome import FieldOutcome, FieldRow
     from celltcp.comparison.sweep.best_values import FieldRanking
     from celltcp.comparison.sweep.parameter_sweep import Sweep
@@ -53,11 +54,11 @@ def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
         if not _differs(rows) or len(rows) < 2:
             continue
         ranking, stake = rows[0]
-        cells = []
+        cells, words = [], _words_of_best(rows)
         for row_ranking, row_stake in rows:
             cca = row_ranking.cca
             label = [names[cca] if cca else _ANY_CCA] if has_ccas else []
-            *texts, next_worse = _cells(row_stake)
+            *texts, next_worse = _cells(row_stake, words)
             next_worse = "; ".join(
                 filter(None, (next_worse, best_reversal_text(row_ranking, row_stake)))
             )
@@ -109,7 +110,7 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             by_field = undecided if verdict else alike
             by_field.setdefault((field, hint), []).append(ranking.question(stake))
         elif len(rows) == 1:
-            best, mean, as_good, next_worse = _cells(stake)
+            best, mean, as_good, next_worse = _cells(stake, _words_of_best(rows))
             under = f" under {labels(sweep.ccas)[ranking.cca]}" if ranking.cca and has_ccas else ""
             parts = [
                 f"Best value of {field}{under} for {ranking.question(stake)}: {best}, {mean}",
@@ -187,10 +188,18 @@ def _decided_pair(rows: Sequence[_Row], names: Mapping[str, str]) -> str:
     return ""
 
 
-def _cells(stake: Stake) -> tuple[str, str, str, str]:
+def _words_of_best(rows: Sequence[_Row]) -> MetricText:
+    """Returns the metric with a unit that suits the best means of all rows."""
+    stakes = [stake for _, stake in rows if stake.verdict.leader is not None]
+    means = (estimate(each.values[str(each.verdict.leader)]).mean for each in stakes)
+    return words_of(rows[0][1].metric).suited(*means)
+
+
+def _cells(stake: Stake, words: MetricText) -> tuple[str, str, str, str]:
     """Returns the best values, their best mean, others that may be as good, and the next worse one.
 
-    Values of one congestion control that are as good as the best one are named with it.
+    Values of one congestion control that are as good as the best one are named with it. `words` has
+    the unit.
     """
     verdict = stake.verdict
     leader = verdict.leader
@@ -223,14 +232,15 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     next_worse = "-"
     if worse:
         pairs = zip(stake.values[worse[0]], stake.values[leader], strict=True)
-        words = stake.words._replace(limits=(-math.inf, math.inf))
-        gap = words.mean_number([value - best for value, best in pairs])
+        unlimited = words._replace(limits=(-math.inf, math.inf))
+        gap = unlimited.mean_number([value - best for value, best in pairs])
         next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     # The cost is that of the leader alone.
     cost = ""
     if verdict.cost and not alike:
         cost = f" ({verdict.cost.short}{set_instead(verdict, {name: name for name in stake.values})})"
-    return f"{best_text(stake)}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
+    mean = words.mean_number(stake.values[leader], is_bound=leader in stake.bounds)
+    return f"{best_text(stake)}{cost}", words.with_unit(mean), "; ".join(texts) or "-", next_worse
 
 
 def as_good_values(stake: Stake) -> list[str]:
