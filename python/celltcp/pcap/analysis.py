@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
+from celltcp.pcap.diagnosis.gaps import with_outages_before
 from celltcp.pcap.estimation.token_bucket import with_token_buckets
 from celltcp.pcap.host_rtts import with_host_rtts
 from celltcp.pcap.leftovers import (
@@ -314,13 +315,15 @@ def _with_diagnoses(tables: Mapping[str, pa.Table]) -> pa.Table:
     own = tables["connections"]
     connections = with_client_turns(with_host_rtts(own), tables["units"])
     connections = with_server_turns({**tables, "connections": connections})
+    losses = tables["losses"].to_pandas()
+    intervals = tables["intervals"].select(INTERVAL_COLUMNS).to_pandas()
+    connections = with_outages_before(connections, losses, intervals)
     readable = {str(file) for file in connections["file"].unique().to_pylist()} - {STDIN}
     connections = with_token_buckets(connections, tables["losses"], readable)
-    intervals = tables["intervals"].select(INTERVAL_COLUMNS)
     results = diagnoses(
         connections.to_pandas(),
-        tables["losses"].to_pandas(),
-        intervals.to_pandas(),
+        losses,
+        intervals,
         own["near_rtt_min_ms"].to_pandas(),
     )
     connections = with_all_in_flight(connections, tables["units"])

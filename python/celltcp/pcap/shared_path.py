@@ -14,7 +14,6 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 from celltcp.pcap.diagnosis.messages import messages_of
 from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.estimation.blackouts import without_outages
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, flow_text
 from celltcp.pcap.shared_queue import longest_rtt_ms, start_s
 from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, client_of, hosts_of, overlaps, payload_of
@@ -183,7 +182,7 @@ def flows_beside(
         server, client = ("phone", node) if is_back else (node, "phone")
         ends = Ends(name, server, client, start_s(other, origin_ns), has_guessed_cca=True)
         flows += flow_text(
-            without_outages(evidence),
+            other,
             connection_rows(analyses.intervals, other, up),
             one_request(other) or waiting_requests(evidence),
             connection_rows(analyses.units, other),

@@ -10,7 +10,6 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.causes import Cause, Sentence, named
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, segments_were
-from celltcp.pcap.estimation.blackouts import without_outages
 from celltcp.scenarios.quantity_texts import ms_text, size_text
 
 #: Minimum delay of a standing queue, ms, and intervals in which it is seen.
@@ -130,7 +129,7 @@ def _is_above(evidence: Evidence, rtts_ms: pd.Series, lowest_ms: float, median_m
     min_rtt_ms = max(min_ratio * lowest_ms, lowest_ms + min_ms)
     if not median_ms > min_rtt_ms:
         return False
-    paused_s = without_outages(evidence)[f"pauses_{row['direction']}_s"]
+    paused_s = row[f"pauses_{row['direction']}_s"]
     if paused_s >= _MAX_PAUSED_SHARE * row["download_s"]:
         return False
     return len(rtts_ms) >= _MIN_QUEUE_INTERVALS and bool(rtts_ms.median() > min_rtt_ms)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from celltcp.pcap.diagnosis.causes import Cause, Sentence, named, said
-from celltcp.pcap.diagnosis.evidence import (
-    INTERVAL_S,
-    Evidence,
-    plural,
-    records,
-    segments_were,
-    times_text,
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, segments_were, times_text
+from celltcp.pcap.diagnosis.gaps import (
+    MIN_QUEUED_RTTS,
+    Gap,
+    gaps_of,
+    gaps_text,
+    is_made_up_for,
+    stalled_before_s,
 )
 from celltcp.pcap.diagnosis.requests import cycle_of, cycle_text
 from celltcp.pcap.diagnosis.silences import lost_in_silences, silences_of, silences_text
@@ -51,24 +52,10 @@ _MAX_TIMEOUT_RTTS = 3
 _MIN_DOUBLED_S = 0.8
 #: Length of outages that a connection survives with bounded time-outs, over that of the captured one.
 _SURVIVED_RATIO = 2
-#: Minimum gap of the data where the capture is away from the sender: s, RTTs, and RTTs with queues.
-_MIN_GAP_S = 0.5
-_MIN_GAP_RTTS = 5
-_MIN_GAP_QUEUED_RTTS = 2
-#: Minimum ratio of a gap to the usual time between data, which that of messages is.
-_MIN_GAP_RATIO = 2
-#: Intervals after a gap in which its data come, and around it that show the usual rate; maximum range
-#: of an even rate as a share of its median, and minimum share of the data of a gap that come after it.
-_MADE_UP = 10
-_USUAL = 200
-_MAX_EVEN_RANGE = 0.6
-_MIN_MADE_UP_SHARE = 0.5
 #: Causes of gaps, as text.
 _MADE_UP_FOR = "its application did not pause, as the data of that time came after it"
 _SENT_BEFORE = "what came after it had been sent before it"
 _PAUSED = "its application paused, as it had every ACK"
-#: Minimum share of a gap of the data in an outage behind the capture that is part of that outage.
-_MIN_COMMON_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -167,121 +154,50 @@ def for_application(waited_s: float, side: str, text: str) -> Sentence:
 
 def _gaps(evidence: Evidence) -> Iterator[Wait]:
     """Yields the waits for data of the sender where the capture is away from it."""
-    row = evidence.row
-    if row["place"] not in ("receiver", "between") or not row["bytes_up"] + row["bytes_down"]:
-        return
-    own = evidence.sender_intervals
-    times = own.loc[own["bytes"] + own["retransmitted_bytes"] > 0, "t_s"].sort_values()
-    steps_s = times.diff().dropna() - INTERVAL_S
-    usual_s = float(steps_s.median()) if len(steps_s) else 0.0
-    # A sender waits for ACKs as long as these wait in a queue.
-    queued_rtts_ms = [row["far_rtt_p95_ms"], row["far_rtt_min_ms"] + row["near_rtt_p50_ms"]]
-    queued_rtt_ms = max((float(rtt) for rtt in queued_rtts_ms if not math.isnan(rtt)), default=0.0)
-    min_gap_s = max(
-        _MIN_GAP_S,
-        _MIN_GAP_RATIO * (usual_s + INTERVAL_S),
-        _MIN_GAP_RTTS * evidence.rtt_or_zero_ms / 1e3,
-        _MIN_GAP_QUEUED_RTTS * queued_rtt_ms / 1e3,
-    )
-    gaps = steps_s[steps_s >= min_gap_s]
-    # Retransmissions of an outage behind the capture come after time-outs that double. Those of a
-    # request have no data to wait for.
-    gap_ends = times[gaps.index]
-    are_behind = pd.Series(
-        [_is_behind(evidence, end - gap, gap) for end, gap in zip(gap_ends, gaps, strict=True)],
-        gaps.index,
-        dtype=bool,
-    )
-    harm_s = max(row["harm_s"] - float(gaps[are_behind].sum()), 0.0)
-    gaps = gaps[~are_behind]
-    if gaps.sum() <= 2 * (harm_s + row["turns_up_s"] + row["turns_down_s"]):
-        return
-    losses = evidence.losses
-    lost = losses.loc[(losses["kind"] == "outage") & (losses["is_upstream"] == 1), "t_s"]
-    # Losses of an outage show when the sender goes on, after time-outs that have doubled.
-    ends = times[gaps.index]
-    is_outage = [
-        bool(lost.between(end - INTERVAL_S, end + gap).any())
-        for end, gap in zip(ends, gaps, strict=True)
-    ]
-    outages, others = gaps[is_outage], gaps[~np.array(is_outage, bool)]
-    if len(outages):
-        lost_text = f", in which {segments_were(len(lost))} lost"
+    row, gaps = evidence.row, gaps_of(evidence)
+    outages = [each for each in gaps if each.is_outage]
+    if lost := [each for each in outages if each.lost]:
+        text = f", in which {segments_were(sum(each.lost for each in lost))} lost"
         # Each time-out is as long as all before it.
-        lost_text += _last_timeouts_text(outages * LAST_LOSS_SHARE)
-        yield _outage_before(outages, ends, lost_text)
-    causes = np.array(
-        [
-            _cause(evidence, end, gap, interval)
-            for end, gap, interval in zip(
-                ends[others.index], others, records(own.loc[others.index]), strict=True
-            )
-        ]
-    )
-    by_cause = {cause: others[causes == cause] for cause in set(causes)}
-    for cause in (_MADE_UP_FOR, _SENT_BEFORE):
-        if cause in by_cause:
-            yield _outage_before(by_cause[cause], ends, f": {cause}")
-    for cause in (_PAUSED, ""):
-        if cause in by_cause:
-            total_s = float(by_cause[cause].sum())
+        text += _last_timeouts_text(pd.Series([each.length_s for each in lost]) * LAST_LOSS_SHARE)
+        yield _outage_before(lost, text)
+    if held := [each for each in outages if not each.lost]:
+        yield _outage_before(held, f": {_SENT_BEFORE}")
+    others = [each for each in gaps if not each.is_outage and not each.is_behind]
+    harm_s = row["harm_s"] - stalled_before_s(evidence)
+    harm_s -= sum(each.min_s for each in gaps if each.is_behind)
+    waited_s = max(harm_s, 0.0) + row["turns_up_s"] + row["turns_down_s"]
+    if sum(each.min_s for each in others) <= 2 * waited_s:
+        return
+    are_made_up = [is_made_up_for(evidence, each) for each in others]
+    if made_up := list(itertools.compress(others, are_made_up)):
+        yield _outage_before(made_up, f": {_MADE_UP_FOR}")
+    others = [each for each in others if each not in made_up]
+    for is_paused in (True, False):
+        if of_cause := [each for each in others if each.is_paused == is_paused]:
+            total_s = sum(each.min_s for each in of_cause)
+            cause = _PAUSED if is_paused else _unknown_cause(evidence, of_cause)
             text = (
                 f"waited {time_text(total_s)} for data of the {evidence.sender}, of which none came: "
             )
-            yield Wait(total_s, text + said(cause or _unknown_cause(evidence, by_cause[cause])))
+            yield Wait(total_s, text + said(cause))
 
 
-def _outage_before(gaps: pd.Series, ends: pd.Series, reason: str) -> Wait:
-    """Returns the wait for outages before the capture, of their lengths and ends, s."""
-    total_s = float(gaps.sum())
-    starts_text = times_text((ends[gaps.index] - gaps).tolist())
-    text = (
-        f"waited {time_text(total_s)} for an outage of the path before the capture{starts_text}{reason}"
-    )
-    return Wait(total_s, said(text), is_outage=True)
+def _outage_before(gaps: list[Gap], reason: str) -> Wait:
+    """Returns the wait for outages before the capture, with their times."""
+    total_s = sum(each.length_s for each in gaps)
+    text = f"waited {time_text(total_s)} for an outage of the path before the capture"
+    return Wait(total_s, said(f"{text}{gaps_text(gaps)}{reason}"), is_outage=True)
 
 
-def _cause(evidence: Evidence, end_s: float, gap_s: float, interval: Mapping[Hashable, Any]) -> str:
-    """Returns the cause of a gap that ended in an interval, as text; empty where none shows."""
-    if _is_made_up_for(evidence, end_s - gap_s, end_s):
-        return _MADE_UP_FOR
-    if interval["held_s"] >= _MIN_COMMON_SHARE * gap_s:
-        return _SENT_BEFORE
-    return _PAUSED if interval["paused_s"] >= _MIN_COMMON_SHARE * gap_s else ""
-
-
-def _unknown_cause(evidence: Evidence, gaps: pd.Series) -> Sentence | str:
+def _unknown_cause(evidence: Evidence, gaps: list[Gap]) -> Sentence | str:
     """Returns the possible causes of gaps whose timestamps show none, as text."""
-    other = evidence.opposite
-    if other is not None and gaps.max() <= _MAX_FILLER_RTTS * longest_rtt_ms(other) / 1e3:
+    other, longest_s = evidence.opposite, max(each.min_s for each in gaps)
+    if other is not None and longest_s <= _MAX_FILLER_RTTS * longest_rtt_ms(other) / 1e3:
         return in_queue_of(other, Cause.ACKS_IN_QUEUE, "its ACKs waited in ")
     # Without RTTs to the sender, nothing shows a queue of ACKs.
     queue_text = "" if evidence.has_near_rtts else "its ACKs waited in a queue, "
     return f"its application paused, {queue_text}or the path between it and the capture stood still"
-
-
-def _is_made_up_for(evidence: Evidence, start_s: float, end_s: float) -> bool:
-    """Returns whether an application at an even rate wrote in a gap: its data came after it."""
-    passed = evidence.bytes_by_interval
-    first, end = round(start_s / INTERVAL_S) + 1, round(end_s / INTERVAL_S)
-    around = passed.loc[first - _USUAL : end + _USUAL + _MADE_UP]
-    # Sums over a second, before the gap and after the data that were late.
-    sums = around.rolling(_MADE_UP).sum().dropna()
-    usual = sums[(sums.index < first) | (sums.index >= end + 2 * _MADE_UP)]
-    low, median, high = usual.quantile([0.1, 0.5, 0.9])
-    if len(usual) < _MADE_UP or not 0 < high <= low + _MAX_EVEN_RANGE * median:
-        return False
-    more = float(passed.loc[end : end + _MADE_UP - 1].sum()) - median
-    return more >= _MIN_MADE_UP_SHARE * median * (end - first) / _MADE_UP
-
-
-def _is_behind(evidence: Evidence, start_s: float, gap_s: float) -> bool:
-    """Returns whether most of a gap is within an outage behind the capture, or after a lost request."""
-    losses = evidence.losses
-    outages = losses[(losses["kind"] == "outage") & (losses["is_upstream"] == 0)]
-    outages = pd.concat([outages, evidence.lost_requests])
-    common_s = outages["repaired_s"].clip(upper=start_s + gap_s) - outages["t_s"].clip(lower=start_s)
-    return bool((common_s >= _MIN_COMMON_SHARE * gap_s).any())
 
 
 def _silences(evidence: Evidence) -> Iterator[Wait]:
@@ -295,10 +211,10 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             reason = in_queue_of(filler, Cause.FILLED_QUEUE, "it may wait in ")
         waited = f"waited {time_text(unanswered_s)} until the end without any answer ({count_text})"
         yield Wait(unanswered_s, f"{waited}: " + reason)
-    answered_s = row["stalled_s"] - unanswered_s
+    answered_s = row["stalled_s"] - unanswered_s - stalled_before_s(evidence)
     # A receiver is silent between bursts of data, and while ACKs wait in a long queue.
     is_bursty = evidence.pauses_s(evidence.sender) > _MIN_PAUSE_RATIO * answered_s
-    is_queued = answered_s <= _MIN_GAP_QUEUED_RTTS * row["near_rtt_p95_ms"] / 1e3
+    is_queued = answered_s <= MIN_QUEUED_RTTS * row["near_rtt_p95_ms"] / 1e3
     is_usual = not evidence.is_at_sender and (is_bursty or is_queued)
     # Without losses, a silence as short as the median RTT is the delay of a queue.
     if not row["losses_outage"] and answered_s <= row["far_rtt_p50_ms"] / 1e3:

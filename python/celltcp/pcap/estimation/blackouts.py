@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -126,18 +126,6 @@ def are_in_blackouts(evidence: Evidence) -> NDArray[np.bool_]:
         if not has_kept and losses["len"].to_numpy()[are_within].sum() >= _MIN_LOST_SHARE * sent:
             are_own |= are_within
     return are_own
-
-
-def without_outages(evidence: Evidence) -> dict[Hashable, Any]:
-    """Returns the row of a connection with the pauses of its application alone.
-
-    Nothing comes to a capture in an outage before it, either, and all before that is acknowledged.
-    """
-    row = evidence.row
-    name = f"pauses_{row['direction']}_s"
-    outages = [_blackout(evidence, each) for each in outages_of(evidence.losses) if is_before(each)]
-    silent_s = sum(each.max_s for each in outages if each is not None)
-    return {**row, name: max(float(row[name]) - silent_s, 0.0)}
 
 
 def blackouts_text(blackouts: tuple[Blackout, ...]) -> str:

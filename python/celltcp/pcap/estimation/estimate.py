@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from celltcp.pcap.analysis import STDIN, CaptureAnalyses, connection_rows
 from celltcp.pcap.common_queues import CommonQueues
 from celltcp.pcap.diagnosis.episodes import MAX_CLOSE_SEGMENTS
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, has_time_of_server, segments_were
+from celltcp.pcap.diagnosis.gaps import Gap, gaps_of
 from celltcp.pcap.diagnosis.hypotheses import p_value_of_high_rtts, shortest_queue_ms
 from celltcp.pcap.diagnosis.losses import is_full_queue
 from celltcp.pcap.diagnosis.messages import messages_of, passing_mbps
@@ -29,7 +30,7 @@ from celltcp.pcap.diagnosis.standing_queues import (
 )
 from celltcp.pcap.diagnosis.thin_streams import is_thin
 from celltcp.pcap.diagnosis.trains import link_rate
-from celltcp.pcap.estimation.blackouts import blackouts_of, without_outages
+from celltcp.pcap.estimation.blackouts import blackouts_of
 from celltcp.pcap.estimation.buffer_size import Departures, buffer_size
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, Flight, endpoint_settings
 from celltcp.pcap.estimation.path import MTU, POLICED_UPLOADER, PathEstimate
@@ -140,6 +141,8 @@ def estimate_path(
         has_queue_before=stands_before(evidence)
         or any(episode.queue == "full" for episode in episodes),
         is_ack_queue=other is not None,
+        held=[each for each in gaps_of(evidence) if each.is_outage and not each.lost],
+        offset_s=start_s(row, origin_ns),
     )
     requests = one_request(row) or waiting_requests(evidence)
     if (
@@ -242,7 +245,7 @@ def estimate_path(
         policed,
         _burst_bytes(row, evidence, policed) if policed else 0.0,
         endpoint_settings(
-            without_outages(evidence),
+            row,
             own_intervals,
             float(capacity_mbps.max()),
             rtt_ms,
@@ -344,6 +347,8 @@ def _capacity(
     *,
     has_queue_before: bool,
     is_ack_queue: bool,
+    held: Sequence[Gap],
+    offset_s: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
     """Returns `times_s`, `capacity_mbps` and `is_measured` of an estimate, and where nothing passed.
 
@@ -368,6 +373,10 @@ def _capacity(
     rate: NDArray[np.float64] = acked * 8e-6 / INTERVAL_S * (mss + _HEADERS) / mss
     max_rtt_ms = by_interval(intervals["rtt_max_ms"].fillna(0.0))
     is_outage = _outages(acked, by_interval(intervals["in_flight_max"]), max_rtt_ms, lowest_ms)
+    for gap in held:
+        end = int((gap.end_s + offset_s) / INTERVAL_S + 0.5)
+        # Of the intervals in which it begins and ends, one has no rate if it is as long as that.
+        is_outage[end - int(gap.length_s / INTERVAL_S + 0.5) : end] = True
     has_queue = queue_ms > max(min_queue_ms, _MIN_QUEUE_SHARE * lowest_ms)
     is_measured = (has_queue | is_outage) & ~is_limited
     if row["place"] == "receiver":
