@@ -61,9 +61,9 @@ def test_a_lead_that_other_runs_do_not_show_does_not_hold(need: Need) -> None:
     lucky = [share * each for share, each in zip((0.4, 0.7, 0.55), before, strict=True)]
     confirmation = Confirmation(Trials(need.comparison, TrialBudget()), _ALTERNATIVES)
     assert not confirmation.holds(need, _row(need, "reno", lucky), "cubic")
-    (text,) = confirmation.texts
-    assert text.startswith("reno leads in 3 runs by chance, for ticks (")
-    assert ": 7 others have " in text
+    (text,) = confirmation.texts_for(need)
+    assert text.startswith("reno leads for ticks (")
+    assert " in 3 runs, which 7 others do not show: " in text
     assert confirmation.refused_ccas == {"reno"}
 
 
@@ -73,7 +73,7 @@ def test_a_lead_that_other_runs_show_holds(need: Need) -> None:
     lucky = [share * each for share, each in zip((0.4, 0.7, 0.55), before, strict=True)]
     confirmation = Confirmation(Trials(need.comparison, TrialBudget()), _ALTERNATIVES)
     assert confirmation.holds(need, _row(need, "bbr", lucky), "cubic")
-    assert confirmation.texts == []
+    assert confirmation.texts_for(need) == []
 
 
 def test_a_lead_beyond_the_chance_of_all_alternatives_needs_no_other_runs(need: Need) -> None:

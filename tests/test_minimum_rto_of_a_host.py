@@ -27,7 +27,7 @@ def _rtt_ms(seed: int) -> int:
 
 
 @functools.cache
-def _compared(seed: int, *changes: str) -> Comparison:
+def _compared(seed: int, *changes: str, runs: int = 2) -> Comparison:
     """Requests and responses of a segment, with random losses in both directions."""
     draw = random.Random(seed)
     scenario = {
@@ -43,7 +43,7 @@ def _compared(seed: int, *changes: str) -> Comparison:
         },
         **dict(each.split("=") for each in changes),
     }
-    return ct.compare("steady-20-68", "cubic", 2, duration="300s", set=scenario)
+    return ct.compare("steady-20-68", "cubic", runs, duration="300s", set=scenario)
 
 
 def _repairs_s(result: Comparison) -> tuple[float, float]:
@@ -83,7 +83,7 @@ def test_losses_are_repaired_after_the_minimum_rto_of_the_host_that_sent_them(
 
 @pytest.mark.parametrize("seed", range(2))
 def test_thin_flows_have_alternatives_for_the_timer_of_each_host(seed: int) -> None:
-    explained = ExplainedComparison(_compared(seed))
+    explained = ExplainedComparison(_compared(seed, runs=6))
     budget = TrialBudget()
     explained.try_remedies(budget)
     explained.try_together(budget)
@@ -95,14 +95,15 @@ def test_thin_flows_have_alternatives_for_the_timer_of_each_host(seed: int) -> N
         "sender (server)": f"{_SERVER}=20ms",
         "client": f"{_PHONE}=20ms",
     }
-    assert {*rows} == {*changes}
-    for place, change in changes.items():
-        row = rows[place]
+    # The other host repeats what it loses later, so that one alone gains little of the tail.
+    assert {"both hosts"} <= {*rows} <= {*changes}
+    for place, row in rows.items():
+        change = changes[place]
         assert row["options"] == f"--cca cubic --set {change}"
         (line,) = row["lines"]
         assert line.startswith(place)
         assert line.endswith(": ip route change default via GATEWAY dev INTERFACE rto_min 20ms")
-        (application,) = _compared(seed, change).applications
+        (application,) = _compared(seed, change, runs=6).applications
         for name, mean in row["metrics"].items():
             values = application.metrics["cubic"][name.partition(":")[0]]
             assert mean == pytest.approx(statistics.mean(values))

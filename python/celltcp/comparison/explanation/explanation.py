@@ -378,7 +378,9 @@ class ExplainedComparison:
         Those that were only tried follow the compared ones, of which the answers of all commands are.
         """
         tried = tried_as_well(self.ranked, self.comparison.ccas)
-        led = [] if self._confirmation is None else self._confirmation.texts
+        table = self.conclusion.alternatives
+        need = None if table is None else table.need
+        led = [] if self._confirmation is None else self._confirmation.texts_for(need)
         of_trials = [*self._bursts_texts, *filter(None, [self._without_others_text])]
         return [*rankings_of(self.comparison), *tried, *led, *of_trials]
 

@@ -77,7 +77,7 @@ class AlternativesTable:
         self, need: Need, shown: Sequence[Alternative], recommended: Sequence[Alternative]
     ) -> None:
         """Takes the reference and the alternatives shown after it, and those recommended."""
-        self._need = need
+        self.need = need
         self.shown = list(shown)
         self.recommended = list(recommended)
         #: Number of runs that all alternatives have: the first ones.
@@ -88,7 +88,7 @@ class AlternativesTable:
     @property
     def table(self) -> Table:
         """The alternatives as a table, with `*` for those recommended."""
-        need, columns = self._need, self._metrics()
+        need, columns = self.need, self._metrics()
         all_runs = int(need.comparison.results.about["runs"])
         runs = runs_text(all_runs)
         if self.run_count < all_runs:
@@ -147,12 +147,11 @@ class AlternativesTable:
         )
 
     def is_beaten(self, remedy: ProposedRemedy) -> bool:
-        """Returns whether the table shows a remedy, and recommends others."""
-        return (
-            self.has(remedy)
-            and bool(self.recommended)
-            and not any(each.changes == remedy.remedy.changes for each in self.recommended)
-        )
+        """Returns whether the table shows a remedy, and recommends a better CCA without a change."""
+        changes = remedy.remedy.changes
+        own = [each.net_gain for each in self.shown if each.changes == changes and changes]
+        alone = [each.net_gain for each in self.recommended if not each.changes]
+        return bool(own and alone) and max(alone) - max(own) >= self.need.min_gain
 
     @property
     def lines(self) -> list[str]:
@@ -160,7 +159,7 @@ class AlternativesTable:
 
         Those of a congestion control alone are elsewhere, if it is the one to set.
         """
-        is_set = self._need.chosen is not None
+        is_set = self.need.chosen is not None
         best = (each for each in self.recommended if each.remedy is not None or not is_set)
         lines = (line for each in best for line in (*self.lines_of(each), self._knee_text(each)))
         return list(dict.fromkeys(filter(None, lines)))
@@ -170,7 +169,7 @@ class AlternativesTable:
         """Lines that set the other rows, each after its congestion control and change."""
         lines, hosts = [], {host_of(line) for line in self.lines}
         for each in self.shown[1:]:
-            is_set = each.remedy is None and each.cca == self._need.chosen
+            is_set = each.remedy is None and each.cca == self.need.chosen
             if not is_set and not any(each is best for best in self.recommended):
                 head = ", ".join(filter(None, (self._names[each.cca], *each.changes)))
                 for line in self.lines_of(each):
@@ -187,7 +186,7 @@ class AlternativesTable:
 
         They were tried in fewer runs, or Linux lacks them.
         """
-        need, about = self._need, self._need.comparison.results.about
+        need, about = self.need, self.need.comparison.results.about
         alone = (each for each in self.recommended if each.remedy and is_cca_alone(each.remedy))
         sentences = []
         for each in alone:
@@ -206,7 +205,7 @@ class AlternativesTable:
 
     def _knee_text(self, alternative: Alternative) -> str:
         """Returns the values of a field of which the runs do not say which is the knee, or empty."""
-        knee = knee_of_values(self._need, alternative, self.shown)
+        knee = knee_of_values(self.need, alternative, self.shown)
         if knee is None or not knee.undecided:
             return ""
         return f"{knee.undecided}, knee undecided in {runs_text(self.run_count)}"
@@ -222,7 +221,7 @@ class AlternativesTable:
             lines = [*lines, remedy.remedy.network]
         if alternative.caps_each_connection:
             lines = [*lines, _EACH_CONNECTION]
-        own, usual = (name.partition("@")[0] for name in (alternative.cca, self._need.reference))
+        own, usual = (name.partition("@")[0] for name in (alternative.cca, self.need.reference))
         is_usual = remedy is not None and own == usual
         if not is_usual and not has_several_flows(alternative.cca):
             none = (
@@ -251,7 +250,7 @@ class AlternativesTable:
 
     def _metrics(self) -> list[tuple[str, str]]:
         """Returns the flow and metric of each column; the flow is empty for the network."""
-        need = self._need
+        need = self.need
         own = [("", GOODPUT), ("", need.comparison.delay_metric)]
         if need.flows:
             names = dict.fromkeys((need.metric, *self._further_metrics()))
@@ -263,7 +262,7 @@ class AlternativesTable:
 
     def _further_metrics(self) -> Iterator[str]:
         """Yields metrics of the need beside its ranking metric: those of which the user asks, too."""
-        flow, ranking = self._need.flows[0], self._need.metric
+        flow, ranking = self.need.flows[0], self.need.metric
         changes = {
             metric: self._largest_change(flow, metric)
             for metric in _FURTHER.get(ranking, ())
@@ -280,7 +279,7 @@ class AlternativesTable:
         return max(map(abs, gains), default=0.0)
 
     def _values(self, alternative: Alternative, flow: str, metric: str) -> list[float]:
-        return self._need.values_of(alternative, flow, metric)[: self.run_count]
+        return self.need.values_of(alternative, flow, metric)[: self.run_count]
 
     def _mean(self, alternative: Alternative, flow: str, metric: str) -> float:
         return estimate(self._values(alternative, flow, metric)).mean
@@ -305,7 +304,7 @@ class AlternativesTable:
             text, is_bound = three_digits(words.factor * mean), self._is_bound(each, flow, metric)
             if is_bound:
                 text = f"{AT_LEAST}{text}"
-            elif metric == self._need.metric or not self._need.flows:
+            elif metric == self.need.metric or not self.need.flows:
                 text += _interval_text(text, words.factor, self._values(each, flow, metric))
             cells.append(f"{text}{_change_text(mean, first) if index else ''}")
         return cells

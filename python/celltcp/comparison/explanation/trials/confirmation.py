@@ -40,9 +40,9 @@ class Confirmation:
         self._trials, self._alternative_count = trials, alternative_count
         self._decisions: dict[tuple[object, ...], bool] = {}
         self._others: dict[tuple[object, ...], list[Comparison]] = {}
-        #: Congestion controls alone that led by chance, and sentences on all that did.
+        #: Congestion controls alone that led by chance.
         self.refused_ccas: set[str] = set()
-        self.texts: list[str] = []
+        self._texts: list[tuple[str, Need, str]] = []
 
     def holds(self, need: Need, one: Alternative, reference: str) -> bool:
         """Returns whether the gain of an alternative over a congestion control alone holds.
@@ -80,8 +80,21 @@ class Confirmation:
         )
         if not holds:
             self.refused_ccas |= set() if one.changes else {one.cca}
-            self.texts.append(_text(need, one, reference, count, (values, others)))
+            text = _text(need, one, reference, count, (values, others))
+            self._texts.append(("" if one.changes else one.cca, need, text))
         return holds
+
+    def texts_for(self, concluded: Need | None) -> list[str]:
+        """Returns sentences on CCAs alone that led by chance, and on changes for a need."""
+        return [
+            text
+            for cca, need, text in self._texts
+            if cca
+            or (
+                concluded is not None
+                and (need.metric, need.flows) == (concluded.metric, concluded.flows)
+            )
+        ]
 
     def _in_other_runs(self, own: ProposedRemedy, reference: str, count: int) -> list[Comparison]:
         """Returns the runs with a remedy, and those of the reference alone, after the first ones."""
@@ -100,6 +113,6 @@ def _text(
     names = labels([one.cca, reference])
     own, before = metric_texts({need.metric: values})
     return (
-        f"{names[one.cca]}{one.changes_text} leads in {runs_text(count)} by chance, for {need.name}: "
-        f"{len(values[0])} others have {own} instead of {before} of {names[reference]}."
+        f"{names[one.cca]}{one.changes_text} leads for {need.name} in {runs_text(count)}, which "
+        f"{len(values[0])} others do not show: {own}, {names[reference]} {before}."
     )
