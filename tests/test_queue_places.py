@@ -12,7 +12,10 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.remedies.places import places_of
+from celltcp.comparison.explanation.remedies.remedy import Remedy
 from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.lines.queue_lines import filled_directions
 from celltcp.scenarios.narrow_hop import narrow_link
 from drawn_causes import Changes
 
@@ -115,3 +118,18 @@ def test_the_queue_of_an_access_link_stands_before_its_slower_direction(is_uploa
     texts = [text for each in explained.ccas for text in explained.texts(each)]
     link = "uplink" if is_upload else "downlink"
     assert any(f"A queue stood before the {link}: " in text for text in texts), texts
+
+
+def test_a_discipline_for_both_queues_is_named_so_where_a_host_behind_the_phone_uploads() -> None:
+    """The uplink has the queue discipline of the path, unless it has one of its own."""
+    queue = ["path", "queue"]
+    download, upload = {"to": "pc"}, {"from": "laptop", "to": "server"}
+    assert filled_directions(queue, {"flows": [download]}) == ["down"]
+    assert filled_directions(queue, {"flows": [{**upload, "from": "phone"}]}) == ["up"]
+    assert filled_directions(queue, {"flows": [download, upload]}) == ["down", "up"]
+    own = {"path": {"uplink_queue": "droptail"}, "flows": [download, upload]}
+    assert filled_directions(queue, own) == ["down"]
+    remedy = Remedy("a standing queue", ("path.queue=fq-codel",))
+    assert places_of(remedy, {"flows": [download, upload]}, sets_cca=False) == [
+        "both queues of the link"
+    ]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
+from celltcp.scenarios.sides import is_upload
 from celltcp.scenarios.stored import read_stored, stored_metadata, stored_scenario
 
 if TYPE_CHECKING:
@@ -227,9 +228,9 @@ class ScenarioSource:
         known |= {"path.rtt"} if _rtt_of_logs(self.scenario) else set()
         known |= {"path.buffer"} if self.buffer_of_log else set()
         scenario = tomllib.loads(self.scenario.to_toml())
-        are_uploads = {flow.get("from") == "phone" for flow in scenario["flows"]}
+        are_uploads = set(map(is_upload, scenario["flows"]))
         buffers = {"buffer": False, "uplink_buffer": True}
-        names = ["rtt", *(name for name, is_upload in buffers.items() if is_upload in are_uploads)]
+        names = ["rtt", *(name for name, is_up in buffers.items() if is_up in are_uploads)]
         fields = [field for field in names if f"path.{field}" not in known]
         path = scenario["path"]
         return ", ".join(f"path.{field}={path[field]}" for field in fields)

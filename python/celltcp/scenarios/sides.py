@@ -26,6 +26,11 @@ def side_of(node: str, scenario: Mapping[str, Any]) -> str:
     return PHONE if node == PHONE or (names and re.fullmatch(names, node)) else SERVER
 
 
+def is_upload(flow: Mapping[str, Any]) -> bool:
+    """Returns whether a flow sends up: from the phone, or from a host behind it to a server."""
+    return flow.get("from") == PHONE or flow.get("to") == SERVER
+
+
 def sides_of(flow: Mapping[str, Any], scenario: Mapping[str, Any]) -> tuple[str, str]:
     """Returns the sides of the sender of a flow's data and of their receiver."""
     sender, receiver = (

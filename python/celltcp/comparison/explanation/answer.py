@@ -196,7 +196,7 @@ def _ordered(
 def _ranking_text(comparison: Comparison, choice: Choice) -> str:
     """Returns the CCAs with the metric of a need, the best first; goodput and delay for the network."""
     names, (ranked, columns, bounds) = labels(comparison.ccas), _ordered(comparison, choice)
-    times = _times_text(comparison, choice) if choice.metric == COMPLETED_SHARE else ""
+    times = _times_text(comparison, choice)
     cca = cca_to_set(comparison, choice)
     is_not_set = cca is not None and is_refused(comparison, choice, cca)
     note = f"; {setting_text(comparison, choice)}" if is_not_set else ""
@@ -204,16 +204,24 @@ def _ranking_text(comparison: Comparison, choice: Choice) -> str:
 
 
 def _times_text(comparison: Comparison, choice: Choice) -> str:
-    """Returns a sentence with the times of transfers, of which some were cut off at the end."""
-    (application,) = (each for each in comparison.applications if each.flow in choice.flows[:1])
-    metric, names = application.completion_metric, labels(comparison.ccas)
-    ccas = [cca for cca in comparison.ranked_ccas if application.values(metric)[cca]]
-    all_text = cca_texts(ccas, names, {metric: application.values(metric)}, application.bounds(metric))
+    """Returns sentences with the times of transfers of which some were cut off; or empty."""
+    application = next(
+        (each for each in comparison.applications if each.flow in choice.flows[:1]), None
+    )
+    if application is None or choice.metric not in (COMPLETED_SHARE, application.completion_metric):
+        return ""
+    metric, names, text = application.completion_metric, labels(comparison.ccas), ""
+    bounds = application.bounds(metric)
+    if choice.metric == COMPLETED_SHARE:
+        ccas = [cca for cca in comparison.ranked_ccas if application.values(metric)[cca]]
+        all_text = cca_texts(ccas, names, {metric: application.values(metric)}, bounds)
+        text = f" Time until the last one: {all_text}."
     complete = application.values("completion_s")
-    ccas = [cca for cca in ccas if not math.isnan(estimate(complete[cca]).mean)]
-    mean_text = cca_texts(ccas, names, {"completion_s": complete}, ())
-    of_complete = f" Mean time of the complete ones: {mean_text}." if ccas else ""
-    return f" Time until the last one: {all_text}.{of_complete}"
+    ccas = [cca for cca in comparison.ranked_ccas if not math.isnan(estimate(complete[cca]).mean)]
+    if not ccas or not bounds:
+        return text
+    of_complete = cca_texts(ccas, names, {"completion_s": complete}, ())
+    return f"{text} Mean time of the complete ones: {of_complete}."
 
 
 def _signed_mean(comparison: Comparison, metric: str, cca: str) -> float:

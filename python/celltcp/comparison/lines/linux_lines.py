@@ -237,13 +237,12 @@ def _flow_option_line(index: str, field: str, value: str, scenario: Mapping[str,
     rate = in_unit(value, "bit/s")
     if not rate:
         return ""
-    others = len(scenario.get("flows", ())) > 1
-    each = ", which caps each flow of this host" if others else ""
     return (
         f"{own}: the socket option SO_MAX_PACING_RATE={rate / 8:.0f} (bytes/s of payload, also "
         "under fq from Linux 4.20 on) of each connection, or "
         "tc qdisc replace dev INTERFACE root fq maxrate "
-        f"{rate * _FQ_BYTES / _PAYLOAD_BYTES / 1e3:.0f}kbit (with headers){each}"
+        f"{rate * _FQ_BYTES / _PAYLOAD_BYTES / 1e3:.0f}kbit (with headers), "
+        "which caps each flow of this host"
     )
 
 

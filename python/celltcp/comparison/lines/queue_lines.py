@@ -16,6 +16,7 @@ from celltcp.results.tested import THIN_WORKLOADS
 from celltcp.scenarios.narrow_hop import base_rtt_ms, steady_rate
 from celltcp.scenarios.packets import PACKET_BYTES, buffer_size
 from celltcp.scenarios.quantity_texts import time_text
+from celltcp.scenarios.sides import is_upload
 
 #: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
 SHAPER_SHARE = 0.9
@@ -407,4 +408,4 @@ def filled_directions(field: list[str], scenario: Mapping[str, Any]) -> list[str
 
 def _sides(flows: list[Mapping[str, Any]]) -> list[str]:
     """Returns the directions of flows: `down`, `up` or both."""
-    return sorted({"up" if flow.get("from") == "phone" else "down" for flow in flows})
+    return sorted({"up" if is_upload(flow) else "down" for flow in flows})

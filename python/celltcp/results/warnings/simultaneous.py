@@ -11,6 +11,7 @@ import numpy as np
 from celltcp.results.columns import connection_keys, indices_of, numbers, rows_of
 from celltcp.results.tested import FlowUnderTest, divided_flows, is_endless
 from celltcp.scenarios.narrow_hop import shares_bottleneck, steady_rate
+from celltcp.scenarios.sides import is_upload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +123,7 @@ def shares_that_change(results: Results, sections: list[Mapping[str, Any]]) -> I
     scenario = tomllib.loads(results.about["scenario"])
     path, groups = scenario.get("path", {}), list[list[int]]()
     for index, (section, (_, workload)) in enumerate(zip(sections, flows, strict=True)):
-        is_steady = steady_rate(path.get("up" if _is_upload(section) else "down")) is not None
+        is_steady = steady_rate(path.get("up" if is_upload(section) else "down")) is not None
         if not is_steady or "start_spread" in section or not is_endless(workload):
             continue
         group = next((each for each in groups if _compete(scenario, section, sections[each[0]])), None)
@@ -143,12 +144,8 @@ def shares_that_change(results: Results, sections: list[Mapping[str, Any]]) -> I
 
 def _compete(scenario: Mapping[str, Any], flow: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Returns whether two flows start together and send in one direction over one bottleneck."""
-    ends = [(each.get("start"), _is_upload(each)) for each in (flow, other)]
+    ends = [(each.get("start"), is_upload(each)) for each in (flow, other)]
     return ends[0] == ends[1] and shares_bottleneck(scenario, flow, other)
-
-
-def _is_upload(flow: Mapping[str, Any]) -> bool:
-    return flow.get("to") == "server" or flow.get("from") == "phone"
 
 
 def _shares_of_halves(results: Results, names: list[str]) -> dict[str, np.ndarray]:

@@ -147,8 +147,8 @@ class Sawtooth:
         first = rows.iloc[0]
         window = self._evidence.windows.before(int(first["run"]), int(first["flow"]), first["t_s"])
         return (
-            f"Slow start ended at an overflow: each round trip doubled the window, to {window:.0f} "
-            f"segments before the first loss, and {self._evidence.mean_count_text(lost)} "
+            f"Slow start ended at an overflow: the window grew to {window:.0f} segments until the "
+            f"first loss, and {self._evidence.mean_count_text(lost)} "
             f"segments{self._evidence.per_run_text} were lost, as losses show a round trip later."
         )
 

@@ -353,12 +353,21 @@ class Need:
             count = min(len(old), len(new))
             changes.append(MetricChange(flow if several else "", metric, old[:count], new[:count]))
         if self.flows and self.metric in (*COMPLETIONS, LAST_COMPLETION):
-            # What is sent again costs volume, and others of the link.
-            tested = FlowUnderTest.named(self.comparison.results.about, self.flows[0])
-            pairs = ((self.comparison, reference), (after, cca))
-            old, new = ([retransmitted_share(each, tested, name)] for each, name in pairs)
-            changes.append(ResentChange(tested.name if several else "", RETRANSMISSIONS, old, new))
+            resent = self._resent_change((self.comparison, reference), (after, cca))
+            changes.append(resent._replace(flow=self.flows[0] if several else ""))
         return changes
+
+    def resent_gain(self, one: Alternative, other: Alternative) -> float:
+        """Returns the logarithm of the ratio by which one sends less of a transfer again; else 0."""
+        if not self.flows or self.metric not in (*COMPLETIONS, LAST_COMPLETION):
+            return 0.0
+        return self._resent_change((other.comparison, other.cca), (one.comparison, one.cca)).gain
+
+    def _resent_change(self, *pairs: tuple[Comparison, str]) -> ResentChange:
+        """Returns the share that is sent again: it costs volume, and others of the link."""
+        tested = FlowUnderTest.named(self.comparison.results.about, self.flows[0])
+        old, new = ([retransmitted_share(each, tested, name)] for each, name in pairs)
+        return ResentChange("", RETRANSMISSIONS, old, new)
 
 
 def application_of(comparison: Comparison, flow: str) -> Application | None:

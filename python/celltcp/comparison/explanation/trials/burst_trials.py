@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation.answer import cca_texts
 from celltcp.comparison.explanation.remedies.remedy import Remedy
 from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
 from celltcp.comparison.metrics import GOODPUT, words_of
 from celltcp.present.section import runs_text
+from celltcp.results.statistics import estimate
 from celltcp.results.warnings.packet_bursts import over_time_change, packet_bursts
 from celltcp.scenarios.cca_mix import labels
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.explanation.trials.trials import Trials
+
+
+#: Number of runs, for which bursts are rare events.
+_RUNS = 10
 
 
 def bursts_over_time(
@@ -43,8 +47,9 @@ def bursts_over_time(
     texts = []
     for changes in dict.fromkeys(((), parallel)):
         remedy = Remedy("bursts of losses that last for packets", (change, *changes))
-        after = trials.after(ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario))
-        if after is not None:
+        proposed = ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario)
+        for each in trials.repeated([proposed], 0, _RUNS):
+            after = each.after or comparison
             runs = runs_text(int(after.results.about["runs"]))
             with_text = f" and with {' and '.join(changes)}" if changes else ""
             metrics = "; ".join(_metric_texts(after))
@@ -68,6 +73,10 @@ def _metric_texts(comparison: Comparison) -> list[str]:
     goodputs = {cca: comparison.values(cca, GOODPUT) for cca in comparison.ccas}
     texts = []
     for flow, metric, values, bounds in rows or [("", GOODPUT, goodputs, frozenset[str]())]:
-        of_ccas = cca_texts([*values], names, {metric: values}, bounds)
-        texts.append(f"{flow}{words_of(metric).name} {of_ccas}")
+        words = words_of(metric).suited(*(estimate(each).mean for each in values.values()))
+        of_ccas = (
+            f"{names[cca]} {words.with_unit(words.mean_number(of, is_bound=cca in bounds))}"
+            for cca, of in values.items()
+        )
+        texts.append(f"{flow}{words.name} {', '.join(of_ccas)}")
     return texts

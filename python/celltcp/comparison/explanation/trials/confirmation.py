@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.answer import metric_texts
 from celltcp.comparison.explanation.remedies.remedy import Remedy
-from celltcp.comparison.explanation.trials.trial_metrics import MIN_HELP_LOG
-from celltcp.comparison.metrics import metric_gap, sign_of
+from celltcp.comparison.explanation.trials.alternatives import application_of
+from celltcp.comparison.explanation.trials.trial_metrics import COMPLETIONS, MIN_HELP_LOG, complete_runs
+from celltcp.comparison.metrics import LAST_COMPLETION, metric_gap, sign_of
 from celltcp.present.section import runs_text
 from celltcp.results.statistics import p_value
 from celltcp.scenarios.cca_mix import labels
@@ -73,6 +74,11 @@ class Confirmation:
         )
         if not values or len(values) != len(others):
             return True
+        if (runs := _complete_runs(need, pair, (one.cca, reference))) is not None:
+            # The time of a transfer that a run cuts off is that of the run.
+            values, others = ([of[run] for run in runs] for of in (values, others))
+            if len(runs) < _MIN_OTHERS:
+                return False
         new_gap = metric_gap(need.metric, values, others)
         is_better = sign_of(need.metric) * new_gap.mean > 0
         holds = is_better and (
@@ -104,6 +110,20 @@ class Confirmation:
             most = _MAX_RUNS - count
             self._others[key] = self._trials.in_other_runs(both, count, most, _MIN_OTHERS)
         return self._others[key]
+
+
+def _complete_runs(
+    need: Need, pair: Sequence[Comparison], ccas: tuple[str, str]
+) -> tuple[int, ...] | None:
+    """Returns the runs whose transfers are complete in both comparisons; None if those of all are."""
+    if need.metric not in (*COMPLETIONS, LAST_COMPLETION):
+        return None
+    own, other = (
+        application.metrics[cca]
+        for comparison, cca in zip(pair, ccas, strict=True)
+        if (application := application_of(comparison, need.flows[0])) is not None
+    )
+    return complete_runs(other, own)
 
 
 def _text(

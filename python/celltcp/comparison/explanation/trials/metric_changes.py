@@ -21,6 +21,10 @@ _MAX_RATIO = 100.0
 _MIN_FACTOR, _MIN_RANGE = 10.0, 1.5
 
 
+#: Minimum number of runs whose interval decides, and of those whose common direction does.
+_MIN_INTERVAL_RUNS, _MIN_SIGN_RUNS = 3, 6
+
+
 class MetricChange(NamedTuple):
     """Values of a metric of a flow before and after a remedy, one for each run."""
 
@@ -48,9 +52,14 @@ class MetricChange(NamedTuple):
 
     @property
     def is_decided(self) -> bool:
-        """Whether the metric changes in the same direction in each run, or significantly."""
+        """Whether the metric changes significantly, or in one direction in each of enough runs.
+
+        Two runs have no interval that says much, and six of one direction are no chance (sign test).
+        """
         directions = {new > old for old, new in zip(self.before, self.after, strict=True) if new != old}
-        return len(directions) < 2 or not paired_gap(self.after, self.before).includes_zero
+        has_interval = _MIN_INTERVAL_RUNS <= len(self.before) < _MIN_SIGN_RUNS
+        is_one = len(directions) < 2
+        return (is_one and not has_interval) or not paired_gap(self.after, self.before).includes_zero
 
     def text(self, *, names_flow: bool, has_range: bool) -> str:
         """Returns the metric before and after as text.

@@ -258,13 +258,16 @@ class Trials:
             and any(each.gain >= _MIN_DELAY_LOG for each in delays)
         )
 
-    def repeated(self, proposed: Sequence[ProposedRemedy], count: int) -> list[ProposedRemedy]:
+    def repeated(
+        self, proposed: Sequence[ProposedRemedy], count: int, most: int = 0
+    ) -> list[ProposedRemedy]:
         """Repeats trials of `count` runs, with all runs or as many as a budget of their own allows.
 
-        Returns none if there are no more, or if one fails.
+        These are up to `most` runs, if those are more. Returns none if there are no more, or if one
+        fails.
         """
         segments = sum(map(self._segments_of_run, proposed))
-        all_runs = int(self._comparison.results.about["runs"])
+        all_runs = max(int(self._comparison.results.about["runs"]), most)
         more = min(all_runs, int(_REPEATED_SEGMENTS // segments)) if segments > 0 else 0
         if more <= count:
             return []

@@ -73,7 +73,8 @@ def _beats(need: Need, one: Alternative, other: Alternative) -> bool:
     """Returns whether a metric of the need, of others or the delay is better, and none is worse."""
     columns = [*_own_metrics(need, one), *need.price_metrics()]
     gains = [_gain(need, one, other, *each) for each in dict.fromkeys(columns)]
-    return max(gains) >= MIN_HELP_LOG and min(gains) > -_ALIKE_LOG
+    dearest = min(*gains, need.resent_gain(one, other))
+    return max(gains) >= MIN_HELP_LOG and dearest > -_ALIKE_LOG
 
 
 def _own_metrics(need: Need, alternative: Alternative) -> list[tuple[str, str]]:
