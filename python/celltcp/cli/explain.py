@@ -77,10 +77,12 @@ def _print_answer(result: ExplainedComparison, folder: str) -> None:
         _print_settings(result, "")
     if alternatives is not None:
         Terminal().print_table(alternatives.table)
+        if alternatives.recommended:
+            click.echo(alternatives.legend)
         own = [] if best is None else best.lines
         if lines := _without_repeats(alternatives.lines, own):
             of = " others" if own else ""
-            _print_lines(f"Lines for{of or ' those'} {alternatives.stars_text}", lines)
+            _print_lines(f"Lines for{of or ' those'} with *, each with its host:", lines)
         if lines := alternatives.other_lines:
             _print_lines("Lines for the rows without *:", lines)
     if best is not None:

@@ -393,7 +393,10 @@ class ExplainedComparison:
         """
         if self._collapse_text or self.window_limit_text:
             return []
-        return [*settings_of(self.comparison, self._by), *self.further_settings]
+        compared, further = settings_of(self.comparison, self._by), self.further_settings
+        for row in compared if further else []:
+            row["need"] += ", of the CCAs compared"
+        return [*compared, *further]
 
     @property
     def further_settings(self) -> list[SettingRow]:

@@ -110,7 +110,7 @@ def _conclusion_sections(conclusion: Conclusion) -> list[Section]:
         sections.append(Section("Better than a CCA alone", text=(best.text,), is_front=True))
     if alternatives is not None:
         of_rows = {
-            f"Lines for those {alternatives.stars_text}": alternatives.lines,
+            "Lines for those with *, each with its host:": alternatives.lines,
             "Lines for the rows without *:": alternatives.other_lines,
         }
         blocks = tuple(
@@ -118,7 +118,10 @@ def _conclusion_sections(conclusion: Conclusion) -> list[Section]:
             for title, lines in of_rows.items()
             if lines
         )
-        sections.append(Section("Alternatives by place", alternatives.table, blocks=blocks))
+        legend = (alternatives.legend,) if alternatives.recommended else ()
+        sections.append(
+            Section("Alternatives by place", alternatives.table, text=legend, blocks=blocks)
+        )
     return sections
 
 

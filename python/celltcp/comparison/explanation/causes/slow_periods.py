@@ -129,7 +129,7 @@ def _slow(evidence: Evidence, units: pd.DataFrame) -> Iterator[_Period]:
     # A link that frames overload has a cause of its own.
     if overload(evidence) or slow_link(evidence):
         return
-    by_slot = _link_rates(evidence)
+    by_slot = link_rates(evidence)
     start_s, end_s = units["start_s"], units["end_s"].fillna(np.inf)
     met = intervals_overlap_outages(units, start_s, end_s, [*evidence.outages, *evidence.ack_outages])
     units = units[~met]
@@ -184,8 +184,8 @@ def _period(
     return _Period(text, share, durations_s[is_within], durations_s[~is_within], min_ratio)
 
 
-def _link_rates(evidence: Evidence) -> _SlotValues:
-    """Returns the rate of the whole link in each slot, Mbit/s.
+def link_rates(evidence: Evidence) -> _SlotValues:
+    """Returns the rate of the whole link by run in each slot, Mbit/s of payload.
 
     The capacity of a connection lacks what the others of its direction use.
     """

@@ -70,8 +70,8 @@ _MAX_OTHERS = 4
 class AlternativesTable:
     """The alternatives of a need without a better one at the same place."""
 
-    #: Text on the rows with a star, before their lines.
-    stars_text = "with * (runs show a gain, and none as near is better in all), each with its host:"
+    #: Meaning of the star of a row.
+    legend = "*: runs show a gain, and no change as near is better in all columns"
 
     def __init__(
         self, need: Need, shown: Sequence[Alternative], recommended: Sequence[Alternative]
@@ -149,6 +149,8 @@ class AlternativesTable:
     def is_beaten(self, remedy: ProposedRemedy) -> bool:
         """Returns whether the table shows a remedy, and recommends a better CCA without a change."""
         changes = remedy.remedy.changes
+        if any(each.changes == changes for each in self.recommended):
+            return False
         own = [each.net_gain for each in self.shown if each.changes == changes and changes]
         alone = [each.net_gain for each in self.recommended if not each.changes]
         return bool(own and alone) and max(alone) - max(own) >= self.need.min_gain
@@ -167,18 +169,22 @@ class AlternativesTable:
     @property
     def other_lines(self) -> list[str]:
         """Lines that set the other rows, each after its congestion control and change."""
-        lines, hosts = [], {host_of(line) for line in self.lines}
+        lines, hosts, has_cap = [], {host_of(line) for line in self.lines}, False
         for each in self.shown[1:]:
             is_set = each.remedy is None and each.cca == self.need.chosen
             if not is_set and not any(each is best for best in self.recommended):
                 head = ", ".join(filter(None, (self._names[each.cca], *each.changes)))
-                for line in self.lines_of(each):
+                own = self.lines_of(each)
+                has_cap |= _EACH_CONNECTION in own
+                for line in own:
+                    if line == _EACH_CONNECTION:
+                        continue
                     host = host_of(line)
                     # Where a router stands is said once.
                     text = host.partition(",")[0] + line[len(host) :] if host in hosts else line
                     lines += [f"{head}: {text}"] if line not in self.lines else []
                     hosts.add(host)
-        return lines
+        return [*lines, *([_EACH_CONNECTION] if has_cap and _EACH_CONNECTION not in self.lines else [])]
 
     @property
     def unranked_ccas(self) -> list[str]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.causes.cause import percent_text
+from celltcp.comparison.explanation.causes.slow_periods import link_rates
 from celltcp.scenarios.packets import PACKET_BYTES
 
 if TYPE_CHECKING:
@@ -16,8 +19,9 @@ if TYPE_CHECKING:
 
 #: Place of a shaper that may stand behind the link.
 _ROUTER = "router"
-#: Minimum share of the time below a rate that is named.
-_MIN_SHARE = 0.01
+#: Minimum share of the time below a rate that is named, and least rate of a steady link in a slot, as a
+#: share of its median.
+_MIN_SHARE, _MIN_STEADY_SHARE = 0.01, 0.9
 
 
 def shaper_notes(shown: Iterable[Alternative], evidence: Evidence) -> list[str]:
@@ -30,7 +34,11 @@ def shaper_notes(shown: Iterable[Alternative], evidence: Evidence) -> list[str]:
             if is_rate and (mbps := in_unit(value, "Mbit/s")) is not None:
                 rates[mbps] = value
                 is_behind |= _ROUTER in each.places
-    link_mbps = evidence.link_rates_1s_mbps * PACKET_BYTES / evidence.mss
+    link_mbps = np.concatenate([*link_rates(evidence).values()]) * PACKET_BYTES / evidence.mss
+    link_mbps = link_mbps[np.isfinite(link_mbps)]
+    if not len(link_mbps) or link_mbps.min() >= _MIN_STEADY_SHARE * np.median(link_mbps):
+        # Of a steady link, slots differ by a few packets.
+        rates = {}
     shares = {mbps: float((link_mbps < mbps).mean()) for mbps in rates}
     below = [each for each in (max(rates, default=0.0), min(rates, default=0.0)) if each in shares]
     if below and shares[below[0]] >= _MIN_SHARE:
