@@ -10,7 +10,9 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.evidence.evidence import Evidence
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.remedies.sender_remedies import capped_owner
 from celltcp.comparison.explanation.trials.proposals import ProposedRemedy
 from celltcp.comparison.explanation.trials.trials import TrialBudget
 
@@ -271,3 +273,26 @@ def test_of_minimum_rtos_of_ticks_the_one_with_fewest_late_frames_is_advised() -
     assert late["5ms"] < 0.9 * late["20ms"]
     assert explained.conclusion.best is not None
     assert explained.conclusion.best.remedy.remedy.changes == ("tcp.min_rto=5ms",)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_cap_of_a_download_leaves_the_link_to_frames_that_got_less_in_the_queue(seed: int) -> None:
+    """It is the payload of the link less all frames, whatever CUBIC took from them in how many runs."""
+    draw = random.Random(f"frames {seed}")
+    rate_mbps, frames_mbps = draw.choice([(40, 25), (20, 11)])
+    frames = {"kind": "frames", "size": f"{frames_mbps * 1e6 / 8 / 50:.0f}B", "interval": "20ms"}
+    game = {"name": "game", "workload": {**frames, "deadline": "80ms"}}
+    changes: Changes = {
+        "path.rtt": f"{draw.randint(15, 40)}ms",
+        "path.down": f"{rate_mbps}Mbit/s",
+        "path.buffer": f"{draw.uniform(3, 6):.1f}bdp",
+        "flows": [game, {"name": "download", "cca": "cubic"}],
+    }
+    left_mbps = rate_mbps * 1448 / 1500 - frames_mbps
+    caps = []
+    for runs in (1, 3):
+        result = ct.compare("steady-20-68", "cubic", runs, duration="15s", set=changes)
+        assert max(result.values("cubic", "goodput_mbps")) < 0.95 * frames_mbps
+        (cap,) = capped_owner(Evidence(result, "cubic", result.tested), "download")
+        caps.append(in_unit(cap.changes[0].partition("=")[2], "Mbit/s") or 0.0)
+    assert caps == pytest.approx([left_mbps - 0.02 * rate_mbps] * 2, rel=0.03)

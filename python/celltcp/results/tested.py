@@ -148,14 +148,19 @@ def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame
     selected = slots.merge(flows.loc[tested.has(flows["name"]), ["run", "flow"]], on=["run", "flow"])
     if not selected.duplicated(["run", "t_s"]).any():
         return selected.sort_values(["run", "t_s"], kind="stable", ignore_index=True)
-    rate = selected["rate_mbps"] if "rate_mbps" in selected else selected["goodput_mbps"]
-    # Rates are those of packets, and capacities those of payload.
-    payload = rate * (selected["goodput_mbps"].sum() / rate.sum() if rate.sum() > 0 else 1.0)
-    total = payload.groupby([selected["run"], selected["t_s"]]).transform("sum")
-    selected = selected.assign(capacity_mbps=selected["capacity_mbps"] + total - payload)
+    selected = with_rates_of_others(selected)
     columns: dict[str, str] = {
         name: aggregate for name, aggregate in _AGGREGATES.items() if name in selected
     }
     if "cca" in selected:
         columns["cca"] = "first"
     return selected.groupby(["run", "t_s"], as_index=False, observed=True).agg(columns)
+
+
+def with_rates_of_others(slots: pd.DataFrame) -> pd.DataFrame:
+    """Returns slots of connections whose capacity, Mbit/s, includes what arrives for the others."""
+    rate = slots["rate_mbps"] if "rate_mbps" in slots else slots["goodput_mbps"]
+    # Rates are those of packets, and capacities those of payload.
+    payload = rate * (slots["goodput_mbps"].sum() / rate.sum() if rate.sum() > 0 else 1.0)
+    total = payload.groupby([slots["run"], slots["t_s"]]).transform("sum")
+    return slots.assign(capacity_mbps=slots["capacity_mbps"] + total - payload)

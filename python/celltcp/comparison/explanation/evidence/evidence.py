@@ -26,7 +26,7 @@ from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, FRAME, FRAME_AGE, FR
 from celltcp.results.after_aborts import TIMED_OUT
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
-from celltcp.results.tested import FlowUnderTest, has_application, has_end
+from celltcp.results.tested import FlowUnderTest, has_application, has_end, with_rates_of_others
 from celltcp.results.warnings.hidden_queue import hides_queue
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import shares_bottleneck
@@ -344,20 +344,11 @@ class Evidence(FlowScenario):
     def link_rates_1s_mbps(self) -> pd.Series:
         """Rate of the whole link, Mbit/s: for each slot the median of the second around it.
 
-        It is the largest capacity of any flow of the direction, with its connections together, since
-        others use a part.
+        It is what other flows of the direction left a connection, with what arrived for them.
         """
-        if self.sessions > 1:
-            return self.capacities_1s_mbps
-        slots = pd.concat(map(self.comparison.slots_of, self.direction_connections["name"].unique()))
-        slots = slots[slots["run"].isin(self.runs)]
+        keys = self.direction_connections[["run", "flow"]]
+        slots = with_rates_of_others(self.comparison.slots.merge(keys, on=["run", "flow"]))
         return self._medians_1s(slots.groupby(["t_s", "run"], observed=True)["capacity_mbps"].max())
-
-    def rates_left_to(self, name: str) -> pd.Series:
-        """Rate that others leave a flow, Mbit/s: for each slot the median of the second around it."""
-        slots = self.comparison.slots_of(name)
-        slots = slots[slots["run"].isin(self.runs)]
-        return self._medians_1s(slots.set_index(["t_s", "run"])["capacity_mbps"])
 
     @property
     def direction_connections(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.remedies.remedy import Remedy
+from celltcp.scenarios.demand import offered_mbps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,8 @@ _CAP_SHARE = 0.98
 _SHARES_BESIDE = (0.9, 0.75, 0.5)
 #: Minimum share of the mean capacity that a link has nearly always, for a cap to suit it.
 _MIN_STEADY_SHARE = 0.95
+#: Quantile of what others leave of a link that varies, for a cap that it nearly always has room for.
+_LOW_QUANTILE = 0.05
 
 
 def parallel_connections(evidence: Evidence, against: str) -> Iterator[Remedy]:
@@ -63,15 +66,15 @@ def capped_sender(evidence: Evidence, against: str, limit: str = "link") -> Iter
     if is_one and not evidence.competing_mbps and not (evidence.is_bbr and limit == "link"):
         capacity_mbps = evidence.capacity_mbps
         if _is_steady(evidence.capacities_1s_mbps, capacity_mbps):
-            yield from _cap(evidence, evidence.flow_index, capacity_mbps, against, limit)
+            yield from _cap(evidence, evidence.flow_index, _CAP_SHARE * capacity_mbps, against, limit)
 
 
 def capped_owner(evidence: Evidence, owner: str) -> Iterator[Remedy]:
-    """Yields caps of transfers that fill a queue, in sum below what others leave of the link.
+    """Yields caps of transfers that fill a queue, in sum below what others need of the link.
 
-    Of a link that varies that is the rate of its slowest second, or half of the mean: the other half
-    drains what waits after slow times. Beside pages and others that send at times it is shares of the
-    mean. A flow whose own data fill most of the queue has those of the transfer beside it.
+    Of a link that varies that is a low quantile of its rate, or half of the mean: the other half drains
+    what waits after slow times. Beside pages and others that send at times it is shares of the mean. A
+    flow whose own data fill most of the queue has those of the transfer beside it.
     """
     rivals = {**evidence.competing_mbps}
     if owner == evidence.flow_name:
@@ -86,17 +89,34 @@ def capped_owner(evidence: Evidence, owner: str) -> Iterator[Remedy]:
     )
     if any(_is_transfer(evidence, each) for each in rivals) or not len(rates):
         return
-    left = evidence.rates_left_to(owner)
-    if not all(map(evidence.is_thin_flow, [evidence.flow_name, *rivals])):
-        parts_mbps = [share * max(rates.mean(), left.mean()) for share in _SHARES_BESIDE]
-    elif _is_steady(rates, rates.mean()):
-        parts_mbps = [rates.mean() - evidence.goodput_mbps - sum(rivals.values())]
+    beside = {evidence.flow_name: evidence.goodput_mbps, **rivals}
+    if not all(map(evidence.is_thin_flow, beside)):
+        parts_mbps = [share * rates.mean() for share in _SHARES_BESIDE]
     else:
-        parts_mbps = [min(left[left > 0].min(), left.mean() / 2)]
+        needed_mbps = sum(_needed_mbps(evidence, *each) for each in beside.items())
+        left = _CAP_SHARE * rates - needed_mbps
+        is_steady = _is_steady(rates, rates.mean())
+        left = left[left > 0]
+        parts_mbps = [] if left.empty else [left.mean() if is_steady else _low_part(left)]
     against = f"the queue that {owner} fills"
     for variant, part_mbps in enumerate(parts_mbps):
         for each in _cap(evidence, index, part_mbps / connections, against, "link"):
             yield each._replace(variant=variant)
+
+
+def _low_part(left_mbps: pd.Series) -> float:
+    """Returns the part of what a varying link leaves, Mbit/s, that a cap takes nearly always."""
+    return min(float(left_mbps.quantile(_LOW_QUANTILE)), float(left_mbps.mean()) / 2)
+
+
+def _needed_mbps(evidence: Evidence, name: str, got_mbps: float) -> float:
+    """Returns the rate of a flow beside a transfer, Mbit/s: all its frames, also if it got less."""
+    index = evidence.index_of(name)
+    if index is None:
+        return got_mbps
+    flow = evidence.scenario["flows"][index]
+    per_session_mbps = offered_mbps(flow.get("workload", {})) or 0.0
+    return max(got_mbps, int(flow.get("count", 1)) * per_session_mbps)
 
 
 def _is_transfer(evidence: Evidence, name: str) -> bool:
@@ -116,9 +136,9 @@ def _is_steady(rates_mbps: pd.Series, mean_mbps: float) -> bool:
 def _cap(
     evidence: Evidence, index: int, rate_mbps: float, against: str, limit: str
 ) -> Iterator[Remedy]:
-    """Yields a cap of the rate of each connection of a flow below its part of a link or policer."""
+    """Yields a cap of the rate of each connection of a flow, below that of a link or policer."""
     field = f"flows.{index}.max_pacing_rate"
-    kbps = math.floor(1e3 * _CAP_SHARE * rate_mbps)
+    kbps = math.floor(1e3 * rate_mbps)
     if kbps <= 0 or evidence.value_at(field) is not None:
         return
     step = 10 ** max(len(str(kbps)) - 3, 0)
