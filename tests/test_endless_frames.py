@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 import random
+import re
+from typing import Any
 
 import pytest
 
 import celltcp as ct
 from celltcp.comparison.applications.application_metrics import _flow_metrics
 from celltcp.comparison.applications.applications import Application
+from celltcp.comparison.explanation.answer import rankings_of, settings_of
 from celltcp.comparison.explanation.causes.unit_reasons import GIVEN_UP, TIME_OUT
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.trials.trial_metrics import metrics_of
 from celltcp.comparison.explanation.trials.trials import TrialBudget
+from celltcp.comparison.report.front_page import answer_of
+from celltcp.comparison.verdicts.stakes import trade_off_texts
+from celltcp.comparison.verdicts.verdict_tables import stake_texts
 from celltcp.results.statistics import relative_difference
 from celltcp.scenarios.changes import Value
 
@@ -136,3 +142,56 @@ def test_infinite_means_have_no_ratio() -> None:
     assert math.isnan(relative_difference([math.inf], [2.0]))
     assert math.isnan(relative_difference([2.0], [math.inf]))
     assert relative_difference([3.0], [2.0]) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_cca_is_set_for_frames_that_are_late_under_each_alike(seed: int) -> None:
+    """Medians far apart are none of the deadline; one CCA with far fewer late frames is the advice."""
+    draw = random.Random(f"alike {seed}")
+    late = draw.choice([0.3, 0.8, 0.996])
+    reasons = []
+    for best in (late, 0.2 * late):
+        shares = {"cubic": late, "bbr": best, "reno": late}
+        call = Application(
+            "call",
+            {
+                cca: {
+                    "late_share": [share + draw.uniform(0, 0.001) for _ in range(5)],
+                    "missing_share": [0.1 + draw.uniform(0, 0.01) for _ in range(5)],
+                    "frame_delay_ms": [500.0 * draw.uniform(1, 1.01) for _ in range(5)],
+                    "frame_delay_p50_ms": [300.0 * (1 + rank) for _ in range(5)],
+                }
+                for rank, (cca, share) in enumerate(shares.items())
+            },
+        )
+        verdict = call.verdict(random=False)
+        reasons.append(verdict.contradicted_by or "")
+        assert verdict.leader == ("cubic" if best == late else "bbr")
+        assert verdict.best == (None if best == late else "bbr")
+    low, high = map(float, re.findall(r"[\d.]+", reasons[0]))
+    assert 100 * late <= low <= high <= 100 * late + 0.11
+    assert not reasons[1]
+
+
+@pytest.mark.parametrize("frames_mbps", [25, 33])
+def test_frames_that_a_download_starves_have_no_lines_for_a_cca(frames_mbps: int) -> None:
+    """CUBIC takes half of the link, in whose deep queue frames above the other half are all late."""
+    frames = {"kind": "frames", "size": f"{frames_mbps * 1e6 / 8 / 50:.0f}B", "interval": "20ms"}
+    changes: dict[str, Any] = {
+        "path.rtt": "20ms",
+        "path.down": "40Mbit/s",
+        "path.buffer": "500kB",
+        "flows": [
+            {"name": "game", "workload": {**frames, "deadline": "80ms"}},
+            {"name": "download", "cca": "cubic"},
+        ],
+    }
+    result = ct.compare("steady-20-68", "cubic,reno", 3, duration="20s", set=changes)
+    assert min(result.applications[0].means("late_share")) > 0.9
+    (line,) = (each for each in stake_texts(result) if each.startswith("best for game"))
+    (ranking,) = (each for each in rankings_of(result) if each.startswith("For game"))
+    for text in (line, ranking, answer_of(result)):
+        assert "no CCA keeps the deadline (" in text
+        assert "to be set" not in text
+    assert not any(row["need"].startswith("game") for row in settings_of(result))
+    assert not trade_off_texts(result)

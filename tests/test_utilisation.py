@@ -1,8 +1,9 @@
-"""Utilisation of a link that several flows share, and what is unused of it."""
+"""Shares of a link that several flows have, its utilisation, and what is unused of it."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.sweep.field_changes import field_texts
 from celltcp.comparison.sweep.parameter_sweep import Sweep
+from celltcp.comparison.tables import shares_table
 from celltcp.comparison.tables_of_several import sweep_shares_table
 from celltcp.comparison.utilisation import utilisation
 from celltcp.results.statistics import estimate
@@ -92,3 +94,17 @@ def test_of_queues_that_are_alike_that_with_less_delay_is_set(swept: Sweep) -> N
     texts = field_texts(swept, ())
     assert any("INTERFACE root fq_codel" in text for text in texts)
     assert not any("INTERFACE root codel" in text for text in texts)
+
+
+def test_shares_leave_out_streams_of_frames_by_their_rate_and_requests_by_their_pauses() -> None:
+    frames = {"kind": "frames", "size": "5kB", "interval": "20ms", "deadline": "80ms"}
+    ping = {"kind": "request-response", "response": "120B", "gap": "1s"}
+    games = [{"name": name, "workload": frames} for name in ("game", "call")]
+    for names, does in (
+        (["game", "ping"], "ping left out, which sends now and then; game left out, which sends at a "),
+        (["game", "call"], "game, call left out, which send at rates of their own"),
+    ):
+        flows = [each for each in (*games, {"name": "ping", "workload": ping}) if each["name"] in names]
+        changes: dict[str, Any] = {"flows": [*flows, {"name": "bulk", "cca": "cubic"}]}
+        result = ct.compare("steady-20-68", "cubic", 1, duration="6s", set=changes)
+        assert str(shares_table(result).title).split("; ", 1)[1].startswith(does)

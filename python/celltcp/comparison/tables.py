@@ -12,6 +12,7 @@ from celltcp.comparison.metrics import (
     COMPETITION_METRICS,
     GOODPUT,
     JAIN,
+    LATE_FRAMES,
     ONE_WAY_DELAY,
     SHARE,
     UTILISATION,
@@ -272,9 +273,17 @@ def shares_title(comparisons: Iterable[Comparison], *, has_index: bool) -> str:
         name for each in every for name in sorted(each.pausing_flows) if name not in names
     )
     index = f", and Jain's index (1 is fair{pausing and f', without {pausing}'})" if has_index else ""
-    send = "send" if names[1:] else "sends"
-    left_out = f"; {_names_text(names)} left out, which {send} now and then" if names else ""
-    return f"Shares of the path while all flows run{index}{left_out}"
+    framed = {flow.flow for each in every for flow in each.applications if LATE_FRAMES in flow.names}
+    words = (
+        (False, "sends now and then", "send now and then"),
+        (True, "sends at a rate of its own", "send at rates of their own"),
+    )
+    left_out = [
+        f"; {_names_text(group)} left out, which {several if group[1:] else one}"
+        for is_framed, one, several in words
+        if (group := [name for name in names if (name in framed) == is_framed])
+    ]
+    return f"Shares of the path while all flows run{index}{''.join(left_out)}"
 
 
 def _names_text(names: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.applications.application import MAX_LATE_SHARE
@@ -195,10 +196,28 @@ class Application(NamedTuple):
         share_decides = shares.best is not None and not shares.are_all_tied
         return not times.undecided or not share_decides or rivals <= {*shares.ranked}
 
+    @property
+    def missed_text(self) -> str:
+        """That frames miss their deadline under every CCA alike, by which none serves; or empty."""
+        late_shares = self.means(LATE_FRAMES) if LATE_FRAMES in self.names else []
+        if len(late_shares) < 2 or not min(late_shares) > MAX_LATE_SHARE:
+            return ""
+        if min(late_shares) < _MIN_ALL_LATE and not self._are_as_late:
+            return ""
+        ends = (f"{100 * end(late_shares):.3g}" for end in (min, max))
+        return (
+            f"no CCA keeps the deadline ({' to '.join(dict.fromkeys(ends))} % of the frames are late)"
+        )
+
+    def without_missed(self, verdict: Verdict) -> Verdict:
+        """Returns a verdict by the ranking metric, which is none where no CCA keeps the deadline."""
+        text = self.missed_text
+        return replace(verdict, contradicted_by=text) if text and verdict.leader else verdict
+
     def verdict(self, *, random: bool) -> Verdict:
         """Returns the best CCA by the ranking metric; mixes of several CCAs do not rank."""
         metric = self.ranking.metric
-        return best_by_metric(metric, self.values(metric), random=random)
+        return self.without_missed(best_by_metric(metric, self.values(metric), random=random))
 
 
 def completion_times(

@@ -199,7 +199,8 @@ def _ranking_text(comparison: Comparison, choice: Choice) -> str:
     times = _times_text(comparison, choice)
     cca = cca_to_set(comparison, choice)
     is_not_set = cca is not None and is_refused(comparison, choice, cca)
-    note = f"; {setting_text(comparison, choice)}" if is_not_set else ""
+    reason = setting_text(comparison, choice) if is_not_set else choice.verdict.contradicted_by
+    note = f"; {reason}" if reason else ""
     return f"For {choice.need}: {cca_texts(ranked, names, columns, bounds)}{note}.{times}"
 
 

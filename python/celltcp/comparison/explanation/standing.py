@@ -137,6 +137,8 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         # The other metric has "at least" in its name.
         bounds = application.bounds(metric) if metric != LEAST_COMPLETION else bounds
     has_rivals = len(comparison.ccas) > 1 and cca in comparison.ranked_ccas
+    if application is not None and application.missed_text:
+        has_rivals = False
     leader = verdict.leader if has_rivals else None
     differences = None
     if application is None and leader not in (None, cca):

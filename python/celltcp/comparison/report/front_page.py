@@ -77,8 +77,13 @@ def answer_of(comparison: Comparison, window_limit_text: str = "", by: Sequence[
         choice for choice in choices if choice.verdict.best is not None and choice not in refused
     ]
     refusals = [f"For {each.need} {setting_text(comparison, each)}." for each in refused]
-    if refused and not decided:
-        return " ".join(refusals)
+    failing = [
+        f"For {each.need} {each.verdict.contradicted_by}."
+        for each in choices
+        if each.flows and each.verdict.contradicted_by
+    ]
+    if (refused or failing) and not decided:
+        return " ".join([*failing, *refusals])
     choice = decided[0] if decided else choices[0]
     need, verdict = choice.whole_need, choice.verdict
     cca = cca_to_set(comparison, choice) or str(verdict.leader)
@@ -105,9 +110,10 @@ def answer_of(comparison: Comparison, window_limit_text: str = "", by: Sequence[
         f"Against {names[other]} it has {gaps}."
     )
     text += _retransmissions_text(comparison, (cca, other))
-    earlier = choices[: choices.index(choice)]
-    if undecided := [each.need for each in earlier if each not in refused]:
+    earlier = [each for each in choices[: choices.index(choice)] if each not in refused]
+    if undecided := [each.need for each in earlier if not each.verdict.contradicted_by]:
         text += f" For {' and '.join(undecided)} it is undecided."
+    text = " ".join([text, *failing])
     return " ".join([text, *refusals])
 
 
@@ -166,7 +172,7 @@ def settings_section(
         if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
             state = "no difference that matters" if verdict.are_all_tied else "undecided"
-            texts.append(f"For {need}: {state} among {among}.")
+            texts.append(f"For {need}: {verdict.contradicted_by or f'{state} among {among}'}.")
         else:
             tied = [names[each] for each in as_good(verdict, cca)]
             notes = [*([f"{', '.join(tied)} as good"] if tied else []), *verdict.dearer_texts(names)]
@@ -184,7 +190,8 @@ def settings_section(
             texts.append(f"For {need}: {name}{instead}{also}{price}.")
     best = next(iter(to_set), None)
     first_verdict = choices[0].verdict
-    if best is None and DEFAULT_CCA in comparison.ccas and DEFAULT_CCA not in first_verdict.ranked:
+    is_worse = DEFAULT_CCA in comparison.ccas and DEFAULT_CCA not in first_verdict.ranked
+    if best is None and is_worse and not first_verdict.contradicted_by:
         best = str(first_verdict.leader)
         among = " and ".join(names[each] for each in first_verdict.ranked)
         texts.append(

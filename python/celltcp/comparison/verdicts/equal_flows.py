@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.metrics import best_of
@@ -74,4 +75,6 @@ def _joined(group: list[Stake], comparison: Comparison) -> Stake:
     verdict = best_of(group[0].metric, values, random=not comparison.decides)
     flows = [flow for flow in FlowUnderTest.each(comparison.results.about) if flow.name in names]
     verdict = priced(verdict, group[0].metric, values, comparison, flows)
+    if all(stake.verdict.contradicted_by for stake in group):
+        verdict = replace(verdict, contradicted_by=group[0].verdict.contradicted_by)
     return group[0]._replace(flow=flow, values=values, verdict=verdict)

@@ -208,6 +208,8 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
         if metric == COMPLETED_SHARE and application and best.tied:
             best = _by_completion(application, best, random=not comparison.decides)
         best = priced(best, metric, values, comparison, [flow])
+        if application:
+            best = application.without_missed(best)
         stakes.append(Stake(flow.name, metric, title, values, best, note, bounds))
     return stakes
 
@@ -219,7 +221,8 @@ def trade_off_texts(comparison: Comparison) -> list[str]:
     from it; CCAs that lead for a flow come first.
     """
     every = comparison.stakes or mix_stakes(comparison) or stakes_of(comparison)
-    stakes = [stake for stake in every if stake.verdict.leader is not None]
+    ranked = [stake for stake in every if stake.verdict.leader is not None]
+    stakes = [stake for stake in ranked if not stake.verdict.contradicted_by]
     if len(stakes) < 2 or not comparison.decides:
         return []
     usual, *leaders = (str(stake.verdict.leader) for stake in stakes)
