@@ -205,7 +205,7 @@ def test_pages_whose_time_outs_double_in_blackouts_have_a_lower_maximum_for_thei
         "path.blackouts": [{"at": f"{at}s", "duration": "4s"} for at in starts],
         "flows.0.workload": page,
     }
-    result = ct.compare("steady-20-68", ["cubic"], 3, duration="90s", set=changes)
+    result = ct.compare("steady-20-68", ["cubic"], 6, duration="90s", set=changes)
     explained = ExplainedComparison(result)
     explained.try_remedies(TrialBudget())
     (remedy,) = [each for each in explained.remedies if "rto_max" in each.options]

@@ -110,6 +110,6 @@ def test_explain_tries_bursts_over_time_with_every_congestion_control() -> None:
         (application,) = over_time.applications
         times = application.values("completion_max_s")
         times_s = [estimate(times[cca]).mean for cca in ("cubic", "bbr")]
-        tried = re.search(r", in 10 runs: .* cubic ([\d.]+) ±\S+ s, bbr ([\d.]+) ±\S+ s\.?$", text)
+        tried = re.search(r", in 10 runs: .* cubic ([\d.]+) ±\S+ s, bbr ([\d.]+) ±\S+ s\.", text)
         assert tried is not None
         assert [float(each) for each in tried.groups()] == pytest.approx(times_s, rel=1e-3)

@@ -54,7 +54,10 @@ class SteadyState(NamedTuple):
         return max(1.5 / window**2, rtt_s * math.pow(self._cubic_factor / window, 4 / 3))
 
     def longest_rtt_s(self, loss: float, segments_per_s: float) -> float:
-        """Returns the RTT up to which the rate at a loss rate is at least this one, s."""
+        """Returns the RTT up to which the rate at a loss rate is at least this one, s.
+
+        CUBIC is in its Reno-friendly region at short RTTs, as `formula` says of that RTT.
+        """
         of_reno = math.sqrt(1.5 / loss) / segments_per_s
         of_cubic = math.pow(self._cubic_factor / segments_per_s, 4) / loss**3
         return max(of_reno, of_cubic)

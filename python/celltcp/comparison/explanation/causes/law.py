@@ -70,6 +70,8 @@ def law_text(evidence: Evidence) -> str:
     independent_text = law.independent_text(loss, rtt_s) if is_independent else ""
     tolerated = law.tolerated_loss(target_mbps / unit_mbps, rtt_s)
     longest_rtt_s = law.longest_rtt_s(loss, target_mbps / segment_mbps)
+    formulas = (law.formula(loss, each) for each in (rtt_s, longest_rtt_s))
+    region = "" if len({*formulas}) == 1 else ", in the Reno-friendly region"
     waits = (
         ""
         if evidence.is_bulk
@@ -81,7 +83,7 @@ def law_text(evidence: Evidence) -> str:
         f"about {rate_text(rate_mbps)}"
         f"{independent_text}; "
         f"{rate_text(target_mbps)} need one in {100 * tolerated:.2g} % at most, or "
-        f"an RTT of {time_text(longest_rtt_s)} at most{waits}."
+        f"an RTT of {time_text(longest_rtt_s)} at most{region}{waits}."
     )
 
 

@@ -12,6 +12,7 @@ from celltcp.comparison.explanation.evidence.evidence import MIN_COMPETING_RATIO
 from celltcp.comparison.explanation.evidence.least_time import takes_least_time
 from celltcp.comparison.explanation.evidence.ramps import (
     REACHED_SHARE,
+    Ramp,
     capacity_share,
     link_share_text,
     ramp_from,
@@ -165,7 +166,8 @@ def climb_text(evidence: Evidence) -> str:
     if not evidence.is_bulk or not evidence.capacity_mbps > 0:
         return ""
     slow_start_s = _MIN_CLIMB_RTTS * evidence.min_rtt_ms / 1e3
-    ramps = []
+    ramps: list[Ramp] = []
+    left: list[float] = []
     for run, starts in evidence.connections.groupby("run")["first_data_s"]:
         if starts.notna().any():
             ramp = ramp_from(evidence, int(str(run)), float(starts.min()))
@@ -174,17 +176,36 @@ def climb_text(evidence: Evidence) -> str:
             if (rows.loc[is_within, "drops"] > 0).any():
                 return ""
             ramps.append(ramp)
+            left += _left_windows(evidence, rows[rows["t_s"] < ramp.start_s + slow_start_s])
     share = capacity_share(evidence, sum(ramp.unused for ramp in ramps))
     mean_s = sum(ramp.length_s for ramp in ramps) / max(len(ramps), 1)
     if mean_s < slow_start_s or share < _MIN_NAMED_SHARE * evidence.unused_share:
         return ""
+    if left:
+        whole = number_text(evidence.bdp / evidence.mss)
+        left_text = (
+            f": slow start left a window of {number_text(sum(left) / len(left))} of {whole} segments"
+        )
+    else:
+        left_text = ""
     if not any(ramp.has_reached for ramp in ramps):
-        return f": in {mean_s:.3g} s the window did not grow to {percent_text(REACHED_SHARE)} of it"
+        joint = f"{left_text}, which" if left else ": the window"
+        return f"{joint} did not grow to {percent_text(REACHED_SHARE)} of it in {mean_s:.3g} s"
     goodput = rate_text(sum(ramp.goodput_mbps * ramp.length_s for ramp in ramps) / len(ramps) / mean_s)
     return (
         f", {link_share_text(evidence, share)} in the first {mean_s:.3g} s at {goodput}, until "
-        f"{percent_text(REACHED_SHARE)} of it was in use"
+        f"{percent_text(REACHED_SHARE)} of it was in use{left_text}"
     )
+
+
+def _left_windows(evidence: Evidence, starts: pd.DataFrame) -> Iterator[float]:
+    """Yields the window that the last loss of a slow start leaves, in each connection, segments."""
+    for _, rows in starts.groupby(["run", "flow"]):
+        last = rows.sort_values("t_s").iloc[-1]
+        if rows["slow_start"].any() and not last["timeouts"]:
+            start_s, run, flow = float(last["t_s"]), int(last["run"]), int(last["flow"])
+            end_s = start_s + float(last["length_s"])
+            yield evidence.windows.change(run, flow, start_s, end_s, is_timeout=False)[1]
 
 
 def window_beside(evidence: Evidence) -> str:

@@ -54,6 +54,11 @@ def bursts_over_time(
             with_text = f" and with {' and '.join(changes)}" if changes else ""
             metrics = "; ".join(_metric_texts(after))
             texts.append(f"With bursts that last for a time{with_text}, in {runs}: {metrics}.")
+    if texts:
+        texts[0] += (
+            " Such bursts meet a slow flow as often as a fast one, and so more of its segments: its "
+            "window falls further."
+        )
     return texts
 
 
