@@ -129,6 +129,8 @@ def test_losses_of_repairs_are_counted_beside_their_segments() -> None:
             "kind": "congestion",
             "repair": "fast",
             "is_upstream": 0,
+            "is_near": False,
+            "is_back": False,
             "rtt_ms": 90.0,
             "queue": 1.0,
             "reason": "the queue beside it was full",

@@ -21,7 +21,9 @@ USUAL = "the queue beside it was no longer than usual"
 def episodes(*losses: tuple[float, int, str, float, float, str]) -> list[Episode]:
     """Returns the episodes of losses: time, first byte, kind, RTT, place in the queue, reason."""
     frame = pd.DataFrame(losses, columns=["t_s", "seq", "kind", "rtt_ms", "queue", "reason"])
-    return find_episodes(frame.assign(is_upstream=0), 50.0, (40.0, 10.0), 1_000.0)
+    return find_episodes(
+        frame.assign(is_upstream=0, is_near=False, is_back=False), 50.0, (40.0, 10.0), 1_000.0
+    )
 
 
 def test_losses_within_an_rtt_are_one_episode() -> None:

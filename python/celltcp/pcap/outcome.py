@@ -101,7 +101,7 @@ UNIT_COLUMNS = {
     "outage_s": "time in which losses by outage waited for their repair, s",
     "timeout_s": "the same of losses that a time-out repaired, s",
     "loss_s": "the same of other losses, s",
-    "uplink_queue_s": "time of packets of a captured client behind what it uploads meanwhile, s",
+    "uplink_queue_s": "time of packets of a captured client behind uploads of its access, s",
     "link_s": "time in which a response, or the request of an upload, passed on a link with a queue, s",
     "queue_s": "the rest beside the lowest RTT and other parts, in queues, s",
     "delayed_by": "part that exceeds its least, of frames its median, most, if it is slow; else empty",

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from celltcp.pcap.diagnosis.causes import Cause, names
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, records
 from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, client_of, hosts_of, overlaps, payload_of
 
@@ -20,6 +21,8 @@ CONNECTION_COLUMNS = [
     *("far_rtt_min_ms", "far_rtt_p95_ms", "near_rtt_p95_ms"),
 ]
 INTERVAL_COLUMNS = ["file", "connection", "up", "t_s", "rtt_mean_ms"]
+#: RTTs to the sender of which the least one has no time of its application.
+_NEIGHBOURS = 3
 #: Maximum time between a packet and the nearest segment of an upload that shows its queue, s.
 _MAX_APART_S = 0.5
 #: Maximum error of waits, as a share of them and s: RTTs are means over intervals.
@@ -63,12 +66,41 @@ class UplinkQueues:
             parts.setdefault(host, []).append(np.array([sent_s, waits_s]))
             self._uploads[host] = max(row, self._uploads.get(host, row), key=payload_of)
         self._waits = {key: _by_time(np.hstack(each)) for key, each in parts.items()}
+        self._of_acks: dict[tuple[Any, int], NDArray[np.float64]] = {}
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, pa.Table]) -> UplinkQueues:
         """Returns the queues that the tables of captures show."""
         names = (("connections", CONNECTION_COLUMNS), ("intervals", INTERVAL_COLUMNS))
         return cls(*(tables[table].select(columns).to_pandas() for table, columns in names))
+
+    def add_ack_queues(self, tables: Mapping[str, pa.Table]) -> None:
+        """Adds the waits of connections whose ACKs, or data, wait in a queue that another host fills.
+
+        RTTs to their senders show it, without what the data waited. They are few beside a receiver, and
+        those of first bytes have the time of the server.
+        """
+        rows = [
+            row
+            for row in records(tables["connections"].to_pandas())
+            if row["place"] == "receiver" and row["direction"] == "down"
+            if names(row, Cause.ACKS_IN_QUEUE, Cause.STANDING_QUEUE) and not self.has_upload(row)
+        ]
+        if not rows:
+            return
+        columns = ["file", "connection", "up", "t_s", "near_rtt_mean_ms"]
+        intervals = tables["intervals"].select(columns).to_pandas().dropna()
+        indices = intervals.groupby(["file", "connection", "up"], observed=True).indices
+        for row in rows:
+            own = intervals.iloc[indices.get((row["file"], row["connection"], 0), [])]
+            data_ms = np.nan_to_num(row["late_down_p50_ms"])
+            rtts_s = own["near_rtt_mean_ms"].to_numpy(float) / 1e3
+            sent_s = row["start_ns"] / 1e9 + own["t_s"].to_numpy(float) + INTERVAL_S / 2 - rtts_s
+            waits_s = (rtts_s - (row["near_rtt_min_ms"] + data_ms) / 1e3).clip(min=0)
+            sent_s, waits_s = _by_time(np.array([sent_s, waits_s]))
+            least_s = pd.Series(waits_s).rolling(_NEIGHBOURS, min_periods=1, center=True).min()
+            if len(own):
+                self._of_acks[row["file"], row["connection"]] = np.array([sent_s, least_s])
 
     def has_upload(self, row: Mapping[Hashable, Any]) -> bool:
         """Returns whether the client of a connection uploads something at the capture."""
@@ -93,9 +125,12 @@ class UplinkQueues:
             times_s: times at which they are sent, since its first packet.
             is_longest: whether to add the error of means over intervals.
         """
-        if not self.has_upload(row) or not len(times_s):
+        known = self._waits.get((row["file"], client_of(row)))
+        if known is None:
+            known = self._of_acks.get((row["file"], row["connection"]))
+        if known is None or not len(times_s):
             return np.zeros(len(times_s))
-        sent_s, waits_s = self._waits[(row["file"], client_of(row))]
+        sent_s, waits_s = known
         at_s = row["start_ns"] / 1e9 + np.asarray(times_s, float)
         after = np.searchsorted(sent_s, at_s).clip(max=len(sent_s) - 1)
         apart_s = np.minimum(abs(sent_s[after] - at_s), abs(sent_s[(after - 1).clip(min=0)] - at_s))

@@ -40,7 +40,7 @@ from celltcp.pcap.shared_queue import (
     sharing_transfers,
     transfers_beside,
 )
-from celltcp.pcap.transfers import Transfers, client_of
+from celltcp.pcap.transfers import Transfers, client_of, hosts_of
 from celltcp.pcap.uplink_queues import UplinkQueues
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
 
@@ -59,6 +59,9 @@ INTERVAL_COLUMNS = [
 _MIN_WAIT_SHARE = 0.05
 #: Minimum ratio of the 95th percentile of RTTs to the lowest one at which ACKs or data wait.
 _MIN_QUEUED_RATIO = 2
+#: Maximum excess of the median RTT of a connection over the lowest one of its hosts that is usual:
+#: a share of it, and a queue of its own, ms.
+_MAX_USUAL_SHARE, _MAX_USUAL_MS = 0.25, 30.0
 _MIN_WAIT_S = 0.1
 #: Minimum length of outages that are named whatever their share of the time, s.
 _MIN_OUTAGE_S = 0.5
@@ -98,6 +101,11 @@ def diagnoses(
         table.groupby(["file", "connection"], observed=True).indices for table in (losses, intervals)
     )
     transfers = Transfers(connections)
+    usual = {
+        (row["file"], hosts_of(row)[0])
+        for row in records(connections)
+        if row["near_rtt_p50_ms"] <= (1 + _MAX_USUAL_SHARE) * row["near_rtt_min_ms"] + _MAX_USUAL_MS
+    }
     queues, common = UplinkQueues(connections, intervals), CommonQueues(transfers, intervals)
     results, rows, queues_ms = [], [], []
     main_causes: dict[tuple[Hashable, Hashable], Cause | None] = {}
@@ -109,6 +117,7 @@ def diagnoses(
             intervals.iloc[interval_indices.get(key, [])],
             queue_filler(transfers, row) if row["stalled_s"] else None,
             own_near_rtt_ms=own_near_rtt_ms,
+            is_lowest_rare=(row["file"], hosts_of(row)[0]) not in usual,
         )
         if row["far_rtt_p95_ms"] + row["near_rtt_p95_ms"] > _MIN_QUEUED_RATIO * row["rtt_min_ms"]:
             opposite = opposite_transfer(transfers, row, evidence.sender_intervals)

@@ -49,14 +49,16 @@ class Episode:
     #: RTT at the losses, and the lowest one of their side of the capture; NaN without a sample.
     rtt_ms: float
     lowest_ms: float
-    #: Whether the segments were lost before the capture.
-    is_upstream: bool
+    #: Whether the segments were lost between the capture and the sender of most data.
+    is_near: bool
     #: Queue at most of the losses: `full`, `usual`, `short` or `unknown`.
     queue: str
     #: Whether most losses were at the end of a flight.
     is_tail: bool
     #: Number of repairs of these segments that were lost as well.
     repairs: int = 0
+    #: Whether the other side, which receives most data, had sent them.
+    is_back: bool = False
 
     @property
     def delay_ms(self) -> float:
@@ -75,7 +77,7 @@ def find_episodes(
     """Returns the episodes of all losses but those of outages, in the order of time.
 
     Args:
-        losses: rows of losses of a connection.
+        losses: rows of losses of a connection, with `is_near` and `is_back` as in `Episode`.
         rtt_ms: lowest RTT of the path; 0 if it is not known.
         lowest_ms: lowest RTTs from the capture to the receiver and to the sender; NaN if not known.
         segment_bytes: length of the longest segment.
@@ -96,12 +98,13 @@ def find_episodes(
     queues = _queues(own)
     sequence = own["seq"].to_numpy(dtype=float)
     is_close = np.abs(np.diff(sequence, prepend=math.inf)) <= MAX_CLOSE_SEGMENTS * segment_bytes
-    is_upstream, is_tail = own["is_upstream"].to_numpy(dtype=bool), (own["kind"] == "tail").to_numpy()
+    is_near, is_back = (own[name].to_numpy(dtype=bool) for name in ("is_near", "is_back"))
+    is_tail = (own["kind"] == "tail").to_numpy()
     repairs = _repairs_ms(own) if has_repair_rtts else np.full(len(own), math.nan)
     bounds = [*np.flatnonzero(is_start), len(own)]
     episodes = []
     for start, end in itertools.pairwise(bounds):
-        side = int(is_upstream[start:end].mean() > 0.5)
+        side = int(is_near[start:end].mean() > 0.5)
         rtt, lowest, queue = _median(rtts[start:end]), float(lowest_ms[side]), _UNKNOWN
         if math.isnan(rtt) and not math.isnan(repairs[start]):
             rtt = float(repairs[start])
@@ -117,10 +120,11 @@ def find_episodes(
                 close=int(is_close[start:end].sum()),
                 rtt_ms=rtt,
                 lowest_ms=lowest,
-                is_upstream=bool(side),
+                is_near=bool(side),
                 queue=_QUEUES[counts.argmax()] if counts.any() else queue,
                 is_tail=bool(is_tail[start:end].mean() > 0.5),
                 repairs=int(repairs_lost[start:end].sum()),
+                is_back=bool(is_back[start:end].all()),
             )
         )
     return episodes

@@ -106,6 +106,8 @@ class Evidence:
     uplink_wait_ms: float = 0.0
     #: Lowest RTT to the sender of the connection itself, ms, if others of its hosts have a lower one.
     own_near_rtt_ms: float | None = None
+    #: Whether most RTTs of no connection to the sender are near the lowest, which may have a queue.
+    is_lowest_rare: bool = False
 
     @property
     def sender(self) -> str:
@@ -265,8 +267,10 @@ class Evidence:
         lowest_ms = self.row["far_rtt_min_ms"], near_ms
         is_beside_receiver = self.row["far_rtt_p50_ms"] < _MAX_BESIDE_MS
         is_ordered = _MIN_LOSS_RATIO * self.row["reordered"] <= self.row["losses"]
+        # Data of the receiver are lost on the other side of the capture.
+        is_back = self.losses["up"] != (self.row["direction"] == "up")
         return find_episodes(
-            self.losses,
+            self.losses.assign(is_near=(self.losses["is_upstream"] == 1) != is_back, is_back=is_back),
             self.rtt_or_zero_ms,
             lowest_ms,
             self.segment_bytes,

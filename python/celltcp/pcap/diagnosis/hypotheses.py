@@ -85,7 +85,7 @@ def are_below_rate(evidence: Evidence, episodes: list[Episode]) -> bool:
 
 def _rtt_ms(evidence: Evidence, episode: Episode, quantile: str) -> float:
     """Returns a percentile (`p50` or `p95`) of the RTTs on the side of an episode."""
-    side = "near" if episode.is_upstream else "far"
+    side = "near" if episode.is_near else "far"
     return float(evidence.row[f"{side}_rtt_{quantile}_ms"])
 
 

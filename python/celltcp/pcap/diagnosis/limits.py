@@ -416,8 +416,18 @@ def _queue_of_acks(evidence: Evidence) -> Sentence | str:
     waited_s = evidence.pauses_s(evidence.sender) + evidence.turns_s(evidence.sender)
     has_pauses = waited_s > _MAX_OTHER_SHARE * row["download_s"]
     is_bulk = evidence.sends_full_segments(evidence.sender) and not has_pauses
+    # Others of its hosts show a queue that its own lowest RTT has.
+    standing_ms = lowest_ms - row["near_rtt_min_ms"] if row["place"] == "receiver" and is_bulk else 0.0
     answers_ms = near_ms - data_ms
-    if not (is_bulk and answers_ms >= row["rtt_min_ms"] and answers_ms >= data_ms):
+    if is_bulk and answers_ms + standing_ms >= row["rtt_min_ms"] and answers_ms >= data_ms:
+        answers_ms += standing_ms
+    elif standing_ms >= max(_MIN_ACKS_MS, row["rtt_min_ms"]):
+        return named(
+            Cause.STANDING_QUEUE,
+            "a queue stands on the path of the data or of the ACKs: in the median they wait "
+            f"{ms_text(near_ms + standing_ms)} together",
+        )
+    else:
         answers_ms = 0.0
     acks_ms = evidence.uplink_wait_ms or late_ms + answers_ms
     min_acks_ms = max(
@@ -432,7 +442,7 @@ def _queue_of_acks(evidence: Evidence) -> Sentence | str:
     if evidence.uplink_filler is not None and evidence.uplink_wait_ms:
         behind = f"packets of the {evidence.receiver} wait in "
         text = in_queue_of(evidence.uplink_filler, Cause.ACKS_IN_QUEUE, behind)
-    limit = receive_window(evidence) or loss_limit(evidence)
+    limit = receive_window(evidence) or loss_limit(evidence) or unclear_losses(evidence)
     if evidence.beside_opposite is not None:
         # Medians over packets are those of the time in which most pass: before the ACKs wait.
         without, during = evidence.beside_opposite
@@ -440,7 +450,11 @@ def _queue_of_acks(evidence: Evidence) -> Sentence | str:
         return text if is_slower else joined("; ", (text, limit))
     queue_ms = data_ms + max(far_ms - late_ms, 0.0)
     data_text = "" if math.isnan(queue_ms) else f", and the data {ms_text(queue_ms)}"
-    text += f": in the median they wait {ms_text(acks_ms)}{data_text}"
+    rare_text = ""
+    if evidence.is_lowest_rare:
+        lowest_text = ms_text(row["near_rtt_min_ms"])
+        rare_text = f", beyond the lowest RTT of {lowest_text}, which may have a queue, too"
+    text += f": in the median they wait {ms_text(acks_ms)}{data_text}{rare_text}"
     return joined("; ", (text, limit))
 
 

@@ -128,8 +128,8 @@ def overshoot(evidence: Evidence) -> Sentence | str:
     if row["throughput_mbps"] > _MAX_REDUCED_SHARE * row["goodput_peak_mbps"]:
         return ""
     text = (
-        f"slow start overshot the queue: {_lost_text(overshoots)} by {time_text(end_s)}, and the "
-        f"congestion window has not grown back: {size_text(row['in_flight_mean'])} in flight on "
+        f"slow start overshot the queue: {_lost_text(evidence, overshoots)} by {time_text(end_s)}, and "
+        f"the congestion window has not grown back: {size_text(row['in_flight_mean'])} in flight on "
         f"average after {size_text(row['in_flight_max'])}"
     )
     later_text = growth_text(evidence, end_s)
@@ -166,7 +166,8 @@ def loss_limit(evidence: Evidence) -> Sentence:
     tails = [episode for episode in episodes if episode.is_tail]
     if len(tails) >= _MIN_EPISODES and len(tails) > len(episodes) - len(tails):
         return said(
-            f"{_lost_text(tails)} at the end of a flight, where a probe or a time-out repairs them"
+            f"{_lost_text(evidence, tails)} at the end of a flight, where a probe or a time-out "
+            "repairs them"
         )
     text = path_losses(evidence)
     return text + _first_text(evidence) + rate_change_text(evidence) if text else text
@@ -195,16 +196,17 @@ def _without_tails(episodes: list[Episode]) -> list[Episode]:
     return [episode for episode in episodes if not episode.is_tail] or episodes
 
 
-def _lost_text(episodes: list[Episode]) -> str:
+def _lost_text(evidence: Evidence, episodes: list[Episode]) -> str:
     """Returns the number of lost segments with its verb, as `2 segments were lost`.
 
     With that of lost repairs it is the number of losses in the table.
     """
     count = sum(episode.count for episode in episodes)
+    whom = f" of the {evidence.receiver}" if all(episode.is_back for episode in episodes) else ""
     if repairs := sum(episode.repairs for episode in episodes):
         whose = "its" if count == 1 else "their"
-        return f"{plural(count, 'segment')} and {repairs} of {whose} repairs were lost"
-    return f"{segments_were(count)} lost"
+        return f"{plural(count, 'segment')}{whom} and {repairs} of {whose} repairs were lost"
+    return f"{plural(count, 'segment')}{whom} {'was' if count == 1 else 'were'} lost"
 
 
 def _median_delay_ms(episodes: list[Episode]) -> float:
@@ -218,15 +220,15 @@ def unclear_losses(evidence: Evidence) -> Sentence:
         return Sentence()
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
     if not known:
-        return said(f"{_lost_text(episodes)}; no RTT beside them shows why")
+        return said(f"{_lost_text(evidence, episodes)}; no RTT beside them shows why")
     # Many losses at once are no accident but of one event, whichever it was.
     is_one_event = sum(episode.count for episode in episodes) >= _MIN_OVERSHOOT
     if is_one_event or is_full_queue(evidence, known):
         return _unclear_text(evidence, episodes)
     return named(
         Cause.FEW_LOSSES,
-        f"{_lost_text(episodes)} in {plural(len(episodes), 'round trip')}, too few to tell why: "
-        f"{_rtt_text(known)}",
+        f"{_lost_text(evidence, episodes)} in {plural(len(episodes), 'round trip')}, too few to tell "
+        f"why: {_rtt_text(known)}",
     )
 
 
@@ -252,11 +254,11 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> Sentence:
         overshoots = [episode for episode in full if _is_overshoot(evidence, episode)]
         if overshoots and evidence.is_at_sender:
             start_text = time_text(overshoots[0].start_s)
-            return text + f"; {_lost_text(overshoots)} in a full queue at {start_text}"
+            return text + f"; {_lost_text(evidence, overshoots)} in a full queue at {start_text}"
         # Errors of the path lose few segments at once.
         are_bursts = max((each.count for each in full), default=0) >= _MIN_BURST
         if are_bursts and evidence.is_at_sender and _are_high(evidence, full):
-            return text + named(Cause.IN_FULL_QUEUE, f"; {_lost_text(full)} in a full queue")
+            return text + named(Cause.IN_FULL_QUEUE, f"; {_lost_text(evidence, full)} in a full queue")
         # One event may have lost more than all others together.
         if full_count <= sum(episode.count for episode in short):
             return text
@@ -282,13 +284,13 @@ def _is_peak(evidence: Evidence, episode: Episode) -> bool:
     lowest, p95, longest = (evidence.row[f"far_rtt_{name}_ms"] for name in ("min", "p95", "max"))
     is_longest = episode.delay_ms >= _MIN_PEAK_SHARE * (longest - lowest)
     is_usually_short = p95 - lowest <= _MAX_USUAL_SHARE * episode.delay_ms
-    return bool(not episode.is_upstream and is_longest and is_usually_short)
+    return bool(not episode.is_near and is_longest and is_usually_short)
 
 
 def _full_queue_text(evidence: Evidence, full: list[Episode]) -> Sentence:
     """Returns the sentence about losses in a full queue."""
     row = evidence.row
-    lost_text = _lost_text(full)
+    lost_text = _lost_text(evidence, full)
     if not evidence.is_at_sender and (len(full) < _MIN_FULL_EPISODES or not _are_long_queues(full)):
         return _unclear_text(evidence, full)
     rtts_ms = pd.Series([episode.rtt_ms for episode in full])
@@ -359,7 +361,7 @@ def _stands(evidence: Evidence, full: list[Episode]) -> bool:
         counts = own["bytes"]
         highest = counts.rolling(evidence.block, center=True, min_periods=1).max()
         return bool((counts < _MAX_DIP_RATIO * highest).mean() < _MIN_DIPS_SHARE)
-    full_ms = _median_delay_ms([episode for episode in full if not episode.is_upstream])
+    full_ms = _median_delay_ms([episode for episode in full if not episode.is_near])
     min_delay_ms = max(
         row["far_rtt_min_ms"] * _MAX_JITTER_SHARE + _MAX_JITTER_MS,
         0.0 if math.isnan(full_ms) else _MAX_EMPTY_SHARE * full_ms,
@@ -400,7 +402,7 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     if evidence.is_at_sender and is_high and _median_delay_ms(short) >= _MIN_AQM_MS:
         return named(
             Cause.AQM,
-            f"a queue discipline (AQM) on the path drops: {_lost_text(short)} before its "
+            f"a queue discipline (AQM) on the path drops: {_lost_text(evidence, short)} before its "
             f"queue was full: {_rtt_text(short)}",
         )
     longest_ms = max(episode.delay_ms for episode in known)
@@ -410,11 +412,13 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     if _are_bursts(short):
         return _burst_text(evidence, short)
     if are_below_rate(evidence, short):
-        return said(f"{_lost_text(short)} beside a queue that was not full: {_rtt_text(short)}")
+        return said(
+            f"{_lost_text(evidence, short)} beside a queue that was not full: {_rtt_text(short)}"
+        )
     return named(
         Cause.QUEUE_DISCIPLINE,
-        f"{_lost_text(short)} beside a queue that was not full: either a queue discipline (AQM), a "
-        f"policer, or errors of the path; {_rtt_text(short)}",
+        f"{_lost_text(evidence, short)} beside a queue that was not full: either a queue discipline "
+        f"(AQM), a policer, or errors of the path; {_rtt_text(short)}",
     )
 
 
@@ -425,8 +429,8 @@ def _random_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     """
     if are_below_rate(evidence, episodes):
         where = _where_text(evidence)
-        return said(f"{_lost_text(episodes)} at random{where}, while the queue was short")
-    return named(Cause.WITHOUT_QUEUE, f"{_lost_text(episodes)}{_WITHOUT_QUEUE}")
+        return said(f"{_lost_text(evidence, episodes)} at random{where}, while the queue was short")
+    return named(Cause.WITHOUT_QUEUE, f"{_lost_text(evidence, episodes)}{_WITHOUT_QUEUE}")
 
 
 def _where_text(evidence: Evidence) -> str:
@@ -442,7 +446,7 @@ def _burst_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     median_ms = pd.Series([episode.rtt_ms for episode in episodes]).median()
     if not evidence.is_at_sender or median_ms + min_excess_ms > evidence.row["far_rtt_p95_ms"]:
         return _unclear_text(evidence, episodes)
-    return named(Cause.BURSTS, f"{_lost_text(episodes)} in bursts") + named(
+    return named(Cause.BURSTS, f"{_lost_text(evidence, episodes)} in bursts") + named(
         Cause.BURSTS_OR_POLICER,
         f", beside a queue that was not full: either {_aqm_text(episodes)}a policer, or errors of the "
         "path",
@@ -464,7 +468,7 @@ def _filled_text(evidence: Evidence) -> str:
 def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     """Returns the sentence about losses that may look alike, unless the RTT decides their cause."""
     known = [episode for episode in episodes if not math.isnan(episode.rtt_ms)]
-    lost = said(_lost_text(episodes))
+    lost = said(_lost_text(evidence, episodes))
     if _are_bursts(episodes):
         lost = named(Cause.BURSTS, f"{lost} in bursts")
     rtt_text = _rtt_text(known)

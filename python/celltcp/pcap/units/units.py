@@ -81,6 +81,7 @@ def with_units(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     losses = losses[is_lost | ((losses["kind"] == "spurious") & (losses["repair"] == "time-out"))]
     raw = tables["units"].to_pandas()
     queues = UplinkQueues.of_tables(tables)
+    queues.add_ack_queues(tables)
     intervals = tables["intervals"].select([*INTERVAL_COLUMNS, "rtt_max_ms"]).to_pandas()
     connections = tables["connections"].to_pandas()
     links = LinkTimes(connections, intervals)
@@ -190,7 +191,7 @@ def _responses(own: pd.DataFrame, row: Mapping[Hashable, Any], queues: UplinkQue
 def _with_uplink_queues(
     units: pd.DataFrame, row: Mapping[Hashable, Any], queues: UplinkQueues
 ) -> pd.DataFrame:
-    """Returns responses with the time that packets of their client wait behind its own uploads.
+    """Returns responses with the time that packets of their client wait behind uploads.
 
     Its SYN, its request and the ACK before each further round trip go that way.
     """
@@ -208,7 +209,9 @@ def _with_uplink_queues(
     # Of the rest, servers may take each time: the mean error of many is small.
     waited_s["server_s"] = np.minimum(units["server_s"], queues.waits_s(row, units["requested_s"]))
     rest = {name: units[name] - times_s for name, times_s in waited_s.items()}
-    return units.assign(**rest, uplink_queue_s=sum(waited_s.values()))
+    # A queue of which only one host's RTTs are known may be that of the data.
+    is_uplink = queues.has_upload(row) or names(row, Cause.ACKS_IN_QUEUE)
+    return units.assign(**rest, uplink_queue_s=sum(waited_s.values()) if is_uplink else 0.0)
 
 
 def _with_losses(units: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
