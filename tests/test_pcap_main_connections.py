@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from celltcp.cli import celltcp as commands
 from celltcp.pcap import analyse
 from celltcp.pcap.analysis import CaptureAnalyses
 from celltcp.pcap.report import captures_part
+from celltcp.pcap.transfers import main_transfer
 
 
 def _captured(file: Path, seed: int) -> CaptureAnalyses:
@@ -108,3 +110,28 @@ def test_a_connection_is_idle_only_between_its_data(tmp_path: Path) -> None:
     for row in analyse(file).connections.to_dict("records"):
         if "nothing was in flight in" in row["diagnosis"]:
             assert f" {100 * row['limit_idle']:.0f} % of the time" in row["diagnosis"]
+
+
+def _transfer(
+    number: int, megabytes: float, download_s: float, server: str = "10.0.0.1"
+) -> dict[Any, Any]:
+    return {
+        "file": "x.pcap",
+        "connection": number,
+        "client": "10.0.0.2:40000",
+        "server": f"{server}:80",
+        "direction": "down",
+        "bytes_down": round(1e6 * megabytes),
+        "bytes_up": 0,
+        "download_s": download_s,
+    }
+
+
+def test_the_main_transfer_is_the_slowest_of_those_with_about_as_much_payload() -> None:
+    """Of two that share a link evenly, and of others of far less payload, the largest stays."""
+    quick, slow, slower = _transfer(0, 1.0, 0.4), _transfer(1, 1.0, 2.0), _transfer(2, 0.9, 9.0)
+    assert main_transfer([quick, slow, slower])["connection"] == 2
+    assert main_transfer([_transfer(0, 10.0, 8.0), _transfer(1, 9.0, 9.0)])["connection"] == 0
+    assert main_transfer([_transfer(0, 10.0, 8.0), _transfer(1, 1.0, 9.0)])["connection"] == 0
+    elsewhere = _transfer(1, 10.0, 90.0, server="10.0.9.9")
+    assert main_transfer([_transfer(0, 10.0, 8.0), elsewhere])["connection"] == 0

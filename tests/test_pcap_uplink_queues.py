@@ -11,6 +11,8 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import CaptureAnalyses, analyse
 from celltcp.pcap.diagnosis.losses import unclear_losses
+from celltcp.pcap.next_steps import next_steps
+from celltcp.pcap.shared_path import left_out_text
 from made_up_evidence import evidence, loss
 
 #: Parts of the time of responses.
@@ -147,6 +149,13 @@ def test_requests_wait_in_the_queue_that_another_host_of_the_access_fills(
     slow = units.loc[units["delayed_by"] != "", "delayed_by"]
     assert slow.str.contains("queue").mean() > 0.6
     assert not slow.isin(["server", "further round trip"]).any()
+    # The first page is quick; its path tells nothing of the others.
+    (step,) = next_steps(analyses)
+    number = analyses.connections["connection"][analyses.connections["download_s"].idxmax()]
+    assert f"connection {number} wait" in step
+    assert "fq_codel or CAKE" in step
+    left_out = left_out_text(analyses.connections, analyses.connections.iloc[0].to_dict(), [])
+    assert "slower (up to " in left_out
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -24,7 +24,7 @@ from celltcp.pcap.shared_queue import (
     sharing_transfers,
     transfers_beside,
 )
-from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, Transfers
+from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, Transfers, main_transfer
 from celltcp.pcap.units.units import RESPONSE
 from celltcp.results.limits import MAX_UNSCALED_WINDOW
 from celltcp.scenarios.quantity_texts import ms_text, size_text, three_digits
@@ -56,10 +56,11 @@ _BURSTS = (Cause.POLICER, Cause.BURSTS)
 
 
 def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[str]:
-    """Returns commands with comments for the transfer with most payload; none without a transfer.
+    """Returns commands with comments for the main transfer; none without a transfer.
 
-    Where it has a larger share of a queue than an even one, they are for the one with the smallest. Its
-    scenario has the deadline that was given for frames and responses.
+    That is the one with most payload, or a slower one of its hosts with about as much. Where it has a
+    larger share of a queue than an even one, they are for the one with the smallest. Its scenario has
+    the deadline that was given for frames and responses.
     """
     rows = [
         row
@@ -68,7 +69,7 @@ def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[s
     ]
     if not rows:
         return []
-    row = max(rows, key=_payload)
+    row = main_transfer(rows)
     smallest = min((each for each in rows if each["file"] == row["file"]), key=_payload)
     transfers = Transfers(analyses.connections)
     beside = sharing_transfers(transfers, smallest)
@@ -100,6 +101,12 @@ def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[s
             f"# against the queue of connection {behind}, in which ACKs may wait: fq_codel or CAKE "
             "with a shaper below the rate of that link (a router in front of it, tc qdisc), or BBR at "
             f"the sender of connection {behind}"
+        ]
+    if behind is None and is_headline(row, Cause.ACKS_IN_QUEUE):
+        return [
+            f"# against the queue in which ACKs and requests of connection {row['connection']} wait, "
+            "and which another transfer most likely fills: fq_codel or CAKE with a shaper below the "
+            "rate of that link (a router in front of it, tc qdisc); no CCA of its own sender shortens it"
         ]
     if (share := _link_share(units)) >= _MIN_LINK_SHARE:
         return [
@@ -202,7 +209,7 @@ def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
             f"against {row['losses_random']} random losses{reductions_text}; BBR does not take them "
             f"for congestion; Linux, {cca_line('bbr')}"
         )
-    if is_headline(row, Cause.FULL_QUEUE, Cause.STANDING_QUEUE, Cause.ACKS_IN_QUEUE):
+    if is_headline(row, Cause.FULL_QUEUE, Cause.STANDING_QUEUE):
         field = "path.queue" if row["direction"] == "down" else "path.uplink_queue"
         return f"whether another CCA, or an AQM (--set {field}=fq-codel), has a shorter queue"
     if names(row, Cause.POLICER):

@@ -16,8 +16,16 @@ from celltcp.pcap.diagnosis.requests import one_request, waiting_requests
 from celltcp.pcap.diagnosis.trains import link_rate
 from celltcp.pcap.estimation.endpoint_settings import HEADERS_RATIO, Ends, flow_text
 from celltcp.pcap.shared_queue import longest_rtt_ms, start_s
-from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, client_of, hosts_of, overlaps, payload_of
+from celltcp.pcap.transfers import (
+    MIN_TRANSFER_BYTES,
+    client_of,
+    hosts_of,
+    is_slower,
+    overlaps,
+    payload_of,
+)
 from celltcp.pcap.units.page_loads import page_flow, page_loads
+from celltcp.scenarios.quantity_texts import time_text
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
@@ -147,11 +155,22 @@ def left_out_text(
     beside = [each for each in transfers if overlaps(each, row) or overlaps(row, each)]
     apart = [each for each in transfers if each not in beside and hosts_of(each) == hosts_of(row)]
     texts = [
-        f"{_numbers_text(rows)} {place}"
+        f"{_numbers_text(rows)} {place}{_slower_text(rows, row)}"
         for rows, place in ((beside, "beside it"), (apart, "before or after it"))
         if rows
     ]
     return f"{', and '.join(texts)} (--connection NUMBER)" if texts else ""
+
+
+def _slower_text(rows: Sequence[Mapping[Hashable, Any]], row: Mapping[Hashable, Any]) -> str:
+    """Returns which transfers are slower than another one, as text; empty without any."""
+    slower = [each for each in rows if is_slower(each, row)]
+    if not slower:
+        return ""
+    numbers_text = "" if len(slower) == len(rows) else f"{_numbers_text(slower)} "
+    longest_s = max(float(each["download_s"]) for each in slower)
+    times_text = f"up to {time_text(longest_s)}, rather than {time_text(row['download_s'])}"
+    return f", {numbers_text}slower ({times_text})"
 
 
 def _numbers_text(rows: Sequence[Mapping[Hashable, Any]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,6 +11,9 @@ import pandas as pd
 MIN_TRANSFER_BYTES = 100_000
 #: Minimum share of the time of a transfer for which another one is beside it.
 _MIN_OVERLAP_SHARE = 0.3
+#: Minimum payload of a transfer, as a share of that of another one, with which it compares, and minimum
+#: ratio of their rates at which it is slower.
+_MIN_ALIKE_SHARE, _MIN_SLOWER_RATIO = 0.5, 2.0
 
 
 class Transfers:
@@ -49,6 +52,27 @@ def hosts_of(row: Mapping[Hashable, Any]) -> tuple[str, str]:
 def payload_of(row: Mapping[Hashable, Any]) -> int:
     """Returns the payload of the host that sends most, bytes."""
     return int(row[f"bytes_{row['direction']}"])
+
+
+def is_slower(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:
+    """Returns whether another transfer of half the payload or more has half the rate or less."""
+    payload, other_payload = payload_of(row), payload_of(other)
+    if other_payload < _MIN_ALIKE_SHARE * payload:
+        return False
+    own_s = float(row["download_s"]) * other_payload / max(payload, 1)
+    return own_s > 0 and bool(other["download_s"] >= _MIN_SLOWER_RATIO * own_s)
+
+
+def main_transfer(rows: Sequence[dict[Hashable, Any]]) -> dict[Hashable, Any]:
+    """Returns the connection with most payload; the slowest of its hosts where some are slower."""
+    largest = max(rows, key=lambda row: int(row["bytes_up"] + row["bytes_down"]))
+    slower = [
+        each
+        for each in rows
+        if each["file"] == largest["file"] and hosts_of(each) == hosts_of(largest)
+        if is_slower(each, largest)
+    ]
+    return max(slower, key=lambda row: float(row["download_s"]), default=largest)
 
 
 def overlaps(other: Mapping[Hashable, Any], row: Mapping[Hashable, Any]) -> bool:

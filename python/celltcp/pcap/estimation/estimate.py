@@ -51,7 +51,7 @@ from celltcp.pcap.shared_path import (
     server_of,
 )
 from celltcp.pcap.shared_queue import sharing_transfers, start_s, transfers_sharing
-from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, Transfers
+from celltcp.pcap.transfers import MIN_TRANSFER_BYTES, Transfers, main_transfer
 from celltcp.pcap.units.large_requests import large_requests
 from celltcp.scenarios.quantity_texts import digits_text
 
@@ -95,7 +95,8 @@ def estimate_path(
 
     Args:
         analyses: analyses of one or more captures.
-        connection: number of the connection; by default the one with most payload.
+        connection: number of the connection; by default the one with most payload, or a slower one of
+            its hosts with about as much.
         file: capture of the connection; by default the first one if `connection` is given, else all.
 
     Raises:
@@ -309,7 +310,7 @@ def transfer_row(
         rows = rows[rows["connection"] == connection]
     if rows.empty:
         raise CelltcpError("no such connection in the capture; celltcp pcap analyze lists them")
-    return max(rows.to_dict("records"), key=lambda row: int(row["bytes_up"] + row["bytes_down"]))
+    return main_transfer(rows.to_dict("records"))
 
 
 def _outages(
