@@ -92,7 +92,7 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
             "path.down": {"rate": "28.6Mbit/s"},
             "path.rtt": "76ms",
         },
-        "lost in a full queue by 566 ms; later, no queue stands",
+        "lost in a full queue by 566 ms, at the end of slow start; later, no queue stands",
     ),
     "an application": (
         "cubic",

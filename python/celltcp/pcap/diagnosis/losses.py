@@ -321,7 +321,9 @@ def _full_queue_text(evidence: Evidence, full: list[Episode]) -> Sentence:
     end_s = max(episode.start_s + episode.span_s for episode in full)
     if _is_empty_after(evidence, end_s):
         later_text = growth_text(evidence, end_s) or said("no queue stands")
-        return f"{lost_text} in a full queue by {time_text(end_s)}; later, " + later_text
+        has_overshoot = any(_is_overshoot(evidence, episode) for episode in full)
+        slow_start = ", at the end of slow start" if has_overshoot else ""
+        return f"{lost_text} in a full queue by {time_text(end_s)}{slow_start}; later, " + later_text
     if not _stands(evidence, full):
         return said(f"{lost_text} in a full queue") + NOT_STANDING
     return named(

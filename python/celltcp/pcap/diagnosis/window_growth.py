@@ -24,6 +24,8 @@ _MAX_REDUCED = 0.9
 _MAX_BURST = 0.9
 #: Minimum coefficient of determination of a straight line through the data in flight.
 _MIN_DETERMINATION = 0.9
+#: Number of intervals at the start and at the end.
+_ENDS = 3
 
 
 class Growth(NamedTuple):
@@ -36,6 +38,8 @@ class Growth(NamedTuple):
     rate: float
     #: Mean RTT meanwhile, s.
     rtt_s: float
+    #: Acknowledged payload at its start and end, Mbit/s.
+    rates_mbps: tuple[float, float]
 
     @property
     def is_reno(self) -> bool:
@@ -62,13 +66,17 @@ def window_growth(evidence: Evidence, after_s: float) -> Growth | None:
     times_s, flights = later["t_s"].to_numpy(float), later["in_flight_max"].to_numpy(float)
     if times_s[-1] - times_s[0] < _MIN_ROUND_TRIPS * rtt_s or not np.ptp(flights) > 0:
         return None
-    slope, start = (float(each) for each in np.polyfit(times_s - times_s[0], flights, 1))
+    slope = float(np.polyfit(times_s - times_s[0], flights, 1)[0])
     determination = float(np.corrcoef(times_s, flights)[0, 1] ** 2)
     segments = slope * rtt_s / evidence.segment_bytes
     if determination < _MIN_DETERMINATION or not _MIN_GROWTH <= segments <= _MAX_GROWTH:
         return None
     mean_rtt_s = float(later["rtt_mean_ms"].mean()) / 1e3
-    return Growth(start, start + slope * float(times_s[-1] - times_s[0]), segments, slope, mean_rtt_s)
+    start, end = float(np.median(flights[:_ENDS])), float(np.median(flights[-_ENDS:]))
+    length_s = float(np.median(np.diff(times_s)))
+    acked = later["acked_bytes"].to_numpy(float) * 8e-6 / length_s
+    rates_mbps = float(acked[:_ENDS].mean()), float(acked[-_ENDS:].mean())
+    return Growth(start, end, segments, slope, mean_rtt_s, rates_mbps)
 
 
 def grows_as_reno(evidence: Evidence) -> bool:
@@ -89,7 +97,7 @@ def growth_text(evidence: Evidence, after_s: float) -> Sentence:
     if growth is None:
         return Sentence()
     start, end, rtt_s = growth.start, growth.end, growth.rtt_s
-    rates = [three_digits(8e-6 * flight / rtt_s) for flight in (start, end)]
+    rates = [three_digits(each) for each in growth.rates_mbps]
     rates_text = rates[0] if rates[0] == rates[1] else f"{rates[0]} to {rates[1]}"
     text = named(
         Cause.WINDOW_GROWTH,
@@ -103,7 +111,7 @@ def growth_text(evidence: Evidence, after_s: float) -> Sentence:
     if not start <= _MAX_REDUCED * before:
         return text
     repaired_s = _repaired_s(evidence, after_s)
-    repaired_text = f", repaired {time_text(repaired_s)} after the start," if repaired_s > 0 else ""
+    repaired_text = f", sent again until {time_text(repaired_s)}," if repaired_s > 0 else ""
     text += f". The losses{repaired_text} had reduced them from {size_text(before)}"
     rate = link_rate(evidence.row)
     full = 0.0 if rate is None else 1e6 / 8 * rate.mbps * rtt_s
@@ -116,7 +124,8 @@ def growth_text(evidence: Evidence, after_s: float) -> Sentence:
         ahead = size_text(float(first["ahead_bytes"]))
         bursts = named(
             Cause.BURSTS_OVERFLOWED,
-            f". The first loss had {ahead} before it, less than those: bursts overflowed the buffer",
+            f". The first loss had {ahead} before it, less than the {size_text(full)} of a round trip: "
+            "bursts overflowed the buffer",
         )
     link_text = (
         f". The narrowest link has {rate} Mbit/s of payload by the gaps of bursts, and a round "
