@@ -56,3 +56,14 @@ def test_connections_of_the_same_receive_window_have_equal_shares_and_no_reason(
     changes = {"tcp.receive_window_max": "50kB", "flows": [{"name": "backup", "count": 10}]}
     result = ct.compare("steady-100-68", "reno", 1, duration="10s", set=changes)
     assert connection_shares_text(Evidence(result, "reno", result.tested)) == ""
+
+
+def test_the_spread_of_connections_is_that_of_all_runs_and_of_ccas_without_a_sawtooth() -> None:
+    flow = {"name": "backup", "count": 6, "workload": {"kind": "bulk", "bytes": "2MB"}}
+    result = ct.compare("steady-20-68", "bbr", 3, duration="20s", set={"flows": [flow]})
+    text = connection_shares_text(Evidence(result, "bbr", result.tested))
+    goodputs = result.flows["goodput_mbps"]
+    found = re.fullmatch(r"Its 6 connections had (\S+) Mbit/s to (\S+) Mbit/s over all runs\.", text)
+    assert found is not None, text
+    ends = [float(each) for each in found.groups()]
+    assert ends == pytest.approx([goodputs.min(), goodputs.max()], abs=0.006)

@@ -6,7 +6,7 @@ import collections
 import functools
 import math
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +76,7 @@ class Comparison(RunTables):
             self.metrics = (*self.metrics, COMPLETIONS)
         #: Flow under test: the first flow of the scenario, which runs, summary and verdicts describe.
         self.tested = FlowUnderTest.of(results.about)
-        fairness = self._path_shares.jains_indices() if self._several_connections else None
+        fairness = self._path_shares.jains_indices() if self._several_connections else {}
         #: Columns of the runs by competing flow.
         self._columns_of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._slots_of_flows: dict[str, pd.DataFrame] = {}
@@ -463,26 +463,21 @@ class Comparison(RunTables):
         if metric in WINDOWS:
             return self.windows_of(flow, cca)[metric]
         if flow not in self._columns_of_flows:
-            self._columns_of_flows[flow] = run_table(self.results, (), {}, flow=flow)
+            self._columns_of_flows[flow] = run_table(self.results, (), {}, {}, flow=flow)
         return self._in_seed_order(cca, self._columns_of_flows[flow][metric])
 
     @property
     def has_competition(self) -> bool:
         """Whether several flows, or connections of a flow, compete for the path."""
-        return self.several_flows and self._compete(set(), {})
+        counts = collections.Counter[str]()
+        for share in self.competing_shares():
+            counts[share.mix] += share.connections
+        return self.several_flows and max(counts.values(), default=0) > 1
 
     @property
     def has_fairness(self) -> bool:
         """Whether flows or connections share a link all of the time, so that they have Jain's index."""
-        links = self._path_shares.links
-        return self.has_competition and self._compete(self.pausing_flows, links)
-
-    def _compete(self, left_out: set[str], links: Mapping[str, int | None]) -> bool:
-        counts: collections.Counter[tuple[str, int | None]] = collections.Counter()
-        for share in self.competing_shares():
-            if share.flow not in left_out:
-                counts[share.mix, links.get(share.flow)] += share.connections
-        return max(counts.values(), default=0) > 1
+        return any(not math.isnan(index) for cca in self.ccas for index in self.jains_index(cca))
 
     @property
     def has_shares(self) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp._core import jain
 from celltcp.results.columns import (
     connection_keys,
     distinct,
@@ -17,7 +16,6 @@ from celltcp.results.columns import (
     means_by,
     numbers,
     rows_of,
-    sums_by,
     values_of,
 )
 from celltcp.results.tables import Results, frame
@@ -45,7 +43,7 @@ def run_table(
     results: Results,
     derived: Sequence[Weights | OtherMeasure],
     application_metrics: Mapping[str, NDArray[np.float64]],
-    fairness: Mapping[int, float] | None = None,
+    fairness: Mapping[int, float],
     *,
     completions: bool = False,
     flow: FlowUnderTest | None = None,
@@ -62,7 +60,7 @@ def run_table(
         results: of the campaign.
         derived: requirements whose metrics are computed slot by slot.
         application_metrics: metrics of the flow's application by name, a value per run.
-        fairness: Jain's index of the competitors by run; None where each run has a single connection.
+        fairness: Jain's index of the competitors by run; none of those without two of them.
         completions: whether to add `COMPLETIONS`.
         flow: the flow; the one under test unless given.
     """
@@ -110,10 +108,6 @@ def run_table(
     for indices, min_rtt_ms in zip(rows.values(), min_rtts_ms, strict=True):
         for index in indices:
             columns["induced_delay_ms"][index] -= min_rtt_ms
-    if fairness is None:
-        slots = results.tables["slots"]
-        sums = sums_by(numbers(slots["run"]).tolist(), numbers(slots["goodput_mbps"]).tolist())
-        fairness = {run: jain([goodput]) for run, goodput in sums.items()}
     return {
         "run": runs["run"],
         "cca": [cca for (cca,) in rows_of(results.tables["runs"], "cca")],

@@ -68,6 +68,7 @@ class Competitor(NamedTuple):
     """Goodput of a connection over the time in which all flows were active.
 
     The connections of a flow are one competitor if one of them was not active for all of that time.
+    Those of equal transfers of the only flow, all on their way at once, have that of their own time.
     """
 
     flow: str
@@ -140,12 +141,15 @@ def path_shares(results: Results) -> PathShares:
     }
     competitors: dict[int, list[Competitor]] = {}
     links = bottleneck_links(results.about, {flow.name for flow in flows})
+    simultaneous = _simultaneous_transfers(results, flows)
     whole = [
-        (flows[index], goodput)
+        (flows[index], simultaneous.get(index, goodput))
         for index, goodput in goodputs.items()
-        if flows[index] not in partial_flows
+        if flows[index] not in partial_flows or index in simultaneous
     ]
-    summed = [index for index in goodputs if flows[index] in partial_flows]
+    summed = [
+        index for index in goodputs if flows[index] in partial_flows and index not in simultaneous
+    ]
     sums = sums_by([flows[index] for index in summed], [goodputs[index] for index in summed])
     for flow, goodput in (*whole, *sums.items()):
         competitor = Competitor(flow.name, goodput, flow.is_upload, links[flow.name])
@@ -172,8 +176,38 @@ def path_shares(results: Results) -> PathShares:
     )
 
 
+def _simultaneous_transfers(results: Results, flows: Sequence[_Flow]) -> dict[int, float]:
+    """Returns the goodputs of equal transfers that were all on their way at once, Mbit/s.
+
+    They are those of runs with no other flow, by the index of the connection in `flows`: size by time
+    until complete, of cut ones what arrived by the time until the end of the run.
+    """
+    equal_flows = [
+        flow
+        for flow, workload in FlowUnderTest.each_with_workload(results.about)
+        if workload.get("kind") == "bulk" and workload.get("bytes")
+    ]
+    by_run: dict[int, list[int]] = {}
+    for index, flow in enumerate(flows):
+        by_run.setdefault(flow.run, []).append(index)
+    table = results.tables["flows"]
+    starts, times, sizes = (numbers(table[name]) for name in ("start_s", "completion_s", "bytes"))
+    durations = dict(rows_of(results.tables["runs"], "run", "duration_s"))
+    goodputs: dict[int, float] = {}
+    for run, indices in by_run.items():
+        is_alone = len({flows[index].name for index in indices}) == 1 < len(indices)
+        if not is_alone or not any(each.includes(flows[indices[0]].name) for each in equal_flows):
+            continue
+        own_starts = starts[indices]
+        own_times = np.where(np.isnan(times[indices]), durations[run] - own_starts, times[indices])
+        if own_starts.max() < (own_starts + own_times).min():
+            rates = sizes[indices] * 8 / 1e6 / own_times
+            goodputs.update(zip(indices, rates.tolist(), strict=True))
+    return goodputs
+
+
 def lowest_jains_index(competitors: Iterable[Competitor]) -> float:
-    """Returns Jain's index of the competitors of a direction, the lowest one of all; NaN without any.
+    """Returns Jain's index of the competitors of a direction, the lowest one of all; NaN without two.
 
     Rates of opposite directions, and those behind different links, have nothing to share, as each has a
     capacity of its own.
@@ -182,7 +216,7 @@ def lowest_jains_index(competitors: Iterable[Competitor]) -> float:
     for competitor in competitors:
         key = competitor.is_upload, competitor.link
         by_capacity.setdefault(key, []).append(competitor.goodput_mbps)
-    return min(map(jain, by_capacity.values()), default=math.nan)
+    return min((jain(each) for each in by_capacity.values() if len(each) > 1), default=math.nan)
 
 
 def bottleneck_links(about: Mapping[str, Any], names: Iterable[str]) -> dict[str, int | None]:

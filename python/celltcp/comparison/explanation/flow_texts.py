@@ -88,8 +88,8 @@ class FlowTexts:
         needs = {each.flow for each in self.comparison.applications}
         has_windows = not needs or group[0].flow in needs
         if not is_whole or group[0].used_share >= _MIN_FULL_SHARE:
-            names = _WINDOW_TEXTS[1:] if has_windows and not is_brief else ()
-            return [*lines, *(self._window_lines(group, *names) if names else [])]
+            names = _WINDOW_TEXTS[-1:] if is_brief else _WINDOW_TEXTS[1:]
+            return [*lines, *(self._window_lines(group, *names) if has_windows else [])]
         # Events of other flows are those of their units of work, which causes count.
         events = self._event_lines(group) if group[0].flow == self.ccas[0].flow else []
         return [*lines, *(self._window_lines(group) if has_windows else []), *events]

@@ -33,11 +33,10 @@ def connection_shares_text(evidence: Evidence) -> str:
     """Returns a sentence on unequal shares of the connections of a bulk flow; empty without them.
 
     The faster and the slower half of the connections of each run differ in how often the buffer dropped
-    segments of theirs, or in the window at the exit from slow start. CCAs reduce at losses.
+    segments of theirs, or in the window at the exit from slow start, where CCAs reduce at losses.
     """
     rows = evidence.connections[evidence.connections["goodput_mbps"] > 0]
-    is_loss_based = family_of(parse_flow_cca(evidence.own_cca).name) in LOSS_BASED
-    if not is_loss_based or not evidence.is_bulk or evidence.sessions == 1 or rows.empty:
+    if not evidence.is_bulk or evidence.sessions == 1 or rows.empty:
         return ""
     reductions = evidence.recoveries
     reductions = reductions[(reductions["drops"] > 0) & ~(reductions["undone"] > 0)]
@@ -48,12 +47,13 @@ def connection_shares_text(evidence: Evidence) -> str:
     fast, slow = (half["goodput_mbps"].mean() for half in halves)
     if not fast >= _MIN_RATIO * slow:
         return ""
-    reasons = list(_reasons(evidence, rows, halves, reductions))
-    first = rows[rows["run"] == rows["run"].iloc[0]]["goodput_mbps"]
-    run_text = " in the first run" if len(evidence.runs) > 1 else ""
-    least, largest = (rate_text(each) for each in (first.min(), first.max()))
-    text = f"Its {len(first)} connections had {least} to {largest}{run_text}"
-    return f"{text}. {' '.join(reasons)}" if reasons else ""
+    is_loss_based = family_of(parse_flow_cca(evidence.own_cca).name) in LOSS_BASED
+    reasons = _reasons(evidence, rows, halves, reductions) if is_loss_based else ()
+    goodputs = rows["goodput_mbps"]
+    count = number_text(len(rows) / len(evidence.runs))
+    run_text = " over all runs" if len(evidence.runs) > 1 else ""
+    text = f"Its {count} connections had {rate_text(goodputs.min())} to {rate_text(goodputs.max())}"
+    return " ".join([f"{text}{run_text}.", *reasons])
 
 
 def _reasons(
