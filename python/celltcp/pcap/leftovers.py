@@ -12,8 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.pcap.diagnosis import INTERVAL_COLUMNS
-from celltcp.pcap.diagnosis.episodes import QUEUE_OF_OTHER, Episode
+from celltcp.pcap.diagnosis.episodes import QUEUE_BESIDE, QUEUE_OF_OTHER, Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, records
+from celltcp.pcap.diagnosis.losses import is_above_lowest
 from celltcp.pcap.estimation.blackouts import are_in_blackouts
 from celltcp.pcap.shared_queue import transfers_beside
 from celltcp.pcap.transfers import Transfers
@@ -24,7 +25,9 @@ _MIN_ROUND_TRIPS = 3
 _MIN_FULL_RATIO = 4
 #: Value of the column `reason` for leftovers.
 _REASON = "others of its round trip were lost in a full queue"
-#: Those of losses in blackouts, and of overflows for two transfers; kinds of losses.
+#: Those of losses at the lowest RTTs, of losses in blackouts, and of overflows for two transfers; kinds
+#: of losses.
+_LOWEST_REASON = "the RTT beside it was near the lowest, as at most losses"
 _BLACKOUT_REASON = "nothing passed of what was sent at its time"
 _BOTH_REASON = "another transfer on the path had losses at its time"
 _KINDS = ("congestion", "random", "tail", "outage")
@@ -42,7 +45,8 @@ _MIN_TOGETHER, _MAX_CHANCE = 0.8, 0.01
 def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """Returns the tables with leftovers as losses by congestion, and with their counts.
 
-    Taken for random losses, even a few would decide a comparison of CCAs on the estimated path.
+    Taken for random losses, even a few would decide a comparison of CCAs on the estimated path. Beside
+    random losses, those at the lowest RTTs are random, too, unless many are lost at once.
     """
     columns = ("file", "connection", "losses_random", "losses_congestion")
     rows = zip(*(tables["connections"][name].to_pylist() for name in columns), strict=True)
@@ -55,13 +59,16 @@ def reclassify_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     connections = tables["connections"].to_pandas()
     intervals = tables["intervals"].slice(0, 0).to_pandas()
     row_indices = losses.groupby(["file", "connection"], observed=True).indices
-    is_leftover = np.zeros(len(losses), bool)
+    is_leftover, is_at_lowest = np.zeros(len(losses), bool), np.zeros(len(losses), bool)
     for row in records(connections):
         key = (row["file"], row["connection"])
         if key in mixed_keys:
             evidence = Evidence(row, losses.iloc[row_indices[key]], intervals)
             is_leftover[row_indices[key]] = _find_leftovers(evidence)
-    return _with_kind(tables, is_leftover, "congestion", _REASON)
+            is_at_lowest[row_indices[key]] = _find_at_lowest(evidence)
+    return _with_kind(
+        _with_kind(tables, is_leftover, "congestion", _REASON), is_at_lowest, "random", _LOWEST_REASON
+    )
 
 
 def reclassify_in_blackouts(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -264,6 +271,22 @@ def _find_leftovers(evidence: Evidence) -> NDArray[np.bool_]:
         if episode.queue == "full" or is_mostly_full:
             is_during |= is_own.to_numpy()
     return is_during & (is_leftover & is_random).to_numpy()
+
+
+def _find_at_lowest(evidence: Evidence) -> NDArray[np.bool_]:
+    """Returns which losses in a full queue were at an RTT near the lowest; none without many others."""
+    losses, row = evidence.losses, evidence.row
+    found = np.zeros(len(losses), bool)
+    if row["losses_random"] < _MIN_FULL_RATIO * row["losses_congestion"]:
+        return found
+    for episode in evidence.episodes:
+        if not is_above_lowest(episode):
+            end_s = episode.start_s + episode.span_s
+            found |= losses["t_s"].between(episode.start_s, end_s).to_numpy()
+    # The loss of a repair is of the same time.
+    found |= losses["seq"].isin(losses["seq"][found]).to_numpy()
+    is_single = (losses["kind"] == "congestion") & (losses["reason"] == QUEUE_BESIDE)
+    return found & is_single.to_numpy()
 
 
 def _with_kind(

@@ -106,7 +106,7 @@ def next_steps(analyses: CaptureAnalyses, deadline: str | None = None) -> list[s
         return [
             f"# against the queue in which ACKs and requests of connection {row['connection']} wait, "
             "and which another transfer most likely fills: fq_codel or CAKE with a shaper below the "
-            "rate of that link (a router in front of it, tc qdisc); no CCA of its own sender shortens it"
+            "rate of that link (a router in front of it, tc qdisc); no CCA of its sender shortens it"
         ]
     if (share := _link_share(units)) >= _MIN_LINK_SHARE:
         return [
@@ -203,11 +203,9 @@ def _purpose(row: Mapping[Hashable, Any], frames: pd.DataFrame) -> str:
         and not is_unclear
         and not str(row["cca"]).startswith("bbr")
     ):
-        reductions = int(row["reductions"])
-        reductions_text = f", and {reductions} reductions of the window" if reductions else ""
         return (
-            f"against {row['losses_random']} random losses{reductions_text}; BBR does not take them "
-            f"for congestion; Linux, {cca_line('bbr')}"
+            f"against {row['losses_random']} random losses; BBR does not take them for congestion; "
+            f"Linux, {cca_line('bbr')}"
         )
     if is_headline(row, Cause.FULL_QUEUE, Cause.STANDING_QUEUE):
         field = "path.queue" if row["direction"] == "down" else "path.uplink_queue"

@@ -24,9 +24,10 @@ _REPAIR_MS = 2.0
 _KINDS = ("congestion", "random", "tail")
 #: Values of the column `reason` of losses at a full queue, also by the RTTs of another transfer, and at
 #: one of the usual length.
+QUEUE_BESIDE = "the queue beside it was full"
 QUEUE_OF_OTHER = "the queue that another transfer fills was full at its time"
 _REASONS_FULL = (
-    "the queue beside it was full",
+    QUEUE_BESIDE,
     "many segments were lost with it in a full queue",
     QUEUE_OF_OTHER,
 )

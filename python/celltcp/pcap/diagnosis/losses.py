@@ -243,7 +243,7 @@ def _queue_or_path(evidence: Evidence, episodes: list[Episode]) -> Sentence:
     if len(episodes) < _MIN_EPISODES and not has_overshoot and not _are_high(evidence, full):
         # The handshake shows the RTT of an empty path.
         are_single = all(episode.count == 1 and episode.queue == "short" for episode in episodes)
-        is_empty = evidence.row["handshake"] == "whole" and not any(map(_is_above_lowest, episodes))
+        is_empty = evidence.row["handshake"] == "whole" and not any(map(is_above_lowest, episodes))
         return _random_text(evidence, episodes) if are_single and is_empty else Sentence()
     is_mostly_full = full and len(full) >= _MIN_FULL_RATIO * len(short)
     if is_mostly_full and (has_overshoot or _are_high(evidence, known)):
@@ -391,11 +391,11 @@ def _short_queue_text(evidence: Evidence, short: list[Episode], known: list[Epis
     """
     if short[-1].start_s - short[0].start_s < _MIN_SPREAD_SHARE * evidence.row["download_s"]:
         return _unclear_text(evidence, short)
-    if sum(_is_above_lowest(episode) for episode in short) <= len(short) / 2:
+    if sum(is_above_lowest(episode) for episode in short) <= len(short) / 2:
         if _are_bursts(short):
             return _burst_text(evidence, short)
         # Beside a path that is nearly empty, the longest delays are no full queue.
-        low = [each for each in known if each in short or not _is_above_lowest(each)]
+        low = [each for each in known if each in short or not is_above_lowest(each)]
         return _random_text(evidence, low)
     if not _has_constant_rate(evidence):
         return _unclear_text(evidence, short)
@@ -481,9 +481,9 @@ def _unclear_text(evidence: Evidence, episodes: list[Episode]) -> Sentence:
         )
     # Of many losses within an RTT, those by errors of the path would be at any RTT.
     has_overshoot = max((each.count for each in known), default=0) >= _MIN_OVERSHOOT
-    if has_overshoot and any(map(_is_above_lowest, known)) and _are_at_top(evidence, known):
+    if has_overshoot and any(map(is_above_lowest, known)) and _are_at_top(evidence, known):
         causes = "a queue discipline (AQM), or a policer"
-    elif known and not any(map(_is_above_lowest, known)):
+    elif known and not any(map(is_above_lowest, known)):
         return lost + named(Cause.WITHOUT_QUEUE, _WITHOUT_QUEUE) + f"; {rtt_text}"
     else:
         causes = f"{_aqm_text(known)}a policer, or errors of the path"
@@ -518,7 +518,7 @@ def _are_at_top(evidence: Evidence, episodes: list[Episode]) -> bool:
 
 def _aqm_text(episodes: list[Episode]) -> str:
     """Returns a queue discipline as a possible cause; empty if no loss was at a queue."""
-    return "a queue discipline (AQM), " if any(map(_is_above_lowest, episodes)) else ""
+    return "a queue discipline (AQM), " if any(map(is_above_lowest, episodes)) else ""
 
 
 def _are_long_queues(episodes: list[Episode]) -> bool:
@@ -536,7 +536,7 @@ def _are_bursts(episodes: list[Episode]) -> bool:
     return sum(episode.close for episode in episodes) > _MIN_CLOSE_SHARE * count
 
 
-def _is_above_lowest(episode: Episode) -> bool:
+def is_above_lowest(episode: Episode) -> bool:
     """Returns whether the RTT near losses was above the lowest one of their side."""
     return episode.rtt_ms > episode.lowest_ms * (1 + _MAX_JITTER_SHARE) + _MAX_JITTER_MS
 
