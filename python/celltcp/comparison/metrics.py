@@ -311,7 +311,9 @@ TRANSFERS = {
         is_occasional=True,
     ),
     "completion_s": AppMetric(
-        "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
+        *("completion\nmean s", 3),
+        "Mean time to complete of the transfers that were complete, s: until the receiver has the last "
+        "byte, which the sender knows with its ACK.",
     ),
     **{
         f"completion_{_key(short)}_s": AppMetric(
