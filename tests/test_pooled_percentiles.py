@@ -55,6 +55,23 @@ def test_the_99th_percentile_of_all_runs_is_one_in_text_json_and_explanation(see
     assert "p99, max: mean of those of the runs" in metrics_table(result, result.applications[0]).title
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_transfers_one_after_another_have_a_99th_percentile_of_all_runs(seed: int) -> None:
+    draw = random.Random(seed)
+    changes = {
+        "path.loss": round(draw.uniform(0.01, 0.02), 4),
+        "flows.0.workload": {"kind": "sequence", "size": f"{draw.randint(5, 20)}kB", "gap": "0.8s"},
+    }
+    result = ct.compare("steady-20-68", "cubic", 6, duration="100s", set=changes)
+    times_s = np.sort(result.flows["completion_s"].dropna())
+    p99_s = times_s[math.ceil(round(0.99 * len(times_s), 6)) - 1]
+    pooled = result.to_json()["applications"][0]["pooled"]
+    (row,) = (each for each in pooled if each["metric"] == "completion_p99_s")
+    assert row["value"] == pytest.approx(p99_s)
+    text = f"Completion p99 of all runs together: cubic {p99_s:.3f} s ("
+    assert any(text in each for each in texts_of_all_runs(result, result.applications[0]))
+
+
 def test_runs_with_many_responses_have_percentiles_of_their_own() -> None:
     workload = {"kind": "request-response", "response": "1kB", "gap": "5ms", "think": "0s"}
     changes = {"path.rtt": "5ms", "flows.0.workload": workload}

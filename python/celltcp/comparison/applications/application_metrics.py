@@ -52,14 +52,8 @@ def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, Metr
     flows = flows_by_connection(results)
     values = _event_values(results, flows)
     first_bytes = _first_bytes(results, flows)
-    for transfer in transfers_of(results, flows):
-        by_kind = values.setdefault(transfer.flow, {})
-        for kind, time_s in (
-            (_COMPLETION, transfer.completion_s),
-            (_TIME_SO_FAR, transfer.time_so_far_s),
-        ):
-            by_kind.setdefault(kind, {}).setdefault(transfer.run, []).append(time_s)
-        by_kind[_FIRST_BYTE] = first_bytes[transfer.flow]
+    for flow, by_kind in _transfer_values(results, flows).items():
+        values[flow] = {**values.get(flow, {}), **by_kind, _FIRST_BYTE: first_bytes[flow]}
     in_scenario = FlowUnderTest.each_with_workload(results.about)
     order = dict.fromkeys(
         [*(flow.name for flow, _ in in_scenario), *(name for name, _ in flows.values())]
@@ -115,6 +109,33 @@ def unit_times(results: Results, flow: str, kind: str) -> dict[int, list[float]]
     """Returns the durations of the units of work of a flow by run; of unfinished ones their age."""
     by_kind = _event_values(results, flows_by_connection(results)).get(flow, {})
     return _with_ages(by_kind.get(kind, {}), by_kind.get(AGES.get(kind, ""), {}))
+
+
+def transfer_times(results: Results, flow: str) -> dict[int, list[float]]:
+    """Returns the completion times of a flow by run, s; of the longest cut ones the time so far."""
+    by_kind = _transfer_values(results, flows_by_connection(results))[flow]
+    return _with_unfinished(by_kind, _complete(by_kind))
+
+
+def _transfer_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str, _Values]:
+    """Returns the times of transfers, until complete and so far, by flow, kind and run, s."""
+    values: dict[str, _Values] = {}
+    for transfer in transfers_of(results, flows):
+        by_kind = values.setdefault(transfer.flow, {})
+        for kind, time_s in (
+            (_COMPLETION, transfer.completion_s),
+            (_TIME_SO_FAR, transfer.time_so_far_s),
+        ):
+            by_kind.setdefault(kind, {}).setdefault(transfer.run, []).append(time_s)
+    return values
+
+
+def _complete(by_kind: _Values) -> dict[int, list[float]]:
+    """Returns the times of the transfers that were complete, by run, s."""
+    return {
+        run: [time_s for time_s in times if not math.isnan(time_s)]
+        for run, times in by_kind[_COMPLETION].items()
+    }
 
 
 def _with_ages(
@@ -183,10 +204,7 @@ def _first_bytes(
 def _transfer_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
     times, first_bytes = by_kind[_COMPLETION], by_kind.get(_FIRST_BYTE, {})
     times_so_far = _per_run(by_kind[_TIME_SO_FAR], runs, _mean)
-    complete = {
-        run: [time_s for time_s in all_times if not math.isnan(time_s)]
-        for run, all_times in times.items()
-    }
+    complete = _complete(by_kind)
     shares = {
         run: [len(complete[run]) / len(all_times)] for run, all_times in times.items() if all_times
     }

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.comparison.applications.application_metrics import nearest_rank, unit_times
-from celltcp.comparison.metrics import AGES, APP_METRICS, FRAME, words_of
+from celltcp.comparison.applications.application_metrics import (
+    nearest_rank,
+    transfer_times,
+    unit_times,
+)
+from celltcp.comparison.metrics import AGES, APP_METRICS, FRAME, TRANSFERS, words_of
 from celltcp.present.section import AT_LEAST
 from celltcp.results.statistics import Estimate
 from celltcp.scenarios.cca_mix import labels
@@ -33,16 +37,22 @@ _OTHERS = (None, 50, 100)
 
 
 def few_above(application: Application) -> list[str]:
-    """Returns the percentiles of responses and pages that are one of the largest values of a run."""
+    """Returns the percentiles of responses, pages, transfers that are one of a run's largest values."""
     return [
         name
         for name in application.names
-        if (metric := APP_METRICS[name]).percentile not in _OTHERS
-        and (count := f"{str(metric.kind).removesuffix('_s')}s") in application.names
-        and metric.kind in AGES
-        and metric.kind != FRAME
+        if APP_METRICS[name].percentile not in _OTHERS
+        and (count := _count_of(name)) in application.names
         and min(application.means(count)) * _share_above(name) < _MIN_ABOVE
     ]
+
+
+def _count_of(name: str) -> str:
+    """Returns the metric with the number of the units of a percentile; empty for frames."""
+    kind = APP_METRICS[name].kind
+    if name in TRANSFERS:
+        return "transfers"
+    return f"{str(kind).removesuffix('_s')}s" if kind in AGES and kind != FRAME else ""
 
 
 def pooled_percentiles(
@@ -56,7 +66,10 @@ def pooled_percentiles(
     result: dict[str, dict[str, Estimate]] = {}
     for name in few_above(application):
         metric = APP_METRICS[name]
-        by_run = unit_times(comparison.results, application.flow, str(metric.kind))
+        if name in TRANSFERS:
+            by_run = transfer_times(comparison.results, application.flow)
+        else:
+            by_run = unit_times(comparison.results, application.flow, str(metric.kind))
         of_ccas = {}
         for cca in application.metrics:
             times = [by_run.get(int(run), []) for run in comparison.values(cca, "run")]
