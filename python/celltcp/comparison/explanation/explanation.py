@@ -219,7 +219,8 @@ class ExplainedComparison:
             *(
                 each
                 for each in self.remedies
-                if (not is_cca_alone(each) or refused.isdisjoint(each.replacement_ccas))
+                if not each.leaves_most_late
+                and (not is_cca_alone(each) or refused.isdisjoint(each.replacement_ccas))
                 and (each.remedy.curve or not table or not table.is_beaten(each))
             ),
             *pairs,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Shares of the capacity for frames: the first leaves a little for retransmissions. With the second,
 #: which is tried where the first leaves late frames, queues empty between them.
-_FRAME_SHARES = (MAX_FRAME_SHARE, 0.8)
+FRAME_SHARES = (MAX_FRAME_SHARE, 0.8)
 #: Shares of the rate that a window leaves for frames. Losses cut it far below its mean for seconds, so
 #: that lower ones are tried where the first leaves late frames.
 _WINDOW_SHARES = (MAX_FRAME_SHARE, 0.6, 0.4)
@@ -142,7 +142,7 @@ def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
     low_mbps = float(evidence.link_rates_1s_mbps.quantile(0.1))
     whole = f"the {low_mbps:.2f} Mbit/s that the link exceeds for nine tenths of the time"
-    yield from reversed(list(fitting_frames(evidence, low_mbps, whole, _FRAME_SHARES[1:])))
+    yield from reversed(list(fitting_frames(evidence, low_mbps, whole, FRAME_SHARES[1:])))
     yield from newest_frame(evidence)
 
 
@@ -150,13 +150,13 @@ def following_encoder(evidence: Evidence) -> Iterator[Remedy]:
     """Yields an encoder that may make frames for the lowest hundredth of the rates of a link."""
     low_mbps = float(evidence.link_rates_1s_mbps.quantile(_LOW_QUANTILE))
     whole = f"the {low_mbps:.2f} Mbit/s that the link exceeds for 99 % of the time"
-    for remedy in fitting_frames(evidence, low_mbps, whole, _FRAME_SHARES[1:]):
+    for remedy in fitting_frames(evidence, low_mbps, whole, FRAME_SHARES[1:]):
         if "encoder=" in remedy.changes[0]:
             yield remedy
 
 
 def fitting_frames(
-    evidence: Evidence, capacity_mbps: float, whole: str, shares: Sequence[float] = _FRAME_SHARES
+    evidence: Evidence, capacity_mbps: float, whole: str, shares: Sequence[float] = FRAME_SHARES
 ) -> Iterator[Remedy]:
     """Yields smaller frames, then an encoder that may make them, for a capacity of all sessions.
 

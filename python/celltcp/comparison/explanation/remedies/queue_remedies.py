@@ -28,6 +28,7 @@ from celltcp.comparison.explanation.evidence.queue_owners import (
     competitors,
     queue_owner,
 )
+from celltcp.comparison.explanation.remedies.fair_share_remedies import frames_of_fair_share
 from celltcp.comparison.explanation.remedies.remedy import Remedy
 from celltcp.comparison.explanation.remedies.sender_remedies import capped_owner
 from celltcp.comparison.explanation.remedies.split_remedies import split_proxy
@@ -161,15 +162,18 @@ def queue(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         for is_queue in [cause.name == "queue"]
         for each in _fq_codel(evidence, "a standing queue", is_upload=evidence.is_upload)
     ]
+    fair_frames = [remedy for each in fq_codel[:1] for remedy in frames_of_fair_share(evidence, each)]
     if owner is None or evidence.is_bulk:
         if "bbr" not in evidence.own_cca:
             yield Remedy("a standing queue", cca="bbr")
         if evidence.is_bulk or _has_frames(evidence.workload):
             yield from fq_codel
+            yield from fair_frames
             yield from _window_for_queue(evidence)
         yield from shaper(evidence)
         return
     yield from fq_codel
+    yield from fair_frames
     for remedy in _other_cca_for(evidence, owner):
         yield remedy
         yield from (

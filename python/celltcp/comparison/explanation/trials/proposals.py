@@ -57,6 +57,8 @@ class ProposedRemedy(NamedTuple):
     other_values: tuple[str, ...] = ()
     #: CCAs of `ccas` that lead, or are as good as the leader, or better with the remedy.
     leading: frozenset[str] = frozenset()
+    #: Whether the trial helps frames alone, of which most are late all the same.
+    leaves_most_late: bool = False
     #: Results of the trial.
     after: Comparison | None = None
 
@@ -68,6 +70,7 @@ class ProposedRemedy(NamedTuple):
             gain=trial.gain,
             brief=trial.brief,
             net_gains=trial.net_gains,
+            leaves_most_late=trial.leaves_most_late,
             after=trial.after,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.applications.application import MAX_LATE_SHARE
 from celltcp.comparison.applications.applications import has_too_few, is_lower_bound
 from celltcp.comparison.explanation.kinds import Trait, names_with
 from celltcp.comparison.explanation.trials.metric_changes import RETRANSMISSIONS, MetricChange
@@ -130,11 +131,16 @@ def _mean_of(metric: str) -> str:
 
 
 def is_mentioned(change: MetricChange, cause: str) -> bool:
-    """Returns whether a text mentions a change: one that its digits show.
+    """Returns whether a text mentions a change: one that matters, and that its digits show.
 
-    Of retransmissions it mentions only a large increase, or a decrease where drops are the cause.
+    Of retransmissions it mentions only a large increase, or a decrease where drops are the cause. A
+    share of late frames with which an application fails still is always mentioned.
     """
     words = words_of(change.metric)
+    if change.metric == LATE_FRAMES and estimate(change.after).mean > MAX_LATE_SHARE:
+        return True
+    if abs(change.gain) < MIN_HELP_LOG:
+        return False
     if words.number(estimate(change.before).mean) == words.number(estimate(change.after).mean):
         return False
     if change.metric != RETRANSMISSIONS:

@@ -76,6 +76,8 @@ _POLICER_CAUSE = "policer"
 _FRAME_SIZE = "frame_size_share"
 #: Maximum share of late frames that a trial leaves for no lower value to be tried.
 _MAX_FEW_LATE = 0.01
+#: Share of late frames above which the delay of frames is no help.
+_MOST_LATE = 0.5
 #: Name of the slowest response without the first one of each connection.
 _LATER_RESPONSE_MAX = "response max after the first of each connection"
 
@@ -95,6 +97,8 @@ class Trial(NamedTuple):
     brief: str = ""
     #: Whether hardly a frame is late, under each CCA.
     leaves_few_late: bool = False
+    #: Whether it helps frames alone, of which most are late all the same, under each CCA.
+    leaves_most_late: bool = False
     #: Results with the remedy.
     after: Comparison | None = None
 
@@ -146,6 +150,7 @@ class Trials:
         """Returns what a remedy changed in the runs with it, by the metrics that suit its cause."""
         net_gains, texts, briefs, total_gains = {}, [], [], []
         late_shares: list[float] = []
+        are_mostly_late = []
         names = labels([*proposed.ccas, *after.ccas])
         run_count = len(after.values(after.ccas[0], GOODPUT))
         all_runs = int(self._comparison.results.about["runs"])
@@ -153,7 +158,10 @@ class Trials:
         for cca, replacement in zip(proposed.ccas, proposed.replacement_ccas, strict=True):
             metrics = list(self._metric_changes(proposed, cca, replacement, after))
             changed = [metric for metric in metrics if metric.before != metric.after]
-            late_shares += [estimate(each.after).mean for each in metrics if each.metric == LATE_FRAMES]
+            late = {
+                each.flow: estimate(each.after).mean for each in metrics if each.metric == LATE_FRAMES
+            }
+            late_shares += late.values()
             # Metrics of applications decide if there are any; the others only show the price.
             app_metrics = [metric for metric in changed if metric.metric in APP_METRICS]
             if proposed.cause == _RATE_CAUSE:
@@ -161,8 +169,8 @@ class Trials:
             judged = [each for each in app_metrics or changed if each.metric != RETRANSMISSIONS]
             gains = [each.gain for each in judged]
             # Of few runs, some may gain by chance.
-            helped = [each.gain for each in judged if each.is_decided]
-            is_help = max(helped, default=0.0) >= MIN_HELP_LOG and sum(gains) > 0
+            helped = [each.flow for each in judged if each.is_decided and each.gain >= MIN_HELP_LOG]
+            is_help = bool(helped) and sum(gains) > 0
             is_mix = has_several_flows(cca)
             is_shown = (
                 (proposed.cause == "queue" and self._shortens_queue(changed))
@@ -179,13 +187,16 @@ class Trials:
             if not (is_help or is_shown or is_shared) or is_too_dear:
                 continue
             total_gains.append(sum(gains))
+            are_mostly_late.append(
+                min((late.get(each, 0.0) for each in helped), default=0.0) > _MOST_LATE
+            )
             goodputs = [metric for metric in changed if metric.metric == GOODPUT]
             net_gains[cca] = sum(gains) + sum(metric.gain for metric in goodputs if app_metrics)
             names_flow = len({metric.flow for metric in metrics}) > 1
             changes_text = ", ".join(
                 metric.text(names_flow=names_flow, has_range=has_range)
-                for metric in changed
-                if abs(metric.gain) >= MIN_HELP_LOG and is_mentioned(metric, proposed.cause)
+                for metric in metrics
+                if is_mentioned(metric, proposed.cause)
             )
             cca_text = names[cca] if replacement == cca else f"{names[replacement]} for {names[cca]}"
             texts.append(f"{cca_text} {changes_text}{self._frame_sizes_text(replacement, after)}")
@@ -199,7 +210,8 @@ class Trials:
         text = f"in {count_text}, {'; '.join(texts)}"
         few_late = bool(late_shares) and max(late_shares) <= _MAX_FEW_LATE
         brief = next(iter(briefs), "")
-        return Trial(tuple(net_gains), text, gain, net_gains, brief, few_late, after)
+        most_late = bool(are_mostly_late) and all(are_mostly_late)
+        return Trial(tuple(net_gains), text, gain, net_gains, brief, few_late, most_late, after)
 
     def _frame_sizes_text(self, cca: str, after: Comparison) -> str:
         """Returns the mean sizes of frames of encoders that the remedy added, which are its price."""
