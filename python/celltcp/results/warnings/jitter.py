@@ -77,6 +77,6 @@ def _included_jitter(scenario: Mapping[str, Any]) -> list[str]:
     if rtt_jitter_ms < _MIN_MS:
         return []
     return [
-        f"RTT, induced delay and PM include up to {rtt_jitter_ms:.0f} ms of jitter of the path, which "
+        f"RTT, induced delay and PM include usually {rtt_jitter_ms:.0f} ms of jitter of the path, which "
         "is no queue of a CCA"
     ]

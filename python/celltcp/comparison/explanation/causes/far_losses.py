@@ -170,7 +170,8 @@ def _first_windows_text(evidence: Evidence, lost: pd.DataFrame) -> str:
 def _needless_syns_text(others: pd.DataFrame) -> str:
     """Returns a sentence on handshakes that the RTT alone made time out; empty without any."""
     rtt_ms, count = others["rtt_min_ms"].min(), int((others["handshake_timeouts"] > 0).sum())
-    if not count or not rtt_ms > 1e3 * _INITIAL_RTO_S:
+    # Small packets of a handshake may be faster; if most do not time out, the RTT is no reason.
+    if not count or 2 * count <= len(others) or not rtt_ms > 1e3 * _INITIAL_RTO_S:
         return ""
     who = f"{number_text(count)} of the {number_text(len(others))} others"
     if count == len(others):
