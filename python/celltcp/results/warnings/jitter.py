@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from celltcp._core import in_unit
-from celltcp.scenarios.narrow_hop import base_rtt_ms, path_parts
+from celltcp.scenarios.narrow_hop import base_rtt_ms, path_parts, steady_rate
+from celltcp.scenarios.packets import buffer_size
 
 #: Minimum jitter of a warning, ms; delays then do not show queueing alone.
 _MIN_MS = 1.0
@@ -66,8 +67,20 @@ def _cut_draws(scenario: Mapping[str, Any]) -> list[str]:
             f"{field}.jitter has a mean of {mean:g} ms beside an sd of {sd:g} ms: draws below zero are "
             "zero, so that it only adds to the delay; for a delay that varies around its mean, as that "
             f"of tc netem, --set {field}.jitter.mean={new_mean:g}ms --set path.rtt={rtt:g}ms"
+            f"{_kept_buffers(scenario)}"
         )
     return warnings
+
+
+def _kept_buffers(scenario: Mapping[str, Any]) -> str:
+    """Returns options that keep the size of buffers in bandwidth-delay products at another RTT."""
+    path, text = scenario.get("path", {}), ""
+    for name, link in (("buffer", "down"), ("uplink_buffer", "up")):
+        size, rate = str(path.get(name, "")), steady_rate(path.get(link))
+        if size.endswith("bdp") and rate is not None:
+            size_bytes = buffer_size(size, rate / 8, base_rtt_ms(scenario)) or 0.0
+            text += f" --set path.{name}={size_bytes:.0f}B"
+    return text
 
 
 def _included_jitter(scenario: Mapping[str, Any]) -> list[str]:
@@ -77,6 +90,6 @@ def _included_jitter(scenario: Mapping[str, Any]) -> list[str]:
     if rtt_jitter_ms < _MIN_MS:
         return []
     return [
-        f"RTT, induced delay and PM include usually {rtt_jitter_ms:.0f} ms of jitter of the path, which "
-        "is no queue of a CCA"
+        f"RTT, induced delay and PM usually include {rtt_jitter_ms:.0f} ms of jitter of the path, "
+        "which is no queue of a CCA"
     ]
