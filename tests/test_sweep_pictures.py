@@ -259,4 +259,4 @@ def test_shares_have_a_panel_for_each_flow_with_one_scale() -> None:
     assert len({axes.get_ylim() for axes in panels}) == 1
     (flow,) = {flow for flow, _, _ in (name.partition(" share") for name in names[1:])}
     (alone,) = draw_sweep(mixes, (f"share:{flow}",)).axes
-    assert alone.get_ylabel() == "share, Mbit/s"
+    assert alone.get_ylabel() == f"{flow} share, Mbit/s"

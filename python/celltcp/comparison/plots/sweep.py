@@ -120,12 +120,16 @@ def _requested(comparison: Comparison, text: str) -> list[ChosenMetric]:
 
 
 def named_metrics(chosen: Sequence[ChosenMetric]) -> list[PanelMetric]:
-    """Returns chosen metrics for panels, each once; with its flow in the name if there are several."""
+    """Returns chosen metrics for panels, each once; with its flow in the name if there are several.
+
+    Shares have it always: those of others are known to be left out.
+    """
     flows = {flow for _, flow in chosen}
     metrics = []
     for metric, flow in dict.fromkeys(chosen):
         words = words_of(metric)
-        name = f"{flow} {words.name}" if len(flows) > 1 and metric != JAIN else words.name
+        has_flow = metric == SHARE or (len(flows) > 1 and metric != JAIN)
+        name = f"{flow} {words.name}" if has_flow else words.name
         metrics.append(PanelMetric(metric, flow, name, words.unit, words.digits, words.factor))
     return metrics
 
