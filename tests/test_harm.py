@@ -137,7 +137,7 @@ def test_vegas_is_set_for_a_call_beside_one_backup_while_no_cubic_shares_the_que
     result = _calls_beside_backups(seed, ["backup"])
     assert _late_of_call(result, "vegas") < MAX_LATE_SHARE < _late_of_call(result, "cubic")
     ((text,),) = ([each["need"]] for each in ExplainedComparison(result).settings)
-    assert text.endswith(", while no flow of a loss-based CCA shares the queue")
+    assert text.endswith(", while no bulk flow of a loss-based CCA shares the queue")
     assert yielding_text(result).startswith("vegas reduces its window when packets wait")
 
 

@@ -62,7 +62,7 @@ def test_vegas_that_was_only_tried_is_the_best_cca_for_a_ping(seed: int) -> None
     ]
     assert [float(each) for each in figures] == pytest.approx([1e3 * each for each in means], rel=0.01)
     # CUBIC beside Vegas takes its share of the queue.
-    assert "while no flow of a loss-based CCA shares the queue" in text
+    assert "while no bulk flow of a loss-based CCA shares the queue" in text
     best = explained.conclusion.best
     assert best is not None
     assert "vegas has " in best.text

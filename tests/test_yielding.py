@@ -68,7 +68,7 @@ def test_several_best_ccas_have_a_note_in_the_plural(monkeypatch: pytest.MonkeyP
 
 def test_rows_of_a_cca_that_makes_room_have_its_condition_but_behind_a_fair_queue() -> None:
     droptail, fair = ({"path": {"queue": queue}} for queue in ("droptail", "fq-codel"))
-    condition = "while no flow of a loss-based CCA shares the queue"
+    condition = "while no bulk flow of a loss-based CCA shares the queue"
     assert [room_condition(droptail, [cca], []) for cca in ("vegas", "copa", "bbr", "cubic")] == [
         condition, condition, "", "",
     ]  # fmt: skip

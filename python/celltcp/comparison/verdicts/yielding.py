@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
 #: Condition of a CCA that makes room for others.
-_ROOM = "while no flow of a loss-based CCA shares the queue"
+_ROOM = "while no bulk flow of a loss-based CCA shares the queue"
 #: Queue discipline with a queue of its own for each flow.
 _FAIR_QUEUE = "fq-codel"
 #: Fields of a flow that a command for two flows repeats.

@@ -154,6 +154,8 @@ def _conclusion(
         held = [each for each in best_here if confirmation.holds(need, each, need.reference)]
         table = AlternativesTable(need, shown, held)
     best = _best_of(need, shown)
+    if best is not None and table is not None and all(best is not each for each in table.recommended):
+        table.recommended.append(best)
     if best is None and table is not None:
         return Conclusion(_of_operator(need, table, confirmation), table)
     if best is None or best.remedy is None or table is None:
