@@ -71,7 +71,7 @@ class AlternativesTable:
     """The alternatives of a need without a better one at the same place."""
 
     #: Meaning of the star of a row.
-    legend = "*: runs show a gain, and no change as near is better in all columns"
+    legend = "*: runs show a gain, and no change at the same or a nearer host is better in all columns"
 
     def __init__(
         self, need: Need, shown: Sequence[Alternative], recommended: Sequence[Alternative]

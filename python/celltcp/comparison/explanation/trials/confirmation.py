@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.answer import metric_texts
@@ -74,6 +75,7 @@ class Confirmation:
         )
         if not values or len(values) != len(others):
             return True
+        other_count = len(values)
         if (runs := _complete_runs(need, pair, (one.cca, reference))) is not None:
             # The time of a transfer that a run cuts off is that of the run.
             values, others = ([of[run] for run in runs] for of in (values, others))
@@ -86,7 +88,10 @@ class Confirmation:
         )
         if not holds:
             self.refused_ccas |= set() if one.changes else {one.cca}
-            text = _text(need, one, reference, count, (values, others))
+            others_text = f"{len(values)} others"
+            if len(values) < other_count:
+                others_text = f"{len(values)} of {other_count} others, with complete transfers,"
+            text = _text(need, one, reference, count, (values, others), others_text)
             self._texts.append(("" if one.changes else one.cca, need, text))
         return holds
 
@@ -127,12 +132,19 @@ def _complete_runs(
 
 
 def _text(
-    need: Need, one: Alternative, reference: str, count: int, values: tuple[Sequence[float], ...]
+    need: Need,
+    one: Alternative,
+    reference: str,
+    count: int,
+    values: tuple[Sequence[float], ...],
+    others_text: str,
 ) -> str:
     """Returns the sentence on an alternative that led by chance, with its metric in other runs."""
     names = labels([one.cca, reference])
-    own, before = metric_texts({need.metric: values})
+    first = one.values[:count], need.values(need.comparison, reference)[:count]
+    texts = metric_texts({need.metric: [*first, *values]})
+    pairs = [f"{own}, {names[reference]} {before}" for own, before in itertools.pairwise(texts)][::2]
     return (
-        f"{names[one.cca]}{one.changes_text} leads for {need.name} in {runs_text(count)}, which "
-        f"{len(values[0])} others do not show: {own}, {names[reference]} {before}."
+        f"{names[one.cca]}{one.changes_text} leads for {need.name} in {runs_text(count)} ({pairs[0]}), "
+        f"which {others_text} do not show ({pairs[1]})."
     )
