@@ -271,7 +271,8 @@ def test_a_value_that_only_its_interval_keeps_in_needs_more_runs() -> None:
         "35": [44.0, 46.0, 45.0, 45.0],
         "45": [21.0, 600.0, 30.0, 500.0],
     }
-    best, mean, others, following = _cells(_stake("game", "frame_delay_p95_ms", values))
+    stake = _stake("game", "frame_delay_p95_ms", values)
+    best, mean, others, following = _cells(stake, stake.words)
     assert (best, mean) == ("20", "21.0 ±0.1 ms")
     assert others.startswith("25; 45 needs more runs (--runs ")
     assert following.startswith("35 +24.0 ")
@@ -286,10 +287,11 @@ def test_values_that_are_as_good_are_named_as_a_range(seed: int) -> None:
     names = draw.sample([*rates], len(rates))
     stake = _stake("download", "goodput_mbps", {name: rates[name] for name in names})
     full = [f"{size}kB" for size in sizes if size >= 400] or [f"{sizes[-1]}kB"]
-    assert _cells(stake)[0] == (full[0] if len(full) == 1 else f"{full[0]} to {full[-1]}")
+    assert _cells(stake, stake.words)[0] == (full[0] if len(full) == 1 else f"{full[0]} to {full[-1]}")
     # Kinds have no order.
     kinds = {name: _around(10 if name != "pie" else 5, 1e-4) for name in ("codel", "pie", "red")}
-    assert _cells(_stake("download", "goodput_mbps", kinds))[0] == "codel, red"
+    other = _stake("download", "goodput_mbps", kinds)
+    assert _cells(other, other.words)[0] == "codel, red"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -191,7 +191,7 @@ def test_responses_of_sizes_that_vary_have_further_round_trips_as_their_reason()
     result = ct.compare(
         "steady-20-68",
         "cubic",
-        3,
+        6,
         duration="120s",
         set={
             "path.rtt": "120ms",
