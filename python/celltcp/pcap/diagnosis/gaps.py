@@ -150,13 +150,13 @@ def is_made_up_for(evidence: Evidence, gap: Gap) -> bool:
     return more >= _MIN_MADE_UP_SHARE * median * (end - first) / _MADE_UP
 
 
-def stalled_before_s(evidence: Evidence) -> float:
-    """Returns the part of `stalled_s` in outages of the path before the capture, s."""
+def stalled_before_s(evidence: Evidence, gaps: list[Gap]) -> float:
+    """Returns the part of `stalled_s` in outages among the gaps of the data, s."""
     row = evidence.row
     answered_s = float(row["stalled_s"] - row["unanswered_s"])
     if answered_s <= 0:
         return 0.0
-    outages = (each for each in gaps_of(evidence) if each.is_outage)
+    outages = (each for each in gaps if each.is_outage)
     return min(sum(_stall_s(evidence, each) for each in outages), answered_s)
 
 

@@ -106,9 +106,10 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         yield Wait(row["delayed_ack_s"], named(Cause.NAGLE, text))
     if late := late_application(evidence, "server"):
         yield Wait(evidence.turns_s("server"), late)
-    yield from _gaps(evidence)
+    gaps = gaps_of(evidence)
+    yield from _gaps(evidence, gaps)
     yield from _lost_requests(evidence)
-    yield from _silences(evidence)
+    yield from _silences(evidence, gaps)
 
 
 def _lost_requests(evidence: Evidence) -> Iterator[Wait]:
@@ -152,9 +153,9 @@ def for_application(waited_s: float, side: str, text: str) -> Sentence:
     return named(Cause.LATE_CLIENT, text) if side == "client" else said(text)
 
 
-def _gaps(evidence: Evidence) -> Iterator[Wait]:
+def _gaps(evidence: Evidence, gaps: list[Gap]) -> Iterator[Wait]:
     """Yields the waits for data of the sender where the capture is away from it."""
-    row, gaps = evidence.row, gaps_of(evidence)
+    row = evidence.row
     outages = [each for each in gaps if each.is_outage]
     if lost := [each for each in outages if each.lost]:
         text = f", in which {segments_were(sum(each.lost for each in lost))} lost"
@@ -164,7 +165,7 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     if held := [each for each in outages if not each.lost]:
         yield _outage_before(held, f": {_SENT_BEFORE}")
     others = [each for each in gaps if not each.is_outage and not each.is_behind]
-    harm_s = row["harm_s"] - stalled_before_s(evidence)
+    harm_s = row["harm_s"] - stalled_before_s(evidence, gaps)
     harm_s -= sum(each.min_s for each in gaps if each.is_behind)
     waited_s = max(harm_s, 0.0) + row["turns_up_s"] + row["turns_down_s"]
     if sum(each.min_s for each in others) <= 2 * waited_s:
@@ -200,7 +201,7 @@ def _unknown_cause(evidence: Evidence, gaps: list[Gap]) -> Sentence | str:
     return f"its application paused, {queue_text}or the path between it and the capture stood still"
 
 
-def _silences(evidence: Evidence) -> Iterator[Wait]:
+def _silences(evidence: Evidence, gaps: list[Gap]) -> Iterator[Wait]:
     """Yields the waits for a receiver of which nothing came while data were in flight."""
     row, filler = evidence.row, evidence.queue_filler
     unanswered_s = row["unanswered_s"]
@@ -211,7 +212,7 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
             reason = in_queue_of(filler, Cause.FILLED_QUEUE, "it may wait in ")
         waited = f"waited {time_text(unanswered_s)} until the end without any answer ({count_text})"
         yield Wait(unanswered_s, f"{waited}: " + reason)
-    answered_s = row["stalled_s"] - unanswered_s - stalled_before_s(evidence)
+    answered_s = row["stalled_s"] - unanswered_s - stalled_before_s(evidence, gaps)
     # A receiver is silent between bursts of data, and while ACKs wait in a long queue.
     is_bursty = evidence.pauses_s(evidence.sender) > _MIN_PAUSE_RATIO * answered_s
     is_queued = answered_s <= MIN_QUEUED_RTTS * row["near_rtt_p95_ms"] / 1e3
