@@ -149,7 +149,7 @@ def test_requests_wait_in_the_queue_that_another_host_of_the_access_fills(
     slow = units.loc[units["delayed_by"] != "", "delayed_by"]
     assert slow.str.contains("queue").mean() > 0.6
     assert not slow.isin(["server", "further round trip"]).any()
-    # The first page is quick; its path tells nothing of the others.
+    # The first page is quick; the path of the others was not its path.
     (step,) = next_steps(analyses)
     number = analyses.connections["connection"][analyses.connections["download_s"].idxmax()]
     assert f"connection {number} wait" in step

@@ -210,7 +210,7 @@ class Application(NamedTuple):
         )
 
     def without_missed(self, verdict: Verdict) -> Verdict:
-        """Returns a verdict by the ranking metric, which is none where no CCA keeps the deadline."""
+        """Returns a verdict by the ranking metric, contradicted where no CCA keeps the deadline."""
         text = self.missed_text
         return replace(verdict, contradicted_by=text) if text and verdict.leader else verdict
 

@@ -169,22 +169,28 @@ class AlternativesTable:
     @property
     def other_lines(self) -> list[str]:
         """Lines that set the other rows, each after its congestion control and change."""
-        lines, hosts, has_cap = [], {host_of(line) for line in self.lines}, False
-        for each in self.shown[1:]:
-            is_set = each.remedy is None and each.cca == self.need.chosen
-            if not is_set and not any(each is best for best in self.recommended):
-                head = ", ".join(filter(None, (self._names[each.cca], *each.changes)))
-                own = self.lines_of(each)
-                has_cap |= _EACH_CONNECTION in own
-                for line in own:
-                    if line == _EACH_CONNECTION:
-                        continue
-                    host = host_of(line)
-                    # Where a router stands is said once.
-                    text = host.partition(",")[0] + line[len(host) :] if host in hosts else line
-                    lines += [f"{head}: {text}"] if line not in self.lines else []
-                    hosts.add(host)
-        return [*lines, *([_EACH_CONNECTION] if has_cap and _EACH_CONNECTION not in self.lines else [])]
+        known, lines = self.lines, list[str]()
+        hosts = {host_of(line) for line in known}
+        others = [
+            each
+            for each in self.shown[1:]
+            if (each.remedy is not None or each.cca != self.need.chosen)
+            and not any(each is best for best in self.recommended)
+        ]
+        for each in others:
+            head = ", ".join(filter(None, (self._names[each.cca], *each.changes)))
+            for line in self.lines_of(each):
+                # Hosts of known lines are known, too.
+                if line in known or line == _EACH_CONNECTION:
+                    continue
+                host = host_of(line)
+                # Where a router stands is said once.
+                lines.append(
+                    f"{head}: {host.partition(',')[0] + line[len(host) :] if host in hosts else line}"
+                )
+                hosts.add(host)
+        has_cap = any(each.caps_each_connection for each in others)
+        return [*lines, *([_EACH_CONNECTION] if has_cap and _EACH_CONNECTION not in known else [])]
 
     @property
     def unranked_ccas(self) -> list[str]:

@@ -148,14 +148,13 @@ def _conclusion(
     # Alternatives of a place stand together.
     places = [each.places for each in shown]
     shown = [shown[0], *sorted(shown[1:], key=lambda each: places.index(each.places))]
-    table, of_places = None, recommended(need, shown)
+    table, of_places, best = None, recommended(need, shown), _best_of(need, shown)
     if any(each.remedy is not None for each in shown):
         best_here = unbeaten(need, shown, of_places)
-        held = [each for each in best_here if confirmation.holds(need, each, need.reference)]
-        table = AlternativesTable(need, shown, held)
-    best = _best_of(need, shown)
-    if best is not None and table is not None and all(best is not each for each in table.recommended):
-        table.recommended.append(best)
+        stars = [each for each in best_here if confirmation.holds(need, each, need.reference)]
+        if best is not None and all(best is not each for each in stars):
+            stars.append(best)
+        table = AlternativesTable(need, shown, stars)
     if best is None and table is not None:
         return Conclusion(_of_operator(need, table, confirmation), table)
     if best is None or best.remedy is None or table is None:

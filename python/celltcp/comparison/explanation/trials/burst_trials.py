@@ -48,8 +48,8 @@ def bursts_over_time(
     for changes in dict.fromkeys(((), parallel)):
         remedy = Remedy("bursts of losses that last for packets", (change, *changes))
         proposed = ProposedRemedy("time_outs", remedy, tuple(comparison.ccas), scenario)
-        for each in trials.repeated([proposed], 0, _RUNS):
-            after = each.after or comparison
+        repeated = (each.after for each in trials.repeated([proposed], 0, _RUNS))
+        for after in filter(None, repeated):
             runs = runs_text(int(after.results.about["runs"]))
             with_text = f" and with {' and '.join(changes)}" if changes else ""
             metrics = "; ".join(_metric_texts(after))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.explanation.answer import metric_texts
@@ -42,9 +41,13 @@ class Confirmation:
         self._trials, self._alternative_count = trials, alternative_count
         self._decisions: dict[tuple[object, ...], bool] = {}
         self._others: dict[tuple[object, ...], list[Comparison]] = {}
-        #: Congestion controls alone that led by chance.
-        self.refused_ccas: set[str] = set()
-        self._texts: list[tuple[str, Need, str]] = []
+        #: Alternatives that led by chance, with their needs and sentences.
+        self._refused: list[tuple[Alternative, Need, str]] = []
+
+    @property
+    def refused_ccas(self) -> set[str]:
+        """Congestion controls alone that led by chance."""
+        return {one.cca for one, *_ in self._refused if not one.changes}
 
     def holds(self, need: Need, one: Alternative, reference: str) -> bool:
         """Returns whether the gain of an alternative over a congestion control alone holds.
@@ -87,20 +90,19 @@ class Confirmation:
             not new_gap.includes_zero or need.gain(others, values) >= _MIN_SHARE * gain
         )
         if not holds:
-            self.refused_ccas |= set() if one.changes else {one.cca}
             others_text = f"{len(values)} others"
             if len(values) < other_count:
                 others_text = f"{len(values)} of {other_count} others, with complete transfers,"
             text = _text(need, one, reference, count, (values, others), others_text)
-            self._texts.append(("" if one.changes else one.cca, need, text))
+            self._refused.append((one, need, text))
         return holds
 
     def texts_for(self, concluded: Need | None) -> list[str]:
         """Returns sentences on CCAs alone that led by chance, and on changes for a need."""
         return [
             text
-            for cca, need, text in self._texts
-            if cca
+            for one, need, text in self._refused
+            if not one.changes
             or (
                 concluded is not None
                 and (need.metric, need.flows) == (concluded.metric, concluded.flows)
@@ -143,7 +145,7 @@ def _text(
     names = labels([one.cca, reference])
     first = one.values[:count], need.values(need.comparison, reference)[:count]
     texts = metric_texts({need.metric: [*first, *values]})
-    pairs = [f"{own}, {names[reference]} {before}" for own, before in itertools.pairwise(texts)][::2]
+    pairs = [f"{texts[each]}, {names[reference]} {texts[each + 1]}" for each in (0, 2)]
     return (
         f"{names[one.cca]}{one.changes_text} leads for {need.name} in {runs_text(count)} ({pairs[0]}), "
         f"which {others_text} do not show ({pairs[1]})."

@@ -19,8 +19,6 @@ _MAX_RATIO = 100.0
 #: Minimum ratio at which a text has a factor instead of a percentage, and minimum ratio of the largest
 #: to the smallest change in a run at which a text has both.
 _MIN_FACTOR, _MIN_RANGE = 10.0, 1.5
-
-
 #: Minimum number of runs whose interval decides, and of those whose common direction does.
 _MIN_INTERVAL_RUNS, _MIN_SIGN_RUNS = 3, 6
 

@@ -130,6 +130,7 @@ class Trials:
         self._comparison = comparison
         self._budget = budget
         self._other_segments = _OTHER_SEGMENTS
+        self._others: dict[tuple[object, ...], Comparison] = {}
 
     def run(self, proposed: ProposedRemedy) -> Trial | None:
         """Runs the trial of a remedy; returns None if the trial costs too much or fails."""
@@ -301,9 +302,16 @@ class Trials:
             return []
         self._other_segments -= count * segments
         try:
-            return [self._compare(each, count, first) for each in proposed]
+            return [self._in_others(each, count, first) for each in proposed]
         except CelltcpError:
             return []
+
+    def _in_others(self, proposed: ProposedRemedy, count: int, first: int) -> Comparison:
+        """Runs a trial over seeds after the first ones, once: many have one reference."""
+        key = (proposed.remedy, proposed.ccas, count, first)
+        if key not in self._others:
+            self._others[key] = self._compare(proposed, count, first)
+        return self._others[key]
 
     def with_more_runs(
         self, remedies: Sequence[ProposedRemedy], best: Sequence[ProposedRemedy]
